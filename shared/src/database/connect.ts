@@ -1,0 +1,78 @@
+// A service's connection to its own schema: sequelize for models and transactions, a pg pool for hot reads.
+import pg from 'pg';
+import { Sequelize, type Transaction } from 'sequelize';
+import type { Log } from '../runtime/index.ts';
+import { retryConflicts } from './conflicts.ts';
+
+export interface DatabaseOptions {
+  /** Connection string of the service's own role, which owns the service's schema. */
+  readonly url: string;
+  /** Shown by PostgreSQL beside each connection. */
+  readonly name: string;
+  readonly log: Log;
+  /** Connections of each of the two pools; default 10. */
+  readonly poolSize?: number;
+  /** How long one statement may run, in milliseconds; default 5000. */
+  readonly statementTimeout?: number;
+}
+
+export interface Database {
+  /** Models are initialised on it; every query of a transaction is given that transaction. */
+  readonly sequelize: Sequelize;
+  /** For reads outside transactions where a model costs too much. */
+  readonly pool: pg.Pool;
+  /**
+   * Runs `work` in one transaction (READ COMMITTED) and commits. A deadlock or serialization failure (40P01, 40001) rolls back
+   * and runs `work` again, at most three times: it must have no effect outside the transaction.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const int8 = 20;
+
+/** A bigint column as a number. Columns of ours stay within the safe integers by their CHECK constraints. */
+function parseInt8(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new RangeError('a bigint from the database is past the safe integers');
+  return number;
+}
+
+/** Opens the pools; connections are made when they are first needed, and again after a loss. */
+export function connectDatabase(options: DatabaseOptions): Database {
+  pg.types.setTypeParser(int8, parseInt8);
+  const size = options.poolSize ?? 10;
+  const session = {
+    application_name: options.name,
+    statement_timeout: options.statementTimeout ?? 5_000,
+    idle_in_transaction_session_timeout: 15_000,
+    keepAlive: true,
+  };
+  const sequelize = new Sequelize(options.url, {
+    dialect: 'postgres',
+    dialectOptions: { ...session, connectionTimeoutMillis: 2_000 },
+    pool: { max: size, min: 0, acquire: 3_000, idle: 30_000 },
+    logging: false,
+  });
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: size,
+    connectionTimeoutMillis: 3_000,
+    idleTimeoutMillis: 30_000,
+    ...session,
+  });
+  pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
+  return {
+    sequelize,
+    pool,
+    transaction: (work) => retryConflicts(() => sequelize.transaction(work)),
+    async ping() {
+      await pool.query('SELECT 1');
+    },
+    async close() {
+      await Promise.all([sequelize.close(), pool.end()]);
+    },
+  };
+}

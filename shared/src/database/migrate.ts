@@ -1,0 +1,85 @@
+// Applies numbered SQL files in order, each once, in a transaction with its own version row.
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { Umzug } from 'umzug';
+
+export interface MigrateOptions {
+  /** Connection string of the role that owns the schema. */
+  readonly url: string;
+  /** The service's folder of `0001_….sql` files; the tables that every service has come first. */
+  readonly folder: string;
+}
+
+interface Migration {
+  readonly name: string;
+  readonly path: string;
+}
+
+const sharedFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
+const versionTable =
+  'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now())';
+
+async function migrationsOf(folder: string): Promise<Migration[]> {
+  const lists = await Promise.all(
+    [sharedFolder, folder].map(async (each) =>
+      (await readdir(each))
+        .filter((file) => /^\d{4}_.*\.sql$/.test(file))
+        .sort()
+        .map((file) => ({ name: each === sharedFolder ? `shared/${file}` : basename(file), path: join(each, file) })),
+    ),
+  );
+  return lists.flat();
+}
+
+/**
+ * Brings the schema up to date and returns the names of what was applied. Two at once do not collide: one waits for the other.
+ * @throws the error of the first statement that failed; what came before it stays applied
+ */
+export async function migrate({ url, folder }: MigrateOptions): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query("SELECT pg_advisory_lock(hashtextextended('migrate ' || current_schema(), 0))");
+    await client.query(versionTable);
+    const umzug = new Umzug({
+      migrations: (await migrationsOf(folder)).map(({ name, path }) => ({ name, up: () => apply(client, name, path) })),
+      storage: {
+        executed: () => applied(client),
+        logMigration: async () => {}, // the row is written in the migration's own transaction
+        unlogMigration: async () => {},
+      },
+      logger: undefined,
+    });
+    return (await umzug.up()).map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The names of the migrations in the folder that the schema still lacks. */
+export async function pendingMigrations(pool: pg.Pool, folder: string): Promise<string[]> {
+  const { rows } = await pool.query<{ exists: boolean }>("SELECT to_regclass('migrations') IS NOT NULL AS exists");
+  const done = new Set(rows[0]?.exists === true ? await applied(pool) : []);
+  return (await migrationsOf(folder)).map(({ name }) => name).filter((name) => !done.has(name));
+}
+
+async function applied(client: pg.Client | pg.Pool): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations ORDER BY name');
+  return rows.map(({ name }) => name);
+}
+
+async function apply(client: pg.Client, name: string, path: string): Promise<void> {
+  const statements = await readFile(path, 'utf8');
+  await client.query('BEGIN');
+  try {
+    await client.query('INSERT INTO migrations (name) VALUES ($1)', [name]);
+    await client.query(statements);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}

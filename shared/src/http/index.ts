@@ -1,0 +1,9 @@
+export {
+  type Fault,
+  Problem,
+  type ProblemCode,
+  type ProblemOptions,
+  problemDocument,
+  problemMediaType,
+  problems,
+} from './problem.ts';

@@ -1,0 +1,95 @@
+// The closed table of everything the shop refuses or fails with, and the error type that carries one entry of it.
+
+/** Problem code → HTTP status and title. The `type` of a problem document is `/problems/<code>`. */
+export const problems = {
+  'invalid-request': { status: 400, title: 'The request is not valid' },
+  'invalid-cursor': { status: 400, title: 'The cursor is not valid for this request' },
+  unauthenticated: { status: 401, title: 'Authentication is required' },
+  'invalid-credentials': { status: 401, title: 'The credentials are not valid' },
+  forbidden: { status: 403, title: 'The caller may not do this' },
+  'not-found': { status: 404, title: 'There is no such resource' },
+  'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
+  'not-acceptable': { status: 406, title: 'No acceptable representation' },
+  'request-timeout': { status: 408, title: 'The request took too long to arrive' },
+  'email-already-registered': { status: 409, title: 'The e-mail address is already registered' },
+  'order-already-shipped': { status: 409, title: 'The order has already shipped' },
+  'invalid-transition': { status: 409, title: 'The order cannot make this transition' },
+  'insufficient-stock': { status: 409, title: 'There is not enough stock' },
+  'price-changed': { status: 409, title: 'A price has changed' },
+  'request-in-progress': { status: 409, title: 'The first request with this key is still running' },
+  'precondition-failed': { status: 412, title: 'The resource has changed' },
+  'content-too-large': { status: 413, title: 'The body is too large' },
+  'uri-too-long': { status: 414, title: 'The address is too long' },
+  'unsupported-media-type': { status: 415, title: 'The media type is not supported' },
+  'product-not-available': { status: 422, title: 'A product cannot be ordered' },
+  'idempotency-key-reused': { status: 422, title: 'The idempotency key belongs to another request' },
+  'password-too-common': { status: 422, title: 'The password is too common' },
+  'query-too-costly': { status: 422, title: 'The query is too costly' },
+  'too-many-requests': { status: 429, title: 'Too many requests' },
+  'header-fields-too-large': { status: 431, title: 'The header fields are too large' },
+  'internal-error': { status: 500, title: 'Something went wrong on our side' },
+  'bad-gateway': { status: 502, title: 'A service gave no valid answer' },
+  'service-unavailable': { status: 503, title: 'A service is temporarily unavailable' },
+  'gateway-timeout': { status: 504, title: 'A service did not answer in time' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof problems;
+
+/** One fault in the request. Exactly one of `pointer` (RFC 6901, into the body), `parameter` and `header` says where. */
+export interface Fault {
+  pointer?: string;
+  parameter?: string;
+  header?: string;
+  detail: string;
+  [extension: string]: unknown;
+}
+
+export interface ProblemOptions {
+  /** Every fault at once. */
+  errors?: readonly Fault[];
+  /** Answer headers, such as `WWW-Authenticate`, `Allow` or `Retry-After`. */
+  headers?: Readonly<Record<string, string>>;
+  /** Extension members of the document (RFC 9457 section 3.2). */
+  extensions?: Readonly<Record<string, unknown>>;
+  /** What the log gets and the client never sees. */
+  cause?: unknown;
+}
+
+/** A refusal or failure on its way to the client; thrown by any step, rendered once by the application. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly errors: readonly Fault[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extensions: Readonly<Record<string, unknown>>;
+
+  /** @param detail a sentence for the client: what was wrong and what to do about it */
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.status = problems[code].status;
+    this.errors = options.errors ?? [];
+    this.headers = options.headers ?? {};
+    this.extensions = options.extensions ?? {};
+  }
+}
+
+export const problemMediaType = 'application/problem+json';
+
+/**
+ * The problem document (RFC 9457) of a problem.
+ * @param instance the request id
+ */
+export function problemDocument(problem: Problem, instance: string): Record<string, unknown> {
+  return {
+    type: `/problems/${problem.code}`,
+    title: problems[problem.code].title,
+    status: problem.status,
+    detail: problem.message,
+    instance,
+    code: problem.code,
+    ...(problem.errors.length > 0 ? { errors: problem.errors } : {}),
+    ...problem.extensions,
+  };
+}

@@ -1,0 +1,139 @@
+// Reads a process's environment once into one typed frozen object and reports every mistake at once.
+import { readFileSync } from 'node:fs';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One environment variable: its name, its default (undefined: required) and how its text becomes a value. */
+export interface Variable<T> {
+  readonly name: string;
+  readonly fallback: string | undefined;
+  readonly parse: (text: string) => T;
+}
+
+type Values<S extends Record<string, Variable<unknown>>> = {
+  readonly [K in keyof S]: S[K] extends Variable<infer T> ? T : never;
+};
+
+/** Every mistake in the environment, a line each. */
+export class ConfigError extends Error {
+  constructor(mistakes: readonly string[]) {
+    super(mistakes.join('\n'));
+    this.name = 'ConfigError';
+  }
+}
+
+/**
+ * Reads all variables. A variable `NAME` may also come as the content of the file that `NAME_FILE` names.
+ * @throws ConfigError naming every variable that is missing or wrong
+ */
+export function readConfig<S extends Record<string, Variable<unknown>>>(
+  environment: Environment,
+  variables: S,
+): Values<S> {
+  const mistakes: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, variable] of Object.entries(variables)) {
+    try {
+      const text = readVariable(environment, variable.name) ?? variable.fallback;
+      if (text === undefined) throw new Error('is required');
+      values[key] = variable.parse(text);
+    } catch (error) {
+      mistakes.push(`${variable.name} ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return Object.freeze(values) as Values<S>;
+}
+
+function readVariable(environment: Environment, name: string): string | undefined {
+  const text = environment[name];
+  if (text !== undefined && text !== '') return text;
+  const file = environment[`${name}_FILE`];
+  if (file === undefined || file === '') return undefined;
+  try {
+    return readFileSync(file, 'utf8').trimEnd();
+  } catch (error) {
+    throw new Error(
+      `could not be read from the file ${file} (${(error as NodeJS.ErrnoException).code ?? 'unreadable'})`,
+    );
+  }
+}
+
+/** Any text that is not empty. */
+export function text(name: string, fallback?: string): Variable<string> {
+  return { name, fallback, parse: (value) => value };
+}
+
+/** A text, or undefined when the variable is not set. */
+export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
+  return { name: variable.name, fallback: '', parse: (value) => (value === '' ? undefined : variable.parse(value)) };
+}
+
+/** A whole number from `min` to `max`, both included. */
+export function integer(name: string, range: { min: number; max: number; fallback?: number }): Variable<number> {
+  return {
+    name,
+    fallback: range.fallback?.toString(),
+    parse(value) {
+      const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+      if (!(number >= range.min && number <= range.max)) {
+        throw new Error(`must be a whole number from ${range.min} to ${range.max}, not "${value}"`);
+      }
+      return number;
+    },
+  };
+}
+
+/** One of a closed list of words. */
+export function choice<const T extends string>(name: string, words: readonly T[], fallback?: T): Variable<T> {
+  return {
+    name,
+    fallback,
+    parse(value) {
+      const word = words.find((candidate) => candidate === value);
+      if (word === undefined) throw new Error(`must be one of ${words.join(', ')}, not "${value}"`);
+      return word;
+    },
+  };
+}
+
+/** An absolute URL with one of the given schemes. The value is not repeated in the message: it may hold a password. */
+export function url(name: string, schemes: readonly string[], fallback?: string): Variable<string> {
+  return {
+    name,
+    fallback,
+    parse(value) {
+      const parsed = URL.canParse(value) ? new URL(value) : undefined;
+      if (parsed === undefined || !schemes.includes(parsed.protocol.slice(0, -1))) {
+        throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`);
+      }
+      return value;
+    },
+  };
+}
+
+/** A secret of at least `minLength` characters; the value is never repeated in a message. */
+export function secret(name: string, minLength = 32): Variable<string> {
+  return {
+    name,
+    fallback: undefined,
+    parse(value) {
+      if (value.length < minLength) throw new Error(`must have at least ${minLength} characters`);
+      return value;
+    },
+  };
+}
+
+/** Symmetric keys, comma-separated, each 32 bytes in base64url; the first one is used for what is new. */
+export function keyList(name: string): Variable<readonly Buffer[]> {
+  return {
+    name,
+    fallback: undefined,
+    parse(value) {
+      const keys = value.split(',').map((key) => Buffer.from(key.trim(), 'base64url'));
+      if (keys.some((key) => key.length !== 32))
+        throw new Error('must be a comma-separated list of 32-byte keys in base64url');
+      return keys;
+    },
+  };
+}

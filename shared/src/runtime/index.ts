@@ -1,0 +1,18 @@
+// The door of everything a process needs before it does any of its own work.
+export {
+  ConfigError,
+  choice,
+  type Environment,
+  integer,
+  keyList,
+  optional,
+  readConfig,
+  secret,
+  text,
+  url,
+  type Variable,
+} from './config.ts';
+export { createHealth, type Health, type HealthReport } from './health.ts';
+export { isId, newId } from './id.ts';
+export { createLog, type Log } from './log.ts';
+export { type ProcessLife, runProcess, StartError } from './run-process.ts';

@@ -1,0 +1,64 @@
+// The life of a process: start in order, stop in reverse order, one clear line when the start fails.
+import { ConfigError } from './config.ts';
+import { createLog, type Log } from './log.ts';
+
+/** What a starting process may use of its own life. */
+export interface ProcessLife {
+  readonly log: Log;
+  /** Registers what has to be stopped; run in reverse order of registration at SIGTERM, SIGINT or a failed start. */
+  onStop(label: string, stop: () => Promise<void> | void): void;
+}
+
+/** A start that failed for a reason the operator can mend; its message is printed as it is, without a stack. */
+export class StartError extends Error {}
+
+const stopWithin = 10_000;
+
+/**
+ * Runs a process until SIGTERM or SIGINT, or until its parent is gone when it was started with an IPC channel. Then stops
+ * everything in reverse order, within 10 s, and exits 0. A failed start prints one line per mistake and exits 1.
+ */
+export async function runProcess(name: string, start: (life: ProcessLife) => Promise<void>): Promise<void> {
+  const log = createLog(name);
+  const stops: { label: string; stop: () => Promise<void> | void }[] = [];
+  let stopping: Promise<void> | undefined;
+
+  const stopAll = async (): Promise<void> => {
+    for (const { label, stop } of stops.reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        log.error({ err: error }, `could not stop ${label}`);
+      }
+    }
+  };
+  const exit = (code: number, reason: string): void => {
+    if (stopping !== undefined) return;
+    log.info(`stopping: ${reason}`);
+    setTimeout(() => {
+      log.error(`not stopped within ${stopWithin / 1000} s, exiting all the same`);
+      process.exit(1);
+    }, stopWithin).unref();
+    stopping = stopAll().then(() => process.exit(code));
+  };
+
+  process.on('SIGTERM', () => exit(0, 'SIGTERM'));
+  process.on('SIGINT', () => exit(0, 'SIGINT'));
+  process.on('disconnect', () => exit(0, 'the parent process is gone'));
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception');
+    exit(1, 'uncaught exception');
+  });
+
+  try {
+    await start({ log, onStop: (label, stop) => stops.push({ label, stop }) });
+  } catch (error) {
+    if (stopping !== undefined) return;
+    if (error instanceof ConfigError || error instanceof StartError) {
+      for (const line of error.message.split('\n')) process.stderr.write(`${name}: ${line}\n`);
+    } else {
+      log.fatal({ err: error }, 'start failed');
+    }
+    exit(1, 'start failed');
+  }
+}
