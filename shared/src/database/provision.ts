@@ -1,0 +1,87 @@
+// Makes the database, one schema for each service, and the roles that own them. Run by whoever administers the server.
+
+import pg from 'pg';
+
+/** Each schema has a login role of the same name that owns it and can reach nothing else. */
+export const schemas = ['accounts', 'orders', 'catalogue', 'notifications', 'events'] as const;
+export type SchemaName = (typeof schemas)[number];
+
+/** Any number, as long as every provisioning uses the same. */
+const lockKey = 7_205_759_403;
+
+export interface Provisioning {
+  /** Connection string of a role that may create databases and roles. */
+  adminUrl: string;
+  /** Name of the database. */
+  database: string;
+  /** The password of each role. */
+  roles: Record<SchemaName, string>;
+}
+
+/**
+ * Makes database, schemas and roles, or brings existing ones to the same state; passwords are set anew. Safe to run
+ * again, and by several at once.
+ * @returns the connection string of each role
+ * @throws the driver's error when the server is away or the administrator lacks a right
+ */
+export async function provisionDatabase({
+  adminUrl,
+  database,
+  roles,
+}: Provisioning): Promise<Record<SchemaName, string>> {
+  await withClient(adminUrl, async (client) => {
+    // Roles belong to the whole server, so all provisioning of one server takes turns.
+    await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+    if (found.rowCount === 0) {
+      await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)} ENCODING 'UTF8' TEMPLATE template0`);
+    }
+    await withClient(withDatabase(adminUrl, database), async (inside) => {
+      await inside.query('BEGIN');
+      await inside.query(provisioningSql(database, roles));
+      await inside.query('COMMIT');
+    });
+  });
+  const url = new URL(withDatabase(adminUrl, database));
+  const urlOf = (role: SchemaName): string => {
+    url.username = role;
+    url.password = roles[role];
+    return url.href;
+  };
+  return Object.fromEntries(schemas.map((role) => [role, urlOf(role)])) as Record<SchemaName, string>;
+}
+
+function provisioningSql(database: string, roles: Record<SchemaName, string>): string {
+  const name = pg.escapeIdentifier(database);
+  const statements = [`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`, 'REVOKE ALL ON SCHEMA public FROM PUBLIC'];
+  for (const role of schemas) {
+    const password = pg.escapeLiteral(roles[role]);
+    statements.push(
+      `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${role}') THEN CREATE ROLE ${role}; END IF; END $$`,
+      `ALTER ROLE ${role} LOGIN PASSWORD ${password}`,
+      `ALTER ROLE ${role} IN DATABASE ${name} SET search_path = ${role}`,
+      `ALTER ROLE ${role} IN DATABASE ${name} SET timezone = 'UTC'`,
+      `GRANT CONNECT ON DATABASE ${name} TO ${role}`,
+      `CREATE SCHEMA IF NOT EXISTS ${role} AUTHORIZATION ${role}`,
+      `REVOKE ALL ON SCHEMA ${role} FROM PUBLIC`,
+    );
+  }
+  return statements.join(';\n');
+}
+
+function withDatabase(adminUrl: string, database: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${encodeURIComponent(database)}`;
+  return url.href;
+}
+
+async function withClient(connectionString: string, use: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await use(client);
+  } finally {
+    await client.end();
+  }
+}

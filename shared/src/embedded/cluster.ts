@@ -1,0 +1,85 @@
+// One cluster's files: the folder, the superuser's password, and the data, made once.
+
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { bareContext, canReach, placeOutside, type RunAs } from './run-as.ts';
+
+/**
+ * Makes the folder when it is missing, and makes sure that it can be written.
+ * @throws Error with one line when it cannot
+ */
+export async function prepareFolder(dataDir: string): Promise<void> {
+  try {
+    const created = await mkdir(dataDir, { recursive: true });
+    // The server's user must be able to pass through; what lies inside is protected file by file.
+    if (created !== undefined && process.getuid?.() === 0) await chmod(dataDir, 0o711);
+    const probe = join(dataDir, `.probe.${process.pid}`);
+    await writeFile(probe, '');
+    await rm(probe);
+  } catch (error) {
+    throw new Error(`cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** The superuser's password, kept beside the data; made before the data is. */
+export async function keptPassword(dataDir: string, initialised: boolean): Promise<string> {
+  const path = join(dataDir, 'password');
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'ENOENT' || initialised) throw new Error(`cannot read the database's password in ${path} (${code})`);
+  }
+  const password = randomBytes(24).toString('base64url');
+  await writeFile(path, password, { mode: 0o600 });
+  return password;
+}
+
+/** Who may connect: the superuser everywhere, other roles only to databases that were made for them. */
+const admission = `
+host  all                 postgres  127.0.0.1/32  scram-sha-256
+host  postgres,template1  all       127.0.0.1/32  reject
+host  all                 all       127.0.0.1/32  scram-sha-256
+`;
+
+export interface Initialisation {
+  dataDir: string;
+  link: string;
+  programs: string;
+  user: RunAs;
+  password: string;
+}
+
+/** Makes the cluster under another name and renames it when complete, so that half of one is never taken for whole. */
+export async function initialise({ dataDir, link, programs, user, password }: Initialisation): Promise<string> {
+  const reachable = await canReach(user, dataDir);
+  const cluster = reachable ? link : await placeOutside(`data-${randomBytes(6).toString('hex')}`);
+  const partial = `${cluster}.partial`;
+  const passwordFile = `${cluster}.password`;
+  await rm(partial, { recursive: true, force: true });
+  await rm(link, { force: true });
+  await mkdir(partial, { mode: 0o700 });
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  try {
+    if (user.uid !== undefined && user.gid !== undefined) {
+      await chown(partial, user.uid, user.gid);
+      await chown(passwordFile, user.uid, user.gid);
+    }
+    const settings = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8'];
+    const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'];
+    await promisify(execFile)(join(programs, 'initdb'), ['-D', partial, ...settings, ...locale], bareContext(user));
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    const reason = stderr?.split('\n').find((line) => line.includes('error')) ?? message;
+    throw new Error(`cannot initialise the database in ${cluster}: ${reason.trim()}`);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await writeFile(join(partial, 'pg_hba.conf'), admission);
+  await rename(partial, cluster);
+  if (!reachable) await symlink(cluster, link);
+  return realpath(cluster);
+}

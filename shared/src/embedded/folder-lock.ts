@@ -1,0 +1,74 @@
+// Keeps two processes from working on the same folder; a lock whose owner has died counts for nothing.
+
+import { execFile } from 'node:child_process';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface FolderLock {
+  /** The identity of the dead process whose lock was taken over, if there was one. */
+  readonly previousOwner: string | undefined;
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the lock of a folder for this process.
+ * @throws Error when another living process has it; the message names the folder and the process.
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  const path = join(folder, 'lock');
+  const mine = `${path}.${process.pid}`;
+  const identity = await identityOf(process.pid);
+  if (identity === undefined) throw new Error(`cannot lock ${folder}: the process table is not readable`);
+  await writeFile(mine, identity, { mode: 0o600 });
+  let previousOwner: string | undefined;
+  try {
+    for (;;) {
+      try {
+        // link(2) fails when the name exists: of two processes only one succeeds, and never with half a file.
+        await link(mine, path);
+        return { previousOwner, release: () => rm(path, { force: true }) };
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+      const owner = await readFile(path, 'utf8').catch(() => '');
+      const pid = Number.parseInt(owner, 10);
+      if (pid > 0 && (await identityOf(pid)) === owner) throw new Error(`${folder} is in use by process ${pid}`);
+      await removeStale(path, owner);
+      previousOwner = owner;
+    }
+  } finally {
+    await rm(mine, { force: true });
+  }
+}
+
+/** Moves a dead process's lock away, and back when somebody else has replaced it since it was read. */
+async function removeStale(path: string, owner: string): Promise<void> {
+  const stale = `${path}.stale.${process.pid}`;
+  try {
+    await rename(path, stale);
+    if ((await readFile(stale, 'utf8')) !== owner) await link(stale, path);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
+  } finally {
+    await rm(stale, { force: true });
+  }
+}
+
+/**
+ * A process's number and the time it started: numbers are used again, above all in containers.
+ * @returns undefined when there is no such process.
+ */
+export async function identityOf(pid: number): Promise<string | undefined> {
+  if (process.platform === 'linux') {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+    // The second field is the command in brackets and may itself hold spaces; start time is the 22nd of all.
+    const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields === undefined || fields[0] === 'Z') return undefined;
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+    return `${pid} ${fields[19]} ${boot.trim()}`;
+  }
+  const started = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]).catch(() => undefined);
+  return started === undefined ? undefined : `${pid} ${started.stdout.trim()}`;
+}

