@@ -1,0 +1,35 @@
+// Who is calling: what the claims of a verified access token say, and nothing that any header says.
+import type { JWTPayload } from 'jose';
+import { isId } from '../runtime/index.ts';
+
+/** The account behind a request. Every field comes from a verified access token. */
+export interface Caller {
+  readonly accountId: string;
+  readonly scopes: ReadonlySet<string>;
+  /** The token's `jti`, for the log and the audit rows. */
+  readonly tokenId: string;
+}
+
+// RFC 6749 section 3.3: scope tokens are printable ASCII without quote and backslash, one space between them.
+const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)?$/;
+
+/**
+ * Reads the caller out of verified claims; undefined when a claim has a type or a form that the shop does not take.
+ * `accountId` must be a lower-case UUID because it is compared with one in every statement.
+ */
+export function toCaller(claims: JWTPayload): Caller | undefined {
+  const { accountId, scope = '', jti, sub } = claims;
+  if (typeof accountId !== 'string' || !isId(accountId)) return undefined;
+  if (typeof scope !== 'string' || !scopeList.test(scope)) return undefined;
+  if (!isShortText(jti) || !isShortText(sub)) return undefined;
+  return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')), tokenId: jti };
+}
+
+/** True when the caller holds every scope of the list. */
+export function hasScopes(caller: Caller, scopes: readonly string[]): boolean {
+  return scopes.every((scope) => caller.scopes.has(scope));
+}
+
+function isShortText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= 255;
+}

@@ -1,0 +1,64 @@
+// The strict reading of a token before any cryptography: what is not plainly a token of ours costs nothing to refuse.
+
+/** The protected header, reduced to the members that are allowed in it. */
+export interface TokenHeader {
+  readonly alg: string;
+  readonly typ: string;
+  readonly kid?: string;
+}
+
+const maximumLength = 8 * 1024;
+const segments = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+// Everything else (`jwk`, `jku`, `x5u`, `x5c`, `crit`, `b64`, `zip` …) would let the token choose how it is verified.
+const headerMembers = new Set(['alg', 'typ', 'kid']);
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The header of a token in JWS compact form (RFC 7515 section 7.1), or undefined when any part departs from it: more
+ * than 8 KiB, other characters, padding or unused bits, text that is not UTF-8, a header or a payload that is no JSON
+ * object, a member given twice (RFC 7515 section 4), a header member outside `alg`, `typ` and `kid`.
+ */
+export function readTokenHeader(token: string): TokenHeader | undefined {
+  if (token.length > maximumLength) return undefined;
+  const [, header, payload, signature] = segments.exec(token) ?? [];
+  if (header === undefined || payload === undefined || signature === undefined) return undefined;
+  if (!isCanonical(signature) || readObject(payload) === undefined) return undefined;
+  const members = readObject(header);
+  if (members === undefined || !Object.keys(members).every((name) => headerMembers.has(name))) return undefined;
+  const { alg, typ, kid } = members;
+  if (typeof alg !== 'string' || typeof typ !== 'string') return undefined;
+  if (kid === undefined) return { alg, typ };
+  return typeof kid === 'string' && kid.length > 0 && kid.length <= 255 ? { alg, typ, kid } : undefined;
+}
+
+/** One byte string has one spelling: two tokens with the same bytes and different text must not both pass. */
+function isCanonical(segment: string): boolean {
+  return Buffer.from(segment, 'base64url').toString('base64url') === segment;
+}
+
+function readObject(segment: string): Record<string, unknown> | undefined {
+  if (!isCanonical(segment)) return undefined;
+  try {
+    const text = decoder.decode(Buffer.from(segment, 'base64url'));
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value) || countMembers(value) !== countColons(text)) return undefined;
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** JSON.parse keeps the last of two equal members, so a duplicate shows as fewer members than written colons. */
+function countColons(text: string): number {
+  return text.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce<number>((total, member) => total + countMembers(member), own);
+}

@@ -1,0 +1,115 @@
+// Access tokens: the one place where a bearer token becomes a caller, used by the gateway and by every service.
+import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
+import { Problem } from '../http/problem.ts';
+import type { Log } from '../runtime/index.ts';
+import { type Caller, toCaller } from './caller.ts';
+import { readTokenHeader } from './compact-token.ts';
+import type { TokenAlgorithm } from './key-rules.ts';
+import { followKeySet } from './key-set.ts';
+
+export interface TokenVerifierOptions {
+  readonly jwksUrl: string | URL;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly log: Log;
+  /** The pinned signature algorithm; `ES256` unless an outside identity provider signs with another. */
+  readonly algorithm?: TokenAlgorithm;
+}
+
+export interface TokenVerifier {
+  /**
+   * The caller behind an `Authorization` header; undefined only when there is no such header at all.
+   * @throws Problem `unauthenticated` for a header that is not a valid access token (RFC 6750, RFC 9068)
+   * @throws Problem `service-unavailable` while the issuer's keys were never loaded
+   */
+  verify(authorization: string | undefined): Promise<Caller | undefined>;
+  /** Ends the background refresh of the key set. */
+  close(): Promise<void>;
+}
+
+interface Verified {
+  readonly caller: Caller;
+  readonly kid: string;
+  readonly key: CryptoKey;
+  /** Unix time in seconds after which the token is refused. */
+  readonly until: number;
+}
+
+const tokenType = 'at+jwt';
+const clockTolerance = 5;
+const maximumVerified = 10_000;
+const bearer = /^bearer +([^ ]+)$/i;
+const required = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'accountId'];
+
+/** A verifier for access tokens of one issuer, with the algorithm, issuer, audience and type pinned. */
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { issuer, audience, log, algorithm = 'ES256' } = options;
+  const keys = followKeySet(new URL(options.jwksUrl), algorithm, log);
+  const checks = {
+    algorithms: [algorithm],
+    issuer,
+    audience,
+    typ: tokenType,
+    clockTolerance,
+    requiredClaims: required,
+  };
+  const verified = new Map<string, Verified>();
+
+  async function check(token: string): Promise<Verified> {
+    const header = readTokenHeader(token);
+    if (header?.kid === undefined || header.alg !== algorithm || header.typ !== tokenType) throw invalidToken();
+    const key = await keys.find(header.kid);
+    if (key === undefined) throw invalidToken();
+    const { payload } = await jwtVerify(token, key, checks).catch((error: unknown) => {
+      throw error instanceof errors.JWTExpired ? invalidToken('The access token has expired.') : invalidToken();
+    });
+    const caller = toCaller(payload);
+    if (caller === undefined || !hasSaneTimes(payload)) throw invalidToken();
+    return { caller, kid: header.kid, key, until: (payload.exp ?? 0) + clockTolerance };
+  }
+
+  return {
+    async verify(authorization) {
+      if (authorization === undefined) return undefined;
+      const known = verified.get(authorization);
+      if (known !== undefined) {
+        // A cached answer ends with its token, and with its key: a revoked or replaced key is another object or none.
+        if (known.until > Date.now() / 1000 && keys.current(known.kid) === known.key) return known.caller;
+        verified.delete(authorization);
+      }
+      const token = bearer.exec(authorization)?.[1];
+      if (token === undefined) throw invalidToken('The Authorization header holds no bearer token.');
+      const fresh = await check(token);
+      const oldest = verified.size < maximumVerified ? undefined : verified.keys().next().value;
+      if (oldest !== undefined) verified.delete(oldest);
+      verified.set(authorization, fresh);
+      return fresh.caller;
+    },
+    close: () => keys.close(),
+  };
+}
+
+/**
+ * The value of `WWW-Authenticate` (RFC 6750 section 3).
+ * @param error absent when the request carried no token at all
+ */
+export function bearerChallenge(
+  error?: 'invalid_token' | 'insufficient_scope',
+  attributes: Record<string, string> = {},
+) {
+  const all = { realm: 'shop', ...(error === undefined ? {} : { error }), ...attributes };
+  const parameters = Object.entries(all).map(([name, value]) => `${name}="${value}"`);
+  return `Bearer ${parameters.join(', ')}`;
+}
+
+function invalidToken(detail = 'The access token is not valid.'): Problem {
+  const challenge = bearerChallenge('invalid_token', { error_description: detail });
+  return new Problem('unauthenticated', detail, { headers: { 'WWW-Authenticate': challenge } });
+}
+
+/** jose compares the times but takes any number: `1e400` would be a token without an end. */
+function hasSaneTimes({ iat = 0, exp = 0 }: JWTPayload): boolean {
+  return (
+    Number.isFinite(exp) && Number.isFinite(iat) && iat > 0 && iat <= exp && iat <= Date.now() / 1000 + clockTolerance
+  );
+}
