@@ -1,3 +1,18 @@
+// The door of everything between a socket and an operation.
+export { etagOf, notModified, requireMatch } from './conditional.ts';
+export { type Contract, type ContractOperation, loadContract, type Security } from './contract.ts';
+export type { Answer } from './contract-answers.ts';
+export { type AppOptions, createApp } from './create-app.ts';
+export { type IdempotencyContext, idempotent, pruneIdempotencyKeys } from './idempotent.ts';
+export { mergePatch } from './merge-patch.ts';
+export {
+  callerOf,
+  type Operation,
+  type OperationRequest,
+  type Operations,
+  type QueryValue,
+  type Reply,
+} from './operation.ts';
 export {
   type Fault,
   Problem,
@@ -7,3 +22,6 @@ export {
   problemMediaType,
   problems,
 } from './problem.ts';
+export { problemOf } from './problem-of.ts';
+export { type RequestIdentity, requestIdentity } from './request-identity.ts';
+export { type ServeOptions, serve } from './serve.ts';

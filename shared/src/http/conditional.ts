@@ -1,0 +1,49 @@
+// Conditional requests: strong entity tags made of the row version, If-Match and If-None-Match.
+import type { IncomingHttpHeaders } from 'node:http';
+import { Problem } from './problem.ts';
+
+/** The entity tag of a row version; the same for every projection of the resource. */
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/** The tags of a list, or '*'. @throws Problem 400 when the header is not a list of entity tags (RFC 9110 section 8.8.3) */
+function parseTags(name: string, value: string): '*' | readonly string[] {
+  if (value.trim() === '*') return '*';
+  const tags = value
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+  if (tags.length === 0 || !tags.every((tag) => /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/.test(tag))) {
+    throw new Problem('invalid-request', `${name} must be a list of entity tags.`, {
+      errors: [{ header: name, detail: 'must be "*" or entity tags in double quotes' }],
+    });
+  }
+  return tags;
+}
+
+/**
+ * Holds `If-Match` against the present version (strong comparison, RFC 9110 section 13.1.1). Call it with the row locked.
+ * @throws Problem 412 when the client's version is stale
+ */
+export function requireMatch(headers: IncomingHttpHeaders, version: number): void {
+  const value = headers['if-match'];
+  if (value === undefined) return;
+  const tags = parseTags('If-Match', value);
+  if (tags === '*' || tags.includes(etagOf(version))) return;
+  throw new Problem(
+    'precondition-failed',
+    'The resource has changed since the version that If-Match names. Read it again.',
+    {
+      errors: [{ header: 'If-Match', detail: 'names no version that is current' }],
+    },
+  );
+}
+
+/** Whether `If-None-Match` names the representation (weak comparison, RFC 9110 section 13.1.2). */
+export function notModified(headers: IncomingHttpHeaders, etag: string | undefined): boolean {
+  const value = headers['if-none-match'];
+  if (value === undefined || etag === undefined) return false;
+  const tags = parseTags('If-None-Match', value);
+  return tags === '*' || tags.some((tag) => tag.replace(/^W\//, '') === etag);
+}

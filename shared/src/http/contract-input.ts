@@ -1,0 +1,111 @@
+// Holds the parameters and the body of a request against the OpenAPI document; every fault at once.
+import type { ValidateFunction } from 'ajv';
+import { type Compiler, isNode, locate, resolve, schemaAt } from './openapi-document.ts';
+import type { QueryValue } from './operation.ts';
+import { type Fault, Problem } from './problem.ts';
+import { coerce, parseQueryString } from './query-string.ts';
+import { findingsOf } from './schema-faults.ts';
+
+export interface RawInput {
+  readonly url: string;
+  readonly path: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: unknown;
+}
+
+export interface CheckedInput {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, QueryValue>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly type: unknown;
+  readonly validate: ValidateFunction;
+}
+
+/** The compiled parameters of a list in the document. */
+export function listParameters(compiler: Compiler, at: readonly string[], list: unknown): Parameter[] {
+  if (!Array.isArray(list)) return [];
+  return list.map((_, index) => {
+    const found = locate(compiler, [...at, String(index)]);
+    const { name, in: place, required, schema } = found?.node ?? {};
+    if (found === undefined || typeof name !== 'string' || typeof place !== 'string')
+      throw new Error(`${at.join(' ')} ${index} is no parameter`);
+    const type = isNode(schema) ? resolve(compiler.document, schema).type : undefined;
+    return {
+      name,
+      in: place,
+      required: required === true,
+      type,
+      validate: schemaAt(compiler, [...found.at, 'schema']),
+    };
+  });
+}
+
+/** @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault */
+export function checkInput(
+  parameters: readonly Parameter[],
+  checkBody: ValidateFunction | undefined,
+  input: RawInput,
+): CheckedInput {
+  const faults: Fault[] = [];
+  const query: Record<string, QueryValue> = {};
+  const search = parseQueryString(input.url);
+  for (const parameter of parameters) {
+    if (parameter.in === 'path') {
+      if (!parameter.validate(input.path[parameter.name]))
+        throw new Problem('not-found', 'There is nothing at this address.');
+    } else if (parameter.in === 'header') {
+      const value = input.headers[parameter.name.toLowerCase()];
+      if (value === undefined && parameter.required) faults.push({ header: parameter.name, detail: 'is required' });
+      if (value !== undefined && !parameter.validate(value)) {
+        faults.push(...findingsOf(parameter.validate.errors).map(({ detail }) => ({ header: parameter.name, detail })));
+      }
+    } else {
+      const values = search.get(parameter.name);
+      if (values === undefined) {
+        if (parameter.required) faults.push({ parameter: parameter.name, detail: 'is required' });
+      } else if (parameter.type === 'array') {
+        if (parameter.validate(values)) query[parameter.name] = values;
+        else
+          faults.push(
+            ...findingsOf(parameter.validate.errors).map(({ detail }) => ({ parameter: parameter.name, detail })),
+          );
+      } else if (values.length > 1 || values[0] === undefined) {
+        faults.push({ parameter: parameter.name, detail: 'must be given once' });
+      } else {
+        const value = coerce(values[0], parameter.type);
+        if (parameter.validate(value)) query[parameter.name] = value;
+        else
+          faults.push(
+            ...findingsOf(parameter.validate.errors).map(({ detail }) => ({ parameter: parameter.name, detail })),
+          );
+      }
+    }
+  }
+  for (const name of search.keys()) {
+    if (!parameters.some((parameter) => parameter.in === 'query' && parameter.name === name)) {
+      faults.push({ parameter: name, detail: unknownParameter(parameters) });
+    }
+  }
+  if (checkBody !== undefined && input.body !== undefined && !checkBody(input.body))
+    faults.push(...findingsOf(checkBody.errors).map(({ pointer, detail }) => ({ pointer, detail })));
+  if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
+  return { path: input.path, query };
+}
+
+function unknownParameter(parameters: readonly Parameter[]): string {
+  const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  return known.length === 0
+    ? 'is not a known parameter: there are none'
+    : `is not a known parameter; known are ${known.join(', ')}`;
+}
+
+function summary(faults: readonly Fault[]): string {
+  const [first] = faults;
+  const where = first?.parameter ?? first?.header ?? (first?.pointer === '' ? 'The body' : first?.pointer);
+  return `${where} ${first?.detail}${faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''}.`;
+}

@@ -1,0 +1,191 @@
+// The fixed list of steps that every request of every service takes, and the only place that sends an answer.
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { bearerChallenge, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
+import type { Health, Log } from '../runtime/index.ts';
+import { notModified } from './conditional.ts';
+import type { Contract, ContractOperation } from './contract.ts';
+import type { Operation, Operations, Reply } from './operation.ts';
+import { Problem, problemDocument, problemMediaType } from './problem.ts';
+import { problemOf } from './problem-of.ts';
+import { readBody } from './read-body.ts';
+import { identify, identityOf } from './request-identity.ts';
+
+export interface AppOptions<Context> {
+  /** The service's name: the audience of the service tokens that it takes. */
+  readonly name: string;
+  readonly contract: Contract;
+  /** operationId → function. Exactly the operations of the contract. */
+  readonly operations: Operations<Context>;
+  readonly context: Context;
+  readonly verifier: TokenVerifier;
+  /** Needed when the contract has internal operations. */
+  readonly serviceTokens?: ServiceTokens;
+  readonly health: Health;
+  readonly log: Log;
+}
+
+/**
+ * The HTTP application of a service.
+ * @throws when an operation of the contract has no function, or a function no operation
+ */
+export function createApp<Context>(options: AppOptions<Context>): Express {
+  requireSameOperations(options.contract, options.operations);
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.set('query parser', false);
+
+  app.use(identify);
+  app.get('/health/live', (_request, response) => send(response, { status: 200, body: { status: 'live' } }));
+  app.get('/health/ready', async (_request, response) => {
+    const { ready, checks } = await options.health.report();
+    send(response, { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'not ready', checks } });
+  });
+  for (const operation of options.contract.operations) {
+    const run = options.operations[operation.operationId];
+    if (run !== undefined)
+      app[operation.method](routePath(operation.path), (request, response) =>
+        handle(options, operation, run, request, response),
+      );
+  }
+  for (const [path, allow] of allowedMethods(options.contract)) {
+    app.all(routePath(path), (request, response) => {
+      if (request.method !== 'OPTIONS') {
+        throw new Problem('method-not-allowed', `This address takes ${allow}.`, { headers: { Allow: allow } });
+      }
+      send(response, { status: 204, headers: { Allow: allow } });
+    });
+  }
+  app.use(() => {
+    throw new Problem('not-found', 'There is nothing at this address.');
+  });
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    const problem = problemOf(error);
+    if (problem.status >= 500)
+      options.log.error({ err: error, requestId: identityOf(response).id, url: request.url }, problem.code);
+    sendProblem(response, problem);
+  });
+  return app;
+}
+
+async function handle<Context>(
+  options: AppOptions<Context>,
+  operation: ContractOperation,
+  run: Operation<Context>,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const caller = await authenticate(options, operation, request.headers.authorization);
+  const path = request.params as Readonly<Record<string, string>>;
+  requireAcceptable(request);
+  const body = operation.body === undefined ? undefined : await readBody(request, response, operation.body);
+  const input = operation.check({ url: request.url, path, headers: request.headers, body });
+  const reply = await run(
+    {
+      operationId: operation.operationId,
+      method: request.method,
+      url: request.url,
+      ...identityOf(response),
+      caller,
+      path: input.path,
+      query: input.query,
+      headers: request.headers,
+      body,
+    },
+    options.context,
+  );
+  const unchanged = (request.method === 'GET' || request.method === 'HEAD') && notModified(request.headers, reply.etag);
+  send(response, unchanged ? { ...reply, status: 304 } : reply, {
+    'Cache-Control': operation.security.access === 'public' ? 'no-cache' : 'private, no-cache',
+    ...(operation.security.access === 'public' ? {} : { Vary: 'Authorization' }),
+    ...operation.headers,
+  });
+}
+
+async function authenticate<Context>(
+  { name, verifier, serviceTokens }: AppOptions<Context>,
+  { security }: ContractOperation,
+  authorization: string | undefined,
+): Promise<Caller | undefined> {
+  if (security.access === 'public') return undefined;
+  if (security.access === 'service') {
+    if (serviceTokens === undefined) throw new Error('an internal operation needs service tokens');
+    await serviceTokens.verify(authorization, name);
+    return undefined;
+  }
+  const caller = await verifier.verify(authorization);
+  if (caller === undefined && security.access === 'required') {
+    throw new Problem('unauthenticated', 'Send an access token in the Authorization header.', {
+      headers: { 'WWW-Authenticate': bearerChallenge() },
+    });
+  }
+  const missing = security.scopes.filter((scope) => caller?.scopes.has(scope) !== true);
+  if (missing.length > 0) {
+    throw new Problem('forbidden', `The token lacks the scope ${missing.join(' ')}.`, {
+      headers: { 'WWW-Authenticate': bearerChallenge('insufficient_scope', { scope: security.scopes.join(' ') }) },
+    });
+  }
+  return caller;
+}
+
+function requireAcceptable(request: Request): void {
+  const { accept } = request.headers;
+  if (accept === undefined || accept === '*/*' || accept.includes('application/json')) return;
+  if (!request.accepts('application/json')) throw new Problem('not-acceptable', 'Answers are application/json.');
+}
+
+function send(response: Response, reply: Reply, headers: Readonly<Record<string, string>> = {}): void {
+  const text =
+    reply.status === 304 || reply.status === 204
+      ? undefined
+      : (reply.json ?? (reply.body && JSON.stringify(reply.body)));
+  response.writeHead(reply.status, {
+    ...headers,
+    ...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
+    ...(reply.etag === undefined ? {} : { ETag: reply.etag }),
+    ...reply.headers,
+  });
+  response.end(text);
+}
+
+function sendProblem(response: Response, problem: Problem): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const text = JSON.stringify(problemDocument(problem, identityOf(response).id));
+  response.writeHead(problem.status, {
+    'Content-Type': problemMediaType,
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    ...problem.headers,
+  });
+  response.end(text);
+}
+
+function requireSameOperations(contract: Contract, operations: Readonly<Record<string, unknown>>): void {
+  const documented = new Set(contract.operations.map(({ operationId }) => operationId));
+  const faults = [
+    ...[...documented].filter((id) => operations[id] === undefined).map((id) => `operation ${id} has no function`),
+    ...Object.keys(operations)
+      .filter((id) => !documented.has(id))
+      .map((id) => `function ${id} has no operation in the contract`),
+  ];
+  if (faults.length > 0) throw new Error(faults.join('; '));
+}
+
+function allowedMethods(contract: Contract): Map<string, string> {
+  const allowed = new Map<string, string[]>();
+  for (const { path, method } of contract.operations) {
+    const methods = allowed.get(path) ?? ['OPTIONS'];
+    methods.unshift(...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    allowed.set(path, methods);
+  }
+  return new Map([...allowed].map(([path, methods]) => [path, methods.join(', ')]));
+}
+
+function routePath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}

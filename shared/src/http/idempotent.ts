@@ -1,0 +1,122 @@
+// Idempotency keys: the key, the effect and the answer commit together, so a repeated request has no second effect.
+import { createHmac } from 'node:crypto';
+import type { Transaction } from 'sequelize';
+import { type Database, sql } from '../database/index.ts';
+import type { OperationRequest, Reply } from './operation.ts';
+import { Problem, problemDocument, problemMediaType } from './problem.ts';
+
+export interface IdempotencyContext {
+  readonly database: Database;
+  /** Keys the fingerprint of a request, so that a stored one tells nothing about a password in it. */
+  readonly idempotencySecret: string;
+}
+
+interface StoredAnswer {
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly etag: string | null;
+  readonly body: string | null;
+}
+
+/**
+ * Runs `work` in one transaction. With an `Idempotency-Key` header the answer is kept for 24 hours per account, operation and
+ * key, and a repeated request gets it again with `Idempotency-Replayed: true`. A refusal (4xx) thrown by `work` is an answer
+ * too: its effects are rolled back and it is kept. A 5xx is not kept.
+ * @throws Problem 422 for the same key with another request, 409 while the first request still runs
+ */
+export async function idempotent(
+  request: OperationRequest,
+  context: IdempotencyContext,
+  work: (tx: Transaction) => Promise<Reply>,
+): Promise<Reply> {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') return context.database.transaction(work);
+  const scope = [request.caller?.accountId ?? 'anonymous', request.operationId, key];
+  const fingerprint = fingerprintOf(request, context.idempotencySecret);
+  return context.database.transaction(async (tx) => {
+    const stored = await claim(tx, scope);
+    if (stored !== undefined) return replay(stored, fingerprint);
+    const reply = await attempt(tx, request, work);
+    await keep(tx, scope, fingerprint, reply);
+    return reply;
+  });
+}
+
+function fingerprintOf(request: OperationRequest, secret: string): string {
+  const content = JSON.stringify([request.method, request.url, request.body ?? null]);
+  return createHmac('sha256', secret).update(content).digest('base64url');
+}
+
+/** Locks the key until the transaction ends and reads what it holds. @throws Problem 409 when another request has the lock */
+async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredAnswer | undefined> {
+  const [lock] = await sql<{ locked: boolean }>(
+    tx,
+    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 1)) AS locked',
+    [scope.join('\n')],
+  );
+  if (lock?.locked !== true) {
+    throw new Problem('request-in-progress', 'The first request with this Idempotency-Key is still running.', {
+      headers: { 'Retry-After': '1' },
+    });
+  }
+  const [stored] = await sql<StoredAnswer>(
+    tx,
+    `SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
+     WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '24 hours'`,
+    scope,
+  );
+  return stored;
+}
+
+function replay(stored: StoredAnswer, fingerprint: string): Reply {
+  if (stored.fingerprint !== fingerprint) {
+    throw new Problem('idempotency-key-reused', 'This Idempotency-Key was used for another request. Use a new key.', {
+      errors: [{ header: 'Idempotency-Key', detail: 'belongs to another request' }],
+    });
+  }
+  return {
+    status: stored.status,
+    headers: { ...stored.headers, 'Idempotency-Replayed': 'true' },
+    ...(stored.etag === null ? {} : { etag: stored.etag }),
+    ...(stored.body === null ? {} : { json: stored.body }),
+  };
+}
+
+/** The answer of `work`; a refusal becomes an answer after its effects are undone. */
+async function attempt(
+  tx: Transaction,
+  request: OperationRequest,
+  work: (tx: Transaction) => Promise<Reply>,
+): Promise<Reply> {
+  await sql(tx, 'SAVEPOINT work');
+  try {
+    return await work(tx);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    await sql(tx, 'ROLLBACK TO SAVEPOINT work');
+    return {
+      status: error.status,
+      headers: { 'Content-Type': problemMediaType, ...error.headers },
+      body: problemDocument(error, request.id),
+    };
+  }
+}
+
+async function keep(tx: Transaction, scope: readonly string[], fingerprint: string, reply: Reply): Promise<void> {
+  const body = reply.json ?? (reply.body === undefined ? null : JSON.stringify(reply.body));
+  await sql(
+    tx,
+    `INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, etag, body)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (account_id, operation_id, key) DO UPDATE SET
+       fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers,
+       etag = excluded.etag, body = excluded.body, created_at = now()`,
+    [...scope, fingerprint, reply.status, JSON.stringify(reply.headers ?? {}), reply.etag ?? null, body],
+  );
+}
+
+/** Forgets the keys whose 24 hours are over. */
+export async function pruneIdempotencyKeys(database: Database): Promise<void> {
+  await database.pool.query("DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'");
+}

@@ -1,0 +1,50 @@
+// Query strings: percent-decoding that refuses instead of guessing, and texts that become the contract's types.
+import { type Fault, Problem } from './problem.ts';
+import { textFault } from './text.ts';
+
+/** Parameter name → its values in order of appearance. */
+export type QueryString = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Splits and decodes the query of a request target (application/x-www-form-urlencoded).
+ * @throws Problem 400 naming what is not UTF-8, holds NUL, or has a broken percent sequence
+ */
+export function parseQueryString(target: string): QueryString {
+  const start = target.indexOf('?');
+  const parameters = new Map<string, string[]>();
+  if (start === -1 || start === target.length - 1) return parameters;
+  const faults: Fault[] = [];
+  for (const piece of target.slice(start + 1).split('&')) {
+    if (piece === '') continue;
+    const equals = piece.indexOf('=');
+    const name = decode(equals === -1 ? piece : piece.slice(0, equals));
+    const value = decode(equals === -1 ? '' : piece.slice(equals + 1));
+    if (name === undefined || value === undefined) {
+      faults.push({ parameter: name ?? piece.slice(0, 80), detail: 'is not valid percent-encoded UTF-8' });
+      continue;
+    }
+    const detail = textFault(name) ?? textFault(value);
+    if (detail !== undefined) faults.push({ parameter: name.toWellFormed().replaceAll('\0', ''), detail });
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [value]);
+    else values.push(value);
+  }
+  if (faults.length > 0) throw new Problem('invalid-request', 'The query string cannot be read.', { errors: faults });
+  return parameters;
+}
+
+function decode(piece: string): string | undefined {
+  try {
+    return decodeURIComponent(piece.replaceAll('+', ' ')).normalize('NFC');
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text as the type that the schema names, or the text itself when it is no such thing: the validator then says so. */
+export function coerce(value: string, type: unknown): string | number | boolean {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}

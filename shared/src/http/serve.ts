@@ -1,0 +1,45 @@
+// Listens, and stops without losing a request: not ready, no new connections, finish what runs, close what idles.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Health, type ProcessLife, StartError } from '../runtime/index.ts';
+
+export interface ServeOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly health: Health;
+  readonly life: ProcessLife;
+}
+
+/**
+ * Serves the application until the process stops.
+ * @returns the port that it listens on
+ * @throws StartError when the port is taken or not allowed
+ */
+export async function serve(app: RequestListener, { host, port, health, life }: ServeOptions): Promise<number> {
+  // Longer than a gateway keeps an idle connection, so that it is never the service that closes first.
+  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 }, app);
+  await listen(server, host, port);
+  life.onStop('HTTP server', async () => {
+    health.drain();
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeIdleConnections();
+    await closed;
+  });
+  const address = server.address() as AddressInfo;
+  life.log.info({ host, port: address.port }, 'listening');
+  return address.port;
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        new StartError(
+          `cannot listen on ${host}:${port} (${error.code === 'EADDRINUSE' ? 'the port is taken' : error.code})`,
+        ),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}
