@@ -1,0 +1,236 @@
+// Events over pg-boss on PostgreSQL, for a shop on one machine: the same queues, retries and dead letters without a broker.
+import pg from 'pg';
+import { type JobInsert, type JobResult, type JobWithMetadata, PgBoss } from 'pg-boss';
+import { newId } from '../runtime/index.ts';
+import { familyOf } from './event.ts';
+import {
+  BrokerAwayError,
+  type DeadLetter,
+  type Message,
+  type Outcome,
+  type Subscription,
+  type Topology,
+  type Transport,
+  type TransportOptions,
+} from './transport.ts';
+
+export interface EmbeddedOptions extends TransportOptions {
+  /** The schema of pg-boss. */
+  readonly namespace: string;
+}
+
+/** What a job carries: the content as it was published, and the attempts of jobs that were put off. */
+interface Payload {
+  readonly content: string;
+  readonly attempt?: number;
+}
+
+const connectWithin = 5_000;
+// A job whose process died is given to another one after this time: handlers take milliseconds.
+const expireInSeconds = 5;
+const superviseSeconds = 2;
+const year = 365 * 24 * 60 * 60;
+
+const deadOf = (consumer: string) => `${consumer}.dead`;
+
+/** Resolves when PostgreSQL was reached, or after 5 s without it, and goes on trying in both cases. */
+export async function connectEmbedded(options: EmbeddedOptions): Promise<Transport> {
+  const { topology, log } = options;
+  let boss: PgBoss | undefined;
+  let away = 'not connected yet';
+  let closing = false;
+  const subscriptions = new Set<Subscription>();
+
+  const started = async (): Promise<PgBoss> => {
+    const next = new PgBoss({
+      connectionString: options.url,
+      application_name: options.name,
+      schema: options.namespace,
+      createSchema: !(await hasSchema(options)),
+      max: 4,
+      connectionTimeoutMillis: 3_000,
+      schedule: false,
+      useListenNotify: true,
+      supervise: true,
+      superviseIntervalSeconds: superviseSeconds,
+      monitorIntervalSeconds: superviseSeconds,
+      maintenanceIntervalSeconds: 60,
+    });
+    next.on('error', (error) => log.warn({ err: error }, 'pg-boss'));
+    next.on('warning', (warning) => log.warn({ warning }, 'pg-boss'));
+    try {
+      await next.start();
+      await declareQueues(next, topology);
+      return next;
+    } catch (error) {
+      await next.stop({ graceful: false }).catch(() => {});
+      throw error;
+    }
+  };
+
+  const connecting = (async () => {
+    for (let delay = 100; !closing; delay = Math.min(delay * 2, 3_000)) {
+      try {
+        const next = await started();
+        for (const subscription of subscriptions) await startWork(next, subscription);
+        boss = next;
+        if (closing) await next.stop({ graceful: false });
+        return;
+      } catch (error) {
+        away = error instanceof Error ? error.message : String(error);
+        log.warn({ err: error }, 'no connection to the events database');
+        await new Promise((resolve) => setTimeout(resolve, delay * (0.5 + Math.random())));
+      }
+    }
+  })();
+  await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, connectWithin).unref())]);
+
+  const connected = (): PgBoss => {
+    if (boss === undefined) throw new BrokerAwayError(`the events database is away: ${away}`);
+    return boss;
+  };
+
+  return {
+    async publish(messages) {
+      const outcomes = messages.map((): Outcome => 'confirmed');
+      for (const [consumer, types] of Object.entries(topology.consumers)) {
+        const families = new Set(types.map(familyOf));
+        const wanted = messages.filter(({ type }) => families.has(familyOf(type)));
+        if (wanted.length > 0 && !(await insert(connected(), consumer, wanted, topology))) {
+          wanted.forEach((message) => {
+            outcomes[messages.indexOf(message)] = 'unroutable';
+          });
+        }
+      }
+      return outcomes;
+    },
+    async subscribe(subscription) {
+      subscriptions.add(subscription);
+      if (boss !== undefined) await startWork(boss, subscription);
+      return async () => {
+        subscriptions.delete(subscription);
+        await boss?.offWork(subscription.consumer);
+      };
+    },
+    async deadLetters(consumer, limit) {
+      const jobs = await connected().findJobs<Payload>(deadOf(consumer), { queued: true });
+      return jobs
+        .sort((a, b) => a.createdOn.getTime() - b.createdOn.getTime())
+        .slice(0, limit)
+        .map((job) => toDeadLetter(consumer, job));
+    },
+    async replay(consumer, id) {
+      if (!(await connected().findJobs(deadOf(consumer), { id, queued: true })).length) return false;
+      return (await connected().redrive(deadOf(consumer), { ids: [id], destination: consumer })) > 0;
+    },
+    async discard(consumer, id) {
+      if (!(await connected().findJobs(deadOf(consumer), { id, queued: true })).length) return false;
+      await connected().deleteJob(deadOf(consumer), id);
+      return true;
+    },
+    async ping() {
+      try {
+        await connected().schemaVersion();
+      } catch (error) {
+        throw new BrokerAwayError('the events database is away', { cause: error });
+      }
+    },
+    async close() {
+      closing = true;
+      await connecting;
+      await boss?.stop({ graceful: true, timeout: 5_000 });
+    },
+  };
+}
+
+/** The role may own its schema without the right to create another one. */
+async function hasSchema({ url, namespace }: EmbeddedOptions): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ found: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS found', [
+      namespace,
+    ]);
+    return rows[0]?.found === true;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function declareQueues(boss: PgBoss, topology: Topology): Promise<void> {
+  const common = { expireInSeconds, retentionSeconds: year, deleteAfterSeconds: 300 };
+  for (const consumer of Object.keys(topology.consumers)) {
+    await boss.createQueue(deadOf(consumer), common);
+    const queue = {
+      ...common,
+      deadLetter: deadOf(consumer),
+      notify: true,
+      retryLimit: topology.retries,
+      retryDelay: topology.retryDelay,
+      retryBackoff: true,
+    };
+    await boss.createQueue(consumer, queue);
+    await boss.updateQueue(consumer, queue);
+  }
+}
+
+/** Puts messages into one queue; the event's id is the job's, so that publishing it twice makes no second job. False: no such queue. */
+async function insert(
+  boss: PgBoss,
+  consumer: string,
+  messages: readonly Message[],
+  topology: Topology,
+): Promise<boolean> {
+  const jobs = messages.map(({ id, content }): JobInsert<Payload> => ({ id, data: { content } }));
+  const inserted = await boss.insert(consumer, jobs as JobInsert[], { returnId: true });
+  if ((inserted?.length ?? 0) === jobs.length || (await boss.getQueue(consumer)) !== null) return true;
+  await declareQueues(boss, topology);
+  return false;
+}
+
+async function startWork(boss: PgBoss, subscription: Subscription): Promise<void> {
+  await boss.work(
+    subscription.consumer,
+    {
+      batchSize: subscription.prefetch,
+      perJobResults: true,
+      includeMetadata: true,
+      burstWhenBatchFull: true,
+      pollingIntervalSeconds: 0.5,
+      notifyPollingIntervalSeconds: 1, // delayed retries come due without a NOTIFY
+    },
+    (jobs: JobWithMetadata<Payload>[]) => Promise.all(jobs.map((job) => takeJob(boss, subscription, job))),
+  );
+}
+
+async function takeJob(boss: PgBoss, subscription: Subscription, job: JobWithMetadata<Payload>): Promise<JobResult> {
+  const { content, attempt = 1 } = job.data;
+  const verdict = await subscription.take({ content, attempt: attempt + job.retryCount });
+  switch (verdict.kind) {
+    case 'done':
+      return { id: job.id, status: 'completed' };
+    case 'later': {
+      const data: Payload = { content, attempt: attempt + job.retryCount };
+      const left = Math.max(job.retryLimit - job.retryCount, 0);
+      await boss.send(subscription.consumer, data, { id: newId(), startAfter: 1, retryLimit: left });
+      return { id: job.id, status: 'completed' };
+    }
+    case 'failed':
+      return { id: job.id, status: 'failed', output: { reason: verdict.reason } };
+    case 'dead':
+      return { id: job.id, status: 'deadletter', output: { reason: verdict.reason } };
+  }
+}
+
+function toDeadLetter(consumer: string, job: JobWithMetadata<Payload>): DeadLetter {
+  const output = (job.sourceOutput ?? {}) as { reason?: unknown; value?: { message?: unknown } };
+  return {
+    consumer,
+    id: job.id,
+    reason: typeof output.reason === 'string' ? output.reason : `given up: ${JSON.stringify(output)}`,
+    attempts: (job.data.attempt ?? 1) + (job.sourceRetryCount ?? 0),
+    deadAt: job.createdOn.toISOString(),
+    content: job.data.content,
+  };
+}

@@ -1,0 +1,16 @@
+// The door of events: sending them with a change, and taking each of them once.
+export { appendEvent, type NewEvent } from './append-event.ts';
+export { type ConsumeOptions, consume, type Handlers } from './consume.ts';
+export { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
+export type * from './definitions.ts';
+export { type EventHandler, PoisonError, type ShopEvent } from './event.ts';
+export { type Relay, type RelayOptions, startRelay } from './relay.ts';
+export { type Events, type EventsOptions, shopTopology, startEvents } from './start-events.ts';
+export {
+  BrokerAwayError,
+  connectTransport,
+  type DeadLetter,
+  type Topology,
+  type Transport,
+  type TransportOptions,
+} from './transport.ts';

@@ -1,0 +1,86 @@
+// The dead letters of a consumer in RabbitMQ: looked at by taking them and giving them back.
+import { createHash } from 'node:crypto';
+import type { ConfirmChannel, GetMessage, Options } from 'amqplib';
+import type { Link } from './rabbitmq-link.ts';
+import type { Names } from './rabbitmq-topology.ts';
+import { BrokerAwayError, type DeadLetter, type Outcome, type Transport } from './transport.ts';
+
+type Send = (exchange: string, key: string, content: Buffer, properties: Options.Publish) => Promise<Outcome>;
+
+export function deadLettersOf(
+  names: Names,
+  publisher: Link<ConfirmChannel>,
+  send: Send,
+): Pick<Transport, 'deadLetters' | 'replay' | 'discard'> {
+  /** Takes letters until `look` says that it has seen enough; what it did not acknowledge goes back to its place. */
+  const walk = async (consumer: string, look: (message: GetMessage, ack: () => void) => Promise<boolean>) => {
+    const channel = await publisher.model().createChannel();
+    channel.on('error', () => {});
+    try {
+      for (;;) {
+        const message = await channel.get(names.dead(consumer));
+        if (message === false || (await look(message, () => channel.ack(message)))) return;
+      }
+    } finally {
+      await channel.close();
+    }
+  };
+
+  const settle = async (
+    consumer: string,
+    id: string,
+    before: (message: GetMessage) => Promise<void>,
+  ): Promise<boolean> => {
+    let found = false;
+    await walk(consumer, async (message, ack) => {
+      if (idOf(message) !== id) return false;
+      await before(message);
+      ack();
+      found = true;
+      return true;
+    });
+    return found;
+  };
+
+  return {
+    async deadLetters(consumer, limit) {
+      const letters: DeadLetter[] = [];
+      if (limit < 1) return letters;
+      await walk(consumer, async (message) => letters.push(toDeadLetter(consumer, message)) >= limit);
+      return letters;
+    },
+    replay: (consumer, id) =>
+      settle(consumer, id, async (message) => {
+        const { messageId, type } = message.properties;
+        const outcome = await send('', names.queue(consumer), message.content, { messageId, type, mandatory: true });
+        if (outcome !== 'confirmed') throw new BrokerAwayError(`the queue of ${consumer} did not take the message`);
+      }),
+    discard: (consumer, id) => settle(consumer, id, async () => {}),
+  };
+}
+
+/** A message that is no event of ours may lack an id: then its content names it. */
+function idOf(message: GetMessage): string {
+  const { messageId } = message.properties as { messageId?: unknown };
+  return typeof messageId === 'string' && messageId !== ''
+    ? messageId
+    : createHash('sha256').update(message.content).digest('hex').slice(0, 16);
+}
+
+function toDeadLetter(consumer: string, message: GetMessage): DeadLetter {
+  const headers: Readonly<Record<string, unknown>> = message.properties.headers ?? {};
+  const [death] = Array.isArray(headers['x-death'])
+    ? (headers['x-death'] as { reason?: unknown; time?: unknown }[])
+    : [];
+  return {
+    consumer,
+    id: idOf(message),
+    reason:
+      typeof headers['x-dead-at'] === 'string'
+        ? String(headers['x-reason'])
+        : `given up by the broker: ${death?.reason ?? 'unknown'}`,
+    attempts: typeof headers['x-attempt'] === 'number' ? headers['x-attempt'] : 1,
+    deadAt: typeof headers['x-dead-at'] === 'string' ? headers['x-dead-at'] : undefined,
+    content: message.content.toString(),
+  };
+}

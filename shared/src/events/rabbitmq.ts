@@ -1,0 +1,170 @@
+// Events over RabbitMQ: one connection that publishes, one for each consumer, the same topology declared by all of them.
+import type { ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
+import { deadLettersOf } from './rabbitmq-dead-letters.ts';
+import { openLink } from './rabbitmq-link.ts';
+import { declareTopology, namesOf, retryDelays } from './rabbitmq-topology.ts';
+import {
+  BrokerAwayError,
+  type Message,
+  type Outcome,
+  type Subscription,
+  type Transport,
+  type TransportOptions,
+  type Verdict,
+} from './transport.ts';
+
+export interface RabbitmqOptions extends TransportOptions {
+  /** What the names of the exchange and the queues begin with. */
+  readonly namespace: string;
+}
+
+const confirmWithin = 10_000;
+const settleAgainAfter = 1_000;
+
+/** @throws StartError when the broker refuses credentials, the vhost or the topology */
+export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transport> {
+  const { topology, log } = options;
+  const names = namesOf(options.namespace);
+  const delays = retryDelays(topology);
+  let serial = 0;
+  const returned = new Set<string>();
+
+  const publisher = await openLink<ConfirmChannel>({
+    ...options,
+    name: `${options.name} publisher`,
+    async setUp(model) {
+      const channel = await model.createConfirmChannel();
+      channel.on('error', () => {});
+      await declareTopology(channel, names, topology);
+      returned.clear();
+      channel.on('return', (message) => returned.add(String(message.properties.correlationId)));
+      return channel;
+    },
+  });
+
+  /** Sends one message and waits for its confirm; the broker returns an unroutable message before it confirms it. */
+  const send = (exchange: string, key: string, content: Buffer, properties: Options.Publish): Promise<Outcome> => {
+    const blocked = publisher.blocked();
+    if (blocked !== undefined) throw new BrokerAwayError(`RabbitMQ is blocked: ${blocked}`);
+    const channel = publisher.channel();
+    serial += 1;
+    const correlationId = String(serial);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        resolve('unknown');
+        publisher.drop(`no confirm within ${confirmWithin / 1000} s`); // frees what the broker did not take
+      }, confirmWithin);
+      const all = { contentType: 'application/cloudevents+json', persistent: true, ...properties, correlationId };
+      channel.publish(exchange, key, content, all, (error) => {
+        clearTimeout(timer);
+        const back = returned.delete(correlationId);
+        resolve(error ? 'unknown' : back ? 'unroutable' : 'confirmed');
+      });
+    });
+  };
+
+  const wanted = new Set(Object.values(topology.consumers).flat());
+  const publish = async (messages: readonly Message[]): Promise<readonly Outcome[]> => {
+    const outcomes = await Promise.all(
+      messages.map(({ id, type, content }) =>
+        send(names.exchange, type, Buffer.from(content), { messageId: id, type, mandatory: wanted.has(type) }),
+      ),
+    );
+    if (outcomes.includes('unroutable')) publisher.drop('a queue is gone, the topology has to be declared again');
+    return outcomes;
+  };
+
+  /** Moves a message on and then acknowledges it: a death in between makes a duplicate, never a loss. */
+  const settle = async (consumer: string, message: ConsumeMessage, verdict: Verdict): Promise<void> => {
+    if (verdict.kind === 'done') return;
+    const attempt = attemptOf(message);
+    const delay = verdict.kind === 'failed' ? delays[attempt - 1] : verdict.kind === 'later' ? delays[0] : undefined;
+    const target = delay === undefined ? names.dead(consumer) : names.retry(consumer, delay);
+    const { messageId, type } = message.properties;
+    const outcome = await send('', target, message.content, {
+      messageId,
+      type,
+      mandatory: true,
+      headers: {
+        'x-attempt': verdict.kind === 'failed' && delay !== undefined ? attempt + 1 : attempt,
+        'x-reason': verdict.reason.slice(0, 2_000),
+        ...(delay === undefined ? { 'x-dead-at': new Date().toISOString() } : {}),
+      },
+    });
+    if (outcome !== 'confirmed') throw new BrokerAwayError(`${target} did not take the message: ${outcome}`);
+  };
+
+  const subscribe = async (subscription: Subscription): Promise<() => Promise<void>> => {
+    const { consumer } = subscription;
+    const inWork = new Set<Promise<void>>();
+    let open: ConfirmChannel | undefined;
+    let stopping = false;
+
+    const handle = async (channel: ConfirmChannel, message: ConsumeMessage): Promise<void> => {
+      const verdict = await subscription.take({ content: message.content.toString(), attempt: attemptOf(message) });
+      // Once the channel is gone nothing can be settled on it: the broker delivers the message again.
+      while (open === channel) {
+        try {
+          await settle(consumer, message, verdict);
+          channel.ack(message);
+          return;
+        } catch (error) {
+          log.warn({ err: error, consumer }, 'a delivery could not be settled');
+          if (stopping) return;
+          await new Promise((resolve) => setTimeout(resolve, settleAgainAfter));
+        }
+      }
+    };
+
+    const link = await openLink<ConfirmChannel>({
+      ...options,
+      name: `${options.name} ${consumer}`,
+      async setUp(model, drop) {
+        const channel = await model.createConfirmChannel();
+        channel.on('error', () => {});
+        channel.on('close', () => {
+          if (open === channel) open = undefined;
+        });
+        await declareTopology(channel, names, topology);
+        await channel.prefetch(subscription.prefetch);
+        open = channel;
+        await channel.consume(names.queue(consumer), (message) => {
+          if (message === null) {
+            drop(`${names.queue(consumer)} was deleted`);
+          } else if (!stopping) {
+            const work = handle(channel, message).finally(() => inWork.delete(work));
+            inWork.add(work);
+          }
+        });
+        return channel;
+      },
+    });
+    links.add(link);
+    return async () => {
+      stopping = true;
+      await Promise.all(inWork);
+      links.delete(link);
+      await link.close();
+    };
+  };
+
+  const links = new Set<{ channel(): unknown; close(): Promise<void> }>([publisher]);
+  return {
+    publish,
+    subscribe,
+    ...deadLettersOf(names, publisher, send),
+    async ping() {
+      for (const link of links) link.channel();
+      const blocked = publisher.blocked();
+      if (blocked !== undefined) throw new BrokerAwayError(`RabbitMQ is blocked: ${blocked}`);
+    },
+    async close() {
+      await Promise.all([...links].map((link) => link.close()));
+    },
+  };
+}
+
+function attemptOf(message: ConsumeMessage): number {
+  const attempt: unknown = message.properties.headers?.['x-attempt'];
+  return typeof attempt === 'number' && attempt >= 1 ? attempt : 1;
+}

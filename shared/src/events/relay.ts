@@ -1,0 +1,169 @@
+// Publishes the outbox: claims unpublished rows, hands them to the broker, marks what it confirmed, all in one transaction,
+// so that the rows of a relay that dies are free at once. Any number of relays may run.
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Log } from '../runtime/index.ts';
+import { type StoredEvent, toCloudEvent } from './event.ts';
+import type { Outcome, Transport } from './transport.ts';
+
+export interface RelayOptions {
+  /** Connection string of the service's role; the relay has a connection of its own. */
+  readonly databaseUrl: string;
+  readonly transport: Transport;
+  /** CloudEvents source, such as `/orders`. */
+  readonly source: string;
+  readonly log: Log;
+  /** Rows published at once; default 200. */
+  readonly batchSize?: number;
+  /** Looks for rows this often even when no NOTIFY came, in milliseconds; default 1000. */
+  readonly pollInterval?: number;
+  /** Published rows are kept this long, in hours; default 72. */
+  readonly keepPublishedHours?: number;
+  /** Inbox rows are kept this long, in hours; default 720. A redelivery must not come later. */
+  readonly keepTakenHours?: number;
+}
+
+export interface Relay {
+  /** Stops after the batch in work. */
+  close(): Promise<void>;
+}
+
+const claim = `
+  SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt", data::text AS data
+  FROM outbox
+  WHERE published_at IS NULL AND next_attempt_at <= now()
+  ORDER BY id
+  LIMIT $1
+  FOR UPDATE SKIP LOCKED`;
+
+const markPublished =
+  'UPDATE outbox SET published_at = clock_timestamp(), attempts = attempts + 1, problem = NULL WHERE id = ANY ($1::uuid[])';
+
+const putOff = `
+  UPDATE outbox
+  SET attempts = attempts + 1,
+      next_attempt_at = clock_timestamp() + least(power(2, least(attempts, 10)), 8) * interval '1 second',
+      problem = 'no queue takes it'
+  WHERE id = ANY ($1::uuid[])`;
+
+const prune = [
+  `DELETE FROM outbox WHERE id IN (
+     SELECT id FROM outbox WHERE published_at < now() - $1 * interval '1 hour' LIMIT 5000 FOR UPDATE SKIP LOCKED)`,
+  `DELETE FROM inbox WHERE (consumer, event_id) IN (
+     SELECT consumer, event_id FROM inbox WHERE taken_at < now() - $1 * interval '1 hour' LIMIT 5000 FOR UPDATE SKIP LOCKED)`,
+] as const;
+
+const pruneEvery = 60_000;
+const longestPause = 2_000;
+
+/** Starts a relay. It survives the loss of the database and of the broker, and goes on by itself. */
+export function startRelay(options: RelayOptions): Relay {
+  const { transport, log, source } = options;
+  const batchSize = options.batchSize ?? 200;
+  const pollInterval = options.pollInterval ?? 1_000;
+  const stop = new AbortController();
+  let woken = false;
+  let wake = new AbortController();
+  let client: pg.Client | undefined;
+  let prunedAt = Date.now();
+
+  const connected = async (): Promise<pg.Client> => {
+    if (client !== undefined) return client;
+    const next = new pg.Client({
+      connectionString: options.databaseUrl,
+      application_name: `relay ${source}`,
+      connectionTimeoutMillis: 3_000,
+      query_timeout: 15_000,
+      // A relay that hangs frees its rows after this time.
+      idle_in_transaction_session_timeout: 20_000,
+      keepAlive: true,
+    });
+    const lose = () => {
+      if (client === next) client = undefined;
+      wake.abort();
+    };
+    next.on('error', lose);
+    next.on('end', lose);
+    next.on('notification', () => {
+      woken = true;
+      wake.abort();
+    });
+    try {
+      await next.connect();
+      await next.query(`DO $$ BEGIN EXECUTE format('LISTEN %I', 'outbox:' || current_schema()); END $$`);
+    } catch (error) {
+      await next.end().catch(() => {});
+      throw error;
+    }
+    client = next;
+    return next;
+  };
+
+  /** How many rows were claimed, and whether something kept the broker from taking them all. */
+  const relayBatch = async (to: pg.Client): Promise<{ claimed: number; stuck: boolean }> => {
+    await to.query('BEGIN');
+    try {
+      const { rows } = await to.query<StoredEvent>({ name: 'claim', text: claim, values: [batchSize] });
+      if (rows.length === 0) {
+        await to.query('COMMIT');
+        return { claimed: 0, stuck: false };
+      }
+      const outcomes = await transport.publish(
+        rows.map((row) => ({ id: row.id, type: row.type, content: toCloudEvent(source, row) })),
+      );
+      const ids = (wanted: Outcome) => rows.filter((_, index) => outcomes[index] === wanted).map(({ id }) => id);
+      const unroutable = ids('unroutable');
+      await to.query(markPublished, [ids('confirmed')]);
+      if (unroutable.length > 0) {
+        log.warn({ events: unroutable.length }, 'events that no queue takes are kept');
+        await to.query(putOff, [unroutable]);
+      }
+      await to.query('COMMIT');
+      return { claimed: rows.length, stuck: ids('unknown').length > 0 };
+    } catch (error) {
+      await to.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  };
+
+  const pause = async (milliseconds: number): Promise<void> => {
+    if (woken || stop.signal.aborted) return;
+    wake = new AbortController();
+    await sleep(milliseconds, undefined, { signal: AbortSignal.any([stop.signal, wake.signal]) }).catch(() => {});
+  };
+
+  const run = async (): Promise<void> => {
+    let failures = 0;
+    while (!stop.signal.aborted) {
+      try {
+        const to = await connected();
+        woken = false;
+        const { claimed, stuck } = await relayBatch(to);
+        if (stuck) throw new Error('the broker did not confirm every event');
+        if (failures > 0) log.info('events are published again');
+        failures = 0;
+        if (Date.now() - prunedAt > pruneEvery) {
+          prunedAt = Date.now();
+          await to.query(prune[0], [options.keepPublishedHours ?? 72]);
+          await to.query(prune[1], [options.keepTakenHours ?? 720]);
+        }
+        if (claimed < batchSize) await pause(pollInterval);
+      } catch (error) {
+        failures += 1;
+        log.warn({ err: error }, 'events wait in the outbox');
+        // Not cut short by new events: they would only meet the same trouble.
+        const delay = Math.min(50 * 2 ** failures, longestPause) * (0.5 + Math.random() / 2);
+        await sleep(delay, undefined, { signal: stop.signal }).catch(() => {});
+      }
+    }
+    await client?.end().catch(() => {});
+  };
+
+  const running = run();
+  return {
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// What a service's main.ts starts: its relay, its consumer and their connection to the broker.
+import type { Database } from '../database/index.ts';
+import type { Log } from '../runtime/index.ts';
+import { consume } from './consume.ts';
+import { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
+import { startRelay } from './relay.ts';
+import { connectTransport, type Topology } from './transport.ts';
+
+export interface EventsOptions<Name extends ConsumerName> {
+  /** The service, such as `orders`: the events' source and the connections' name. */
+  readonly service: string;
+  /** EVENTS_URL: `amqp://…` or `postgres://…`. */
+  readonly url: string;
+  /** DATABASE_URL of the service, for the relay's own connection. */
+  readonly databaseUrl: string;
+  readonly database: Database;
+  readonly log: Log;
+  /** What the service takes; left out by a service that only sends. */
+  readonly consume?: { readonly name: Name; readonly handlers: HandlersOf<Name> };
+}
+
+export interface Events {
+  /** Rejects, saying why, unless the broker can be reached. For readiness. */
+  ping(): Promise<void>;
+  /** Age of the oldest event that is not yet published, in seconds; 0 when there is none. */
+  lag(): Promise<number>;
+  /** Stops consuming, lets what is in work end, publishes the batch in work. */
+  close(): Promise<void>;
+}
+
+/** The topology of the shop: all consumers; six retries after 1, 2, 4, 8, 16 and 32 seconds. */
+export const shopTopology: Topology = { consumers, retries: 6, retryDelay: 1 };
+
+/**
+ * Starts relay and consumer. A broker that is away does not keep the service from starting.
+ * @throws StartError when the broker refuses credentials or has the topology with other arguments
+ */
+export async function startEvents<Name extends ConsumerName>(options: EventsOptions<Name>): Promise<Events> {
+  const { service, database, databaseUrl, log } = options;
+  const transport = await connectTransport({ url: options.url, name: service, topology: shopTopology, log });
+  const relay = startRelay({ databaseUrl, transport, source: `/${service}`, log });
+  const taking = options.consume;
+  const stopConsuming =
+    taking === undefined
+      ? undefined
+      : await consume({ name: taking.name, handlers: taking.handlers, transport, database, log });
+  return {
+    ping: () => transport.ping(),
+    async lag() {
+      const { rows } = await database.pool.query<{ lag: number }>(
+        `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS lag
+         FROM outbox WHERE published_at IS NULL`,
+      );
+      return rows[0]?.lag ?? 0;
+    },
+    async close() {
+      await stopConsuming?.();
+      await relay.close();
+      await transport.close();
+    },
+  };
+}

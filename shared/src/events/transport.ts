@@ -1,0 +1,121 @@
+// The small interface behind which RabbitMQ and pg-boss are the same, and the choice between them.
+import { type Log, StartError } from '../runtime/index.ts';
+
+/** One event to publish. */
+export interface Message {
+  readonly id: string;
+  readonly type: string;
+  /** CloudEvents JSON. */
+  readonly content: string;
+}
+
+/**
+ * What became of a message: `confirmed` lies in every queue that takes it, `unroutable` lies in none, of `unknown` nothing is
+ * known. All but the confirmed have to be published again.
+ */
+export type Outcome = 'confirmed' | 'unroutable' | 'unknown';
+
+/** One arrival of a message at a consumer. */
+export interface Delivery {
+  readonly content: string;
+  /** 1 at the first delivery; counts failures, not the times that it was put off. */
+  readonly attempt: number;
+}
+
+/**
+ * What the consumer made of it: taken; to come again because this attempt failed (`failed`, counted) or because something that
+ * it needs is away (`later`, not counted); or never to come again (`dead`).
+ */
+export type Verdict =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed' | 'later' | 'dead'; readonly reason: string };
+
+export interface Subscription {
+  /** The consumer, one of the topology. */
+  readonly consumer: string;
+  /** How many deliveries are in work at once. */
+  readonly prefetch: number;
+  /** Never rejects. */
+  readonly take: (delivery: Delivery) => Promise<Verdict>;
+}
+
+export interface DeadLetter {
+  readonly consumer: string;
+  /** What `replay` and `discard` take. The event's id, where the content is an event. */
+  readonly id: string;
+  readonly reason: string;
+  readonly attempts: number;
+  /** RFC 3339, or undefined when the broker does not know. */
+  readonly deadAt: string | undefined;
+  readonly content: string;
+}
+
+export interface Transport {
+  /** Publishes a batch and waits for the confirms; outcomes in the order of the messages. Rejects when the broker is away. */
+  publish(messages: readonly Message[]): Promise<readonly Outcome[]>;
+  /** Starts a consumer; it goes on after every loss of the broker. The returned function stops it and waits for what is in work. */
+  subscribe(subscription: Subscription): Promise<() => Promise<void>>;
+  /** The oldest dead letters of a consumer; they stay where they are. */
+  deadLetters(consumer: string, limit: number): Promise<readonly DeadLetter[]>;
+  /** Puts one dead letter into its consumer's queue again, with its attempts forgotten; false when there is none of that id. */
+  replay(consumer: string, id: string): Promise<boolean>;
+  /** Deletes one dead letter; false when there is none of that id. */
+  discard(consumer: string, id: string): Promise<boolean>;
+  /** Rejects, saying why, unless the broker can be published to and consumed from now. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Consumer → event types that it takes, and how failed deliveries are repeated. */
+export interface Topology {
+  readonly consumers: Readonly<Record<string, readonly string[]>>;
+  /** Retries after the first attempt; then the dead letter. */
+  readonly retries: number;
+  /** Delay before the first retry in seconds (whole, at least 1); doubles with each. */
+  readonly retryDelay: number;
+}
+
+export interface TransportOptions {
+  /**
+   * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` keeps several shops on one
+   * server apart: it begins the names in RabbitMQ (default `shop`) and is the schema of pg-boss (default `events`).
+   */
+  readonly url: string;
+  /** Shown by the broker beside the connections. */
+  readonly name: string;
+  readonly topology: Topology;
+  readonly log: Log;
+}
+
+/** The broker is away, blocked or silent: the same call may succeed later. */
+export class BrokerAwayError extends Error {
+  override readonly name = 'BrokerAwayError';
+}
+
+/**
+ * Connects to the broker that the URL names. Resolves also while the broker is away: it goes on trying.
+ * @throws StartError when the broker refuses what no waiting mends: credentials, or a topology with other arguments
+ */
+export async function connectTransport(options: TransportOptions): Promise<Transport> {
+  const { url, namespace } = splitNamespace(options.url);
+  switch (new URL(url).protocol) {
+    case 'amqp:':
+    case 'amqps:':
+      return (await import('./rabbitmq.ts')).connectRabbitmq({ ...options, url, namespace: namespace ?? 'shop' });
+    case 'postgres:':
+    case 'postgresql:':
+      return (await import('./embedded.ts')).connectEmbedded({ ...options, url, namespace: namespace ?? 'events' });
+    default:
+      throw new StartError('EVENTS_URL must start with amqp://, amqps:// or postgres://');
+  }
+}
+
+function splitNamespace(text: string): { url: string; namespace: string | undefined } {
+  const url = new URL(text);
+  const namespace = url.searchParams.get('namespace') ?? undefined;
+  if (namespace !== undefined && !/^[a-z][a-z0-9_]{0,40}$/.test(namespace)) {
+    throw new StartError('the namespace in EVENTS_URL must be a lower-case letter and up to 40 of a-z, 0-9 and _');
+  }
+  url.searchParams.delete('namespace');
+  return { url: url.toString(), namespace };
+}
