@@ -1,0 +1,166 @@
+// Finds a RabbitMQ for tests: the one named in the environment, a container, or a server of the machine.
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePorts } from '../embedded/free-ports.ts';
+
+export interface BrokerServer {
+  /** `amqp://user:password@host:port`. Stays the same over a stop and start of the broker inside. */
+  readonly url: string;
+  /** Runs `rabbitmqctl` on it and returns what it prints. */
+  control(...parameters: readonly string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const image = 'rabbitmq:4-management';
+const startWithin = 90_000;
+const run = promisify(execFile);
+
+/** Whether a server of one's own is needed because the test stops or blocks it, or any will do. */
+export interface BrokerWish {
+  readonly own?: boolean;
+}
+
+/**
+ * Starts a broker, by the first way that works here.
+ * @throws Error with one line that names the ways and why each failed
+ */
+export async function startBrokerServer({ own = false }: BrokerWish = {}): Promise<BrokerServer> {
+  const given = process.env.TEST_AMQP_URL;
+  if (!own && given !== undefined && given !== '') return givenServer(given);
+  const reasons: string[] = [];
+  for (const [way, start] of [
+    ['a container', startContainer],
+    ['rabbitmq-server from the PATH', startFromPath],
+    ['rabbitmq-server installed with apt-get', installAndStart],
+  ] as const) {
+    try {
+      return await start();
+    } catch (error) {
+      const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+      reasons.push(`${way} (${line})`);
+    }
+  }
+  throw new Error(
+    `No RabbitMQ for the tests: set TEST_AMQP_URL, or run a Docker engine, or install rabbitmq-server. Tried: ${reasons.join('; ')}`,
+  );
+}
+
+function givenServer(url: string): BrokerServer {
+  return {
+    url,
+    control: () => Promise.reject(new Error('a broker given by TEST_AMQP_URL is not controlled by the tests')),
+    stop: async () => {},
+  };
+}
+
+async function startContainer(): Promise<BrokerServer> {
+  const { GenericContainer, getContainerRuntimeClient, Wait } = await import('testcontainers');
+  await getContainerRuntimeClient().catch(() => {
+    throw new Error('no Docker engine answers');
+  });
+  const port = await freePort();
+  const container = await new GenericContainer(image)
+    .withExposedPorts({ container: 5672, host: port })
+    .withWaitStrategy(Wait.forLogMessage(/Server startup complete/))
+    .withStartupTimeout(startWithin)
+    .start();
+  return {
+    url: `amqp://guest:guest@${container.getHost()}:${container.getMappedPort(5672)}`,
+    async control(...parameters) {
+      const { output, exitCode } = await container.exec(['rabbitmqctl', ...parameters]);
+      if (exitCode !== 0) throw new Error(`rabbitmqctl ${parameters.join(' ')}: ${output}`);
+      return output;
+    },
+    async stop() {
+      await container.stop();
+    },
+  };
+}
+
+/** Debian's wrapper in the PATH changes the user and loses the settings; the program itself lies here. */
+const programFolders = ['/usr/lib/rabbitmq/bin', '/opt/rabbitmq/sbin', ...(process.env.PATH ?? '').split(delimiter)];
+
+async function startFromPath(): Promise<BrokerServer> {
+  let folder: string | undefined;
+  for (const candidate of programFolders) {
+    if (folder === undefined && (await isProgram(join(candidate, 'rabbitmq-server')))) folder = candidate;
+  }
+  if (folder === undefined) throw new Error('not found');
+  const data = await mkdtemp(join(tmpdir(), 'shop-rabbitmq-'));
+  await chmod(data, 0o700);
+  const [port, distribution, names] = await freePorts(3);
+  const environment = {
+    ...process.env,
+    HOME: data, // the Erlang cookie
+    LANG: 'C.UTF-8',
+    ERL_EPMD_PORT: String(names),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODENAME: `test-${randomBytes(4).toString('hex')}@localhost`,
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(distribution),
+    RABBITMQ_MNESIA_BASE: join(data, 'data'),
+    RABBITMQ_LOG_BASE: join(data, 'log'),
+    RABBITMQ_PID_FILE: join(data, 'pid'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(data, 'plugins'),
+    RABBITMQ_CONF_ENV_FILE: join(data, 'no-file'),
+    RABBITMQ_CONFIG_FILE: join(data, 'no-file'),
+    RABBITMQ_SERVER_START_ARGS: '-setcookie shop-tests',
+    RABBITMQ_CTL_ERL_ARGS: '-setcookie shop-tests',
+  };
+  const server = spawn(join(folder, 'rabbitmq-server'), { env: environment, stdio: 'ignore', detached: true });
+  const ended = once(server, 'exit');
+  const control = async (...parameters: readonly string[]): Promise<string> => {
+    const { stdout } = await run(join(folder, 'rabbitmqctl'), [...parameters], {
+      env: environment,
+      timeout: startWithin,
+    });
+    return stdout;
+  };
+  const stop = async (): Promise<void> => {
+    if (server.exitCode === null && server.signalCode === null && server.pid !== undefined) {
+      process.kill(-server.pid, 'SIGKILL'); // nobody keeps its data
+      await ended;
+    }
+    await run('epmd', ['-kill'], { env: environment }).catch(() => {});
+    await rm(data, { recursive: true, force: true });
+  };
+  try {
+    await Promise.race([
+      control('await_startup', '--timeout', String(startWithin / 1000)),
+      ended.then(() => Promise.reject(new Error('it ended at once'))),
+    ]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `amqp://guest:guest@127.0.0.1:${port}`, control, stop };
+}
+
+async function installAndStart(): Promise<BrokerServer> {
+  if (process.getuid?.() !== 0 || !(await isProgram('/usr/bin/apt-get')))
+    throw new Error('needs root on Debian or Ubuntu');
+  // RUNLEVEL=1 keeps the package from starting a server of its own.
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  await run('apt-get', ['update', '-q'], { env: environment });
+  await run('apt-get', ['install', '-qy', '--no-install-recommends', 'rabbitmq-server'], { env: environment });
+  return startFromPath();
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  return access(path, 1).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const [port] = await freePorts(1);
+  if (port === undefined) throw new Error('no free port');
+  return port;
+}

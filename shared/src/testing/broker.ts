@@ -1,0 +1,61 @@
+// RabbitMQ for tests: one server per run, started when the first test file asks for it, shared by all of them.
+import { randomBytes } from 'node:crypto';
+import { access, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BrokerServer, startBrokerServer } from './broker-server.ts';
+
+/** Where the run's processes leave word for each other; set by `offerBroker`. */
+const folderVariable = 'SHOP_TEST_BROKER_FOLDER';
+
+type Answer = { readonly url: string } | { readonly error: string };
+
+/**
+ * Called once by the set-up of a run: starts the broker as soon as a test file asks for it.
+ * @param folder of the run, which exists and is removed after it
+ * @returns what stops the broker again
+ */
+export function offerBroker(folder: string): () => Promise<void> {
+  process.env[folderVariable] = folder;
+  let server: Promise<BrokerServer> | undefined;
+  const timer = setInterval(async () => {
+    if (server !== undefined || !(await exists(join(folder, 'broker-wanted')))) return;
+    clearInterval(timer);
+    server ??= startBrokerServer();
+    const answer = await server.then(
+      ({ url }): Answer => ({ url }),
+      (error: unknown): Answer => ({ error: error instanceof Error ? error.message : String(error) }),
+    );
+    await writeFile(join(folder, 'broker.partial'), JSON.stringify(answer));
+    await rename(join(folder, 'broker.partial'), join(folder, 'broker.json'));
+  }, 50);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await (await server?.catch(() => undefined))?.stop();
+  };
+}
+
+/**
+ * The address of the run's broker, in a namespace that nobody else uses: what goes into EVENTS_URL. The first call of a run waits
+ * until the broker is up.
+ * @throws Error naming the ways to a broker when there is none
+ */
+export async function testBroker(): Promise<string> {
+  const folder = process.env[folderVariable];
+  if (folder === undefined) throw new Error(`${folderVariable} is not set: run the tests through npm test`);
+  await writeFile(join(folder, 'broker-wanted'), '');
+  while (!(await exists(join(folder, 'broker.json')))) await sleep(50);
+  const answer = JSON.parse(await readFile(join(folder, 'broker.json'), 'utf8')) as Answer;
+  if ('error' in answer) throw new Error(answer.error);
+  const url = new URL(answer.url);
+  url.searchParams.set('namespace', `test_${randomBytes(6).toString('hex')}`);
+  return url.href;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

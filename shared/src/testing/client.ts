@@ -1,0 +1,113 @@
+// An HTTP client for tests that holds every answer against the OpenAPI documents.
+import { type Answer, type Contract, type ContractOperation, problems } from '../http/index.ts';
+
+export interface CallOptions {
+  /** Access token, sent as bearer. */
+  readonly token?: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly rawBody?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The body as JSON; undefined when there is none. Tests know what they expect in it. */
+  // biome-ignore lint/suspicious/noExplicitAny: an assertion on it fails when it is something else
+  readonly body: any;
+}
+
+export interface TestClient {
+  get(path: string, options?: CallOptions): Promise<TestAnswer>;
+  post(path: string, options?: CallOptions): Promise<TestAnswer>;
+  patch(path: string, options?: CallOptions): Promise<TestAnswer>;
+  call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
+}
+
+/**
+ * A client of `baseUrl`. Every call throws when its answer has a status, header or member that the contracts do not document,
+ * or when an answer outside every contract is no problem document.
+ */
+export function createClient(baseUrl: string, contracts: readonly Contract[]): TestClient {
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<TestAnswer> => {
+    const payload = options.rawBody ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const response = await fetch(new URL(path, baseUrl), {
+      method,
+      headers: {
+        ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
+        ...(payload === undefined
+          ? {}
+          : { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
+        ...options.headers,
+      },
+      ...(payload === undefined ? {} : { body: payload }),
+      redirect: 'manual',
+    });
+    const text = await response.text();
+    const headers = Object.fromEntries(response.headers);
+    const answer = { status: response.status, headers, text };
+    checkConformance(contracts, method, path, answer);
+    return {
+      ...answer,
+      body: text === '' || headers['content-type']?.includes('json') !== true ? undefined : JSON.parse(text),
+    };
+  };
+  return {
+    get: (path, options) => call('GET', path, options),
+    post: (path, options) => call('POST', path, options),
+    patch: (path, options) => call('PATCH', path, options),
+    call,
+  };
+}
+
+function checkConformance(
+  contracts: readonly Contract[],
+  method: string,
+  path: string,
+  { status, headers, text }: { status: number; headers: Record<string, string>; text: string },
+): void {
+  if (headers['x-request-id'] === undefined) throw new Error(`${method} ${path}: the answer has no X-Request-Id`);
+  const operation = findOperation(
+    contracts,
+    method === 'HEAD' ? 'get' : method.toLowerCase(),
+    path.split('?')[0] ?? '',
+  );
+  const answer: Answer = { status, headers, body: text, withoutBody: method === 'HEAD' || status === 304 };
+  const deviations = operation === undefined ? problemDeviations(answer) : operation.checkAnswer(answer);
+  if (deviations.length > 0) {
+    throw new Error(
+      `${method} ${path} answered ${status} against its contract:\n  ${deviations.join('\n  ')}\n${text.slice(0, 2000)}`,
+    );
+  }
+}
+
+function findOperation(contracts: readonly Contract[], method: string, path: string): ContractOperation | undefined {
+  const fits = (template: string): boolean => {
+    const names = template.split('/');
+    const parts = path.split('/');
+    return (
+      names.length === parts.length &&
+      names.every((name, index) => name === parts[index] || (name.startsWith('{') && parts[index] !== ''))
+    );
+  };
+  const candidates = contracts
+    .flatMap(({ operations }) => operations)
+    .filter((operation) => operation.method === method && fits(operation.path));
+  return candidates.find(({ path: template }) => !template.includes('{')) ?? candidates[0];
+}
+
+function problemDeviations({ status, headers, body, withoutBody }: Answer): string[] {
+  if (status < 400 || withoutBody === true) return [];
+  if (headers['content-type'] !== 'application/problem+json')
+    return [`media type ${headers['content-type']} is no problem document`];
+  const { type, title, status: said, detail, instance, code } = JSON.parse(body) as Record<string, unknown>;
+  const known = typeof code === 'string' && Object.hasOwn(problems, code);
+  const whole = [type, title, detail, instance].every((member) => typeof member === 'string');
+  return known && whole && said === status && type === `/problems/${code}`
+    ? []
+    : ['the body is no problem document of ours'];
+}

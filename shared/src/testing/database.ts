@@ -1,0 +1,72 @@
+// A database of its own for each test file, cloned from a template that has the services' migrations applied.
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { migrate } from '../database/index.ts';
+import { provisionDatabase, type SchemaName, schemas } from '../database/provision.ts';
+import { adminUrlVariable } from './run-state.ts';
+
+export type ServiceName = Exclude<SchemaName, 'events'>;
+
+export interface TestDatabase {
+  /** Connection string of each role. */
+  readonly urls: Readonly<Record<SchemaName, string>>;
+  /** Connection string of the superuser, for this database. */
+  readonly adminUrl: string;
+  drop(): Promise<void>;
+}
+
+const templateLock = 5_201_337;
+const password = 'only-for-tests';
+const roles = Object.fromEntries(schemas.map((name) => [name, password])) as Record<SchemaName, string>;
+
+/** The folder of a service in the checkout. */
+export function serviceFolder(service: ServiceName): string {
+  return fileURLToPath(new URL(`../../../services/${service}`, import.meta.url));
+}
+
+/** A fresh database with the schemas of the services, migrated. The template is made by whoever needs it first. */
+export async function createTestDatabase(services: readonly ServiceName[]): Promise<TestDatabase> {
+  const adminUrl = process.env[adminUrlVariable];
+  if (adminUrl === undefined) throw new Error(`${adminUrlVariable} is not set: run the tests through npm test`);
+  const template = `template_${[...services].sort().join('_')}`;
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asAdmin(adminUrl, async (client) => {
+    await client.query('SELECT pg_advisory_lock($1)', [templateLock]);
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
+    if (rowCount === 0) await createTemplate(adminUrl, template, services);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  });
+  const urls = await provisionDatabase({ adminUrl, database: name, roles });
+  return {
+    urls,
+    adminUrl: Object.assign(new URL(adminUrl), { pathname: `/${name}` }).href,
+    drop: () =>
+      asAdmin(adminUrl, async (client) => void (await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))),
+  };
+}
+
+async function createTemplate(adminUrl: string, template: string, services: readonly ServiceName[]): Promise<void> {
+  try {
+    const urls = await provisionDatabase({ adminUrl, database: template, roles });
+    for (const service of services)
+      await migrate({ url: urls[service], folder: `${serviceFolder(service)}/migrations` });
+  } catch (error) {
+    await asAdmin(
+      adminUrl,
+      async (client) => void (await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)),
+    );
+    throw error;
+  }
+}
+
+async function asAdmin(adminUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,15 @@
+// Starts one PostgreSQL for the whole run; test files clone their databases on it.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../embedded/index.ts';
+import { offerBroker } from './broker.ts';
+import { adminUrlVariable, running, stops } from './run-state.ts';
+
+export default async function globalSetup(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-test-'));
+  const postgres = await startEmbeddedPostgres({ dataDir: folder, durable: false });
+  running.set(postgres, folder);
+  process.env[adminUrlVariable] = postgres.url;
+  stops.push(offerBroker(folder));
+}
