@@ -1,0 +1,62 @@
+// Refuses requests past the static bounds, saying which bound, by how much, and the nearest request that is accepted.
+import { Problem } from '../http/problem.ts';
+import type { Condition, Criteria } from './criteria.ts';
+import { bounds, type CollectionSpec } from './spec.ts';
+import { toBody, toQuery } from './spell.ts';
+import { fault, type Place, type Tree, type WrittenCondition } from './tree.ts';
+
+interface Excess {
+  readonly bound: 'conditions' | 'listValues' | 'groups';
+  readonly says: string;
+  readonly actual: number;
+  readonly at: Place;
+}
+
+/** @throws Problem `query-too-costly` with the members `exceeded: [{ bound, maximum, actual }]` and `nearest` */
+export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: Criteria): void {
+  const all = [tree.conditions, ...tree.groups.map((group) => group.conditions)].flat();
+  const excesses: Excess[] = [];
+  const surplus = all[bounds.conditions];
+  if (surplus) excesses.push({ bound: 'conditions', says: 'conditions', actual: all.length, at: surplus.at });
+  for (const condition of all.filter(isLong)) {
+    const says = `values in the list of ${condition.field}`;
+    excesses.push({ bound: 'listValues', says, actual: condition.values.length, at: condition.at });
+  }
+  const group = tree.groups[bounds.groups];
+  if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.groups.length, at: group.at });
+  if (excesses.length === 0) return;
+  const nearest = nearestAccepted(criteria);
+  throw new Problem('query-too-costly', `${excesses.map(sentence).join(' ')} nearest is the closest accepted query.`, {
+    errors: excesses.map((excess) => fault(excess.at, sentence(excess))),
+    extensions: {
+      exceeded: excesses.map(({ bound, actual }) => ({ bound, maximum: bounds[bound], actual })),
+      nearest: tree.spelling === 'query' ? toQuery(spec, nearest) : toBody(spec, nearest),
+    },
+  });
+}
+
+function isLong(condition: WrittenCondition): boolean {
+  return condition.values.length > bounds.listValues;
+}
+
+function sentence({ bound, says, actual }: Excess): string {
+  return `At most ${bounds[bound]} ${says} are accepted; these are ${actual}.`;
+}
+
+/** The same request with the surplus left out: later conditions, values and groups go first. */
+export function nearestAccepted(criteria: Criteria): Criteria {
+  const short = (condition: Condition): Condition =>
+    condition.operator === 'in' ? { ...condition, values: condition.values.slice(0, bounds.listValues) } : condition;
+  let room = bounds.conditions;
+  const take = (conditions: readonly Condition[]): Condition[] => {
+    const taken = conditions.slice(0, room).map(short);
+    room -= taken.length;
+    return taken;
+  };
+  const conditions = take(criteria.conditions);
+  const or = criteria.or
+    .slice(0, bounds.groups)
+    .map(take)
+    .filter((group) => group.length > 0);
+  return { ...criteria, conditions, or, cursor: undefined };
+}

@@ -1,0 +1,80 @@
+// Cursors: the place of a page's last row, encrypted, and bound to the request that it belongs to.
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { Problem } from '../http/problem.ts';
+import { bounds } from './spec.ts';
+import type { Place } from './tree.ts';
+
+/** Sort columns of a row as PostgreSQL prints them; null where a column is NULL. */
+export type Position = readonly (string | null)[];
+
+export interface Cursors {
+  /** @param binding what the cursor belongs to; it opens with the same text only */
+  seal(position: Position, binding: string): string;
+  /**
+   * @param at where the cursor stood in the request
+   * @throws Problem `invalid-cursor` when it was not sealed by us for this very binding
+   */
+  open(cursor: string, binding: string, at: Place): Position;
+}
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const keyBytes = 32;
+
+/**
+ * The keys of `CURSOR_KEYS`: 32 bytes each in base64url, commas between, newest first.
+ * @throws RangeError when one is no such key
+ */
+export function readCursorKeys(setting: string): Buffer[] {
+  return setting.split(',').map((text) => {
+    const key = Buffer.from(text.trim(), 'base64url');
+    if (key.length !== keyBytes) throw new RangeError('each cursor key must be 32 bytes in base64url');
+    return key;
+  });
+}
+
+/**
+ * Seals with the first key and opens with any (AES-256-GCM, a random nonce each, the binding as additional data: a
+ * cursor of another collection, caller, filter or sort fails like a forged one).
+ */
+export function createCursors(keys: readonly Buffer[]): Cursors {
+  const secrets = keys.map((key) => createSecretKey(key));
+  const [newest] = secrets;
+  if (!newest) throw new RangeError('cursors need a key');
+  return {
+    seal(position, binding) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, newest, nonce);
+      cipher.setAAD(Buffer.from(binding));
+      const sealed = cipher.update(JSON.stringify(position), 'utf8');
+      return Buffer.concat([nonce, sealed, cipher.final(), cipher.getAuthTag()]).toString('base64url');
+    },
+    open(cursor, binding, at) {
+      for (const secret of secrets) {
+        const position = tryOpen(secret, cursor, binding);
+        if (position) return position;
+      }
+      const detail = 'is not the nextCursor of an answer to this request: the same filters, sort and caller';
+      throw new Problem('invalid-cursor', 'Send nextCursor unchanged, or begin again without a cursor.', {
+        errors: [{ ...at, detail }],
+      });
+    },
+  };
+}
+
+function tryOpen(secret: KeyObject, cursor: string, binding: string): Position | undefined {
+  if (cursor.length > bounds.cursorCharacters) return undefined;
+  const bytes = Buffer.from(cursor, 'base64url');
+  // Decoding skips what is no base64url; a cursor has one spelling.
+  if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== cursor) return undefined;
+  const decipher = createDecipheriv(algorithm, secret, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(binding));
+  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  try {
+    const text = decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+    return JSON.parse(text) as Position;
+  } catch {
+    return undefined;
+  }
+}

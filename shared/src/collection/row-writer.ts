@@ -1,0 +1,38 @@
+// Rows as PostgreSQL prints them → JSON text, without a model or a parsed value in between.
+import type { CollectionSpec } from './spec.ts';
+
+/** JSON object of one row. */
+export type RowWriter<Context> = (row: readonly (string | null)[], context: Context) => string;
+
+/**
+ * A writer for these members, in this order.
+ * @param columns where the row holds each field's column
+ */
+export function rowWriter<Context>(
+  spec: CollectionSpec<Context>,
+  members: readonly string[],
+  columns: ReadonlyMap<string, number>,
+): RowWriter<Context> {
+  const writers = members.map((name) => {
+    const field = spec.fields[name];
+    const index = columns.get(field?.column ?? '');
+    if (!field || index === undefined) throw new RangeError(`${spec.name} has no column for ${name}`);
+    return { prefix: `${JSON.stringify(name)}:`, index, own: field.write, usual: field.type.write };
+  });
+  return (row, context) => {
+    let members = '';
+    for (const { prefix, index, own, usual } of writers) {
+      const column = row[index] ?? null;
+      const text = own ? own(column, context) : column === null ? undefined : usual(column);
+      if (text !== undefined) members += `${members === '' ? '' : ','}${prefix}${text}`;
+    }
+    return `{${members}}`;
+  };
+}
+
+/** SELECT list of all members, in the order that `writeAll` takes. For operations that show one resource. */
+export function selectAll(spec: CollectionSpec<never>): string {
+  return Object.values(spec.fields)
+    .map(({ column }, index) => `${column} AS c${index}`)
+    .join(', ');
+}

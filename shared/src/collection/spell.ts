@@ -1,0 +1,84 @@
+// Criteria → the query or the body that spells them; the reverse of from-query and from-body.
+import type { Condition, Criteria } from './criteria.ts';
+import type { Value } from './field-types.ts';
+import { bounds, type CollectionSpec, fieldOf, type SortCriterion } from './spec.ts';
+
+const plainText = /^[^",:\\\s](?:[^",:]*[^",:\s])?$/;
+
+/**
+ * A query string without its question mark, percent-encoded.
+ * @throws RangeError for criteria with `or`, which a query cannot say
+ */
+export function toQuery(spec: CollectionSpec<never>, criteria: Criteria): string {
+  if (criteria.or.length > 0) throw new RangeError('a query string cannot say or');
+  const parts: string[] = [];
+  for (const [field, conditions] of byField(criteria.conditions)) {
+    const [only] = conditions;
+    const plain = conditions.length === 1 && only !== undefined && (only.operator === 'in' || only.operator === 'eq');
+    const items = conditions.map((condition) => {
+      const values = condition.operator === 'in' ? condition.values : [condition.value];
+      const text = values.map((value) => quoted(spec, field, value)).join(',');
+      return plain ? text : `${condition.operator}:${text}`;
+    });
+    parts.push(`${field}=${encode(items.join(','))}`);
+  }
+  parts.push(
+    `sort=${writtenSort(criteria)
+      .map(({ field, direction }) => `${field}:${direction}`)
+      .join(',')}`,
+  );
+  parts.push(`limit=${criteria.limit}`);
+  if (criteria.fields) parts.push(`fields=${criteria.fields.join(',')}`);
+  if (criteria.cursor !== undefined) parts.push(`cursor=${encode(criteria.cursor)}`);
+  return parts.join('&');
+}
+
+/** A fourth criterion is the id that the server appends. */
+function writtenSort({ sort }: Criteria): readonly SortCriterion[] {
+  return sort.slice(0, bounds.sortCriteria);
+}
+
+/** Commas and colons are read by people and allowed in a query (RFC 3986 section 3.4). */
+function encode(text: string): string {
+  return encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':');
+}
+
+function quoted(spec: CollectionSpec<never>, field: string, value: Value): string {
+  const text = fieldOf(spec, field)?.type.toText(value) ?? String(value);
+  return plainText.test(text) ? text : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+/** The JSON body of a search. */
+export function toBody(spec: CollectionSpec<never>, criteria: Criteria): Record<string, unknown> {
+  const filters = {
+    ...toFilters(spec, criteria.conditions),
+    ...(criteria.or.length > 0 ? { or: criteria.or.map((group) => toFilters(spec, group)) } : {}),
+  };
+  return {
+    filters,
+    sort: writtenSort(criteria).map(({ field, direction }) => ({ field, direction })),
+    pagination: { limit: criteria.limit, ...(criteria.cursor === undefined ? {} : { cursor: criteria.cursor }) },
+    ...(criteria.fields ? { fields: [...criteria.fields] } : {}),
+  };
+}
+
+function toFilters(spec: CollectionSpec<never>, conditions: readonly Condition[]): Record<string, unknown> {
+  const filters: Record<string, Record<string, unknown>> = {};
+  for (const [field, group] of byField(conditions)) {
+    const json = (value: Value) => fieldOf(spec, field)?.type.toJson(value) ?? value;
+    const operators: Record<string, unknown> = {};
+    for (const condition of group) {
+      if (condition.operator === 'in') operators.in = condition.values.map(json);
+      else if (condition.operator === 'ne') {
+        const others = group.flatMap((other) => (other.operator === 'ne' ? [json(other.value)] : []));
+        operators.ne = others.length === 1 ? others[0] : others;
+      } else operators[condition.operator] = json(condition.value);
+    }
+    filters[field] = operators;
+  }
+  return filters;
+}
+
+function byField(conditions: readonly Condition[]): Map<string, Condition[]> {
+  return Map.groupBy(conditions, (condition) => condition.field);
+}

@@ -1,0 +1,57 @@
+// What both spellings parse to: nothing is checked yet, but everything knows where it stood.
+import type { Fault } from '../http/problem.ts';
+
+/** Where a part stood, as a problem document's `errors` say it. */
+export type Place =
+  | {
+      readonly parameter: string;
+      /** Character within the parameter's value, counted from 1. */
+      readonly position?: number;
+      /** Which of several parameters of one name, counted from 1; absent when there is one. */
+      readonly occurrence?: number;
+    }
+  | { readonly pointer: string };
+
+/** A value as written: text from a query, any JSON from a body. */
+export interface WrittenValue {
+  readonly spelling: 'text' | 'json';
+  readonly written: unknown;
+  readonly at: Place;
+}
+
+export interface WrittenCondition {
+  readonly field: string;
+  readonly operator: string;
+  readonly values: readonly WrittenValue[];
+  readonly at: Place;
+}
+
+export interface WrittenSort {
+  readonly field: string;
+  readonly direction: string;
+  readonly at: Place;
+}
+
+export interface Tree {
+  readonly spelling: 'query' | 'body';
+  conditions: WrittenCondition[];
+  groups: { conditions: WrittenCondition[]; at: Place }[];
+  sort: WrittenSort[];
+  limit?: WrittenValue;
+  cursor?: WrittenValue;
+  fields?: WrittenValue[];
+}
+
+/** A fault at a place, with what would have been accepted there when that is a closed list. */
+export function fault(at: Place, detail: string, accepted?: readonly string[]): Fault {
+  return { ...at, detail, ...(accepted ? { accepted } : {}) };
+}
+
+const shownCharacters = 40;
+
+/** The client's own text in a sentence: quoted, cut short, and harmless in a log line. */
+export function shown(written: unknown): string {
+  const text = typeof written === 'string' ? written.toWellFormed() : (JSON.stringify(written) ?? 'undefined');
+  const cut = text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text;
+  return typeof written === 'string' ? JSON.stringify(cut.toWellFormed()) : cut;
+}

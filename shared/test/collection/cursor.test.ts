@@ -1,0 +1,72 @@
+// Cursors open for what they were sealed for, with any of the keys, and for nothing else.
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createCursors, readCursorKeys } from '../../src/collection/index.ts';
+
+const key = (byte: number) => Buffer.alloc(32, byte);
+const at = { parameter: 'cursor' };
+const cursors = createCursors([key(1)]);
+
+describe('a cursor', () => {
+  it('opens for its own binding', () => {
+    const position = ['2026-11-21 03:00:00+00', null, '"\\ü'];
+    expect(cursors.open(cursors.seal(position, 'products'), 'products', at)).toEqual(position);
+  });
+
+  it('says nothing about the row and differs each time', () => {
+    const sealed = [1, 2].map(() => cursors.seal(['secret price'], 'products'));
+    expect(sealed[0]).not.toBe(sealed[1]);
+    for (const cursor of sealed) expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain('secret');
+  });
+
+  it('does not open for another binding', () => {
+    const cursor = cursors.seal(['1'], 'products of A');
+    expect(() => cursors.open(cursor, 'products of B', at)).toThrow(
+      expect.objectContaining({ code: 'invalid-cursor' }),
+    );
+  });
+
+  it('does not open when any character is changed, added or removed', () => {
+    const cursor = cursors.seal(['1', 'x'], 'products');
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    fc.assert(
+      fc.property(fc.nat(cursor.length - 1), fc.constantFrom(...alphabet, '', '!', '=', '\n'), (index, character) => {
+        const changed = cursor.slice(0, index) + character + cursor.slice(index + 1);
+        fc.pre(changed !== cursor);
+        expect(() => cursors.open(changed, 'products', at)).toThrow(
+          expect.objectContaining({ code: 'invalid-cursor' }),
+        );
+      }),
+    );
+    expect(() => cursors.open(`${cursor}=`, 'products', at)).toThrow();
+  });
+
+  it('does not open when it is anything else', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.base64String({ maxLength: 9000 })), (text) => {
+        expect(() => cursors.open(text, 'products', at)).toThrow(
+          expect.objectContaining({ code: 'invalid-cursor', errors: [expect.objectContaining(at)] }),
+        );
+      }),
+    );
+  });
+
+  it('opens after a rotation as long as its key is kept', () => {
+    const cursor = cursors.seal(['1'], 'products');
+    expect(createCursors([key(2), key(1)]).open(cursor, 'products', at)).toEqual(['1']);
+    expect(() => createCursors([key(2)]).open(cursor, 'products', at)).toThrow();
+    const sealedByNewest = createCursors([key(2), key(1)]).seal(['1'], 'products');
+    expect(createCursors([key(2)]).open(sealedByNewest, 'products', at)).toEqual(['1']);
+  });
+});
+
+describe('the setting', () => {
+  it('holds keys of 32 bytes, newest first', () => {
+    const setting = [key(3), key(4)].map((each) => each.toString('base64url')).join(',');
+    expect(readCursorKeys(setting)).toEqual([key(3), key(4)]);
+  });
+
+  it.each(['', 'short', `${key(1).toString('base64url')},`])('refuses %j', (setting) => {
+    expect(() => readCursorKeys(setting)).toThrow(RangeError);
+  });
+});

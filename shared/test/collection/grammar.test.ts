@@ -1,0 +1,277 @@
+// Both spellings become the same criteria, and everything that is no spelling is refused with its place.
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { fromBody, fromQuery, toBody, toQuery } from '../../src/collection/index.ts';
+import { type Fault, Problem } from '../../src/http/problem.ts';
+import { anyText, criteria } from './arbitraries.ts';
+import { sample } from './sample.ts';
+
+/** As the application decodes a query string. */
+function decode(query: string): Record<string, string[]> {
+  const parameters: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(query)) {
+    parameters[name] = [...(parameters[name] ?? []), value];
+  }
+  return parameters;
+}
+
+const query = (text: string) => fromQuery(sample, decode(text));
+
+function refusal(work: () => unknown): Problem {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+function faultsOf(work: () => unknown, code = 'invalid-request'): readonly Fault[] {
+  const problem = refusal(work);
+  expect(problem.code).toBe(code);
+  return problem.errors;
+}
+
+describe('the query spelling', () => {
+  it.each([
+    ['brand=A', { field: 'brand', operator: 'eq', value: 'A' }],
+    ['brand=A,B', { field: 'brand', operator: 'in', values: ['A', 'B'] }],
+    ['brand=B&brand=A&brand=B', { field: 'brand', operator: 'in', values: ['A', 'B'] }],
+    ['brand=in:B,A', { field: 'brand', operator: 'in', values: ['A', 'B'] }],
+    ['brand=ne:A', { field: 'brand', operator: 'ne', value: 'A' }],
+    ['brand="Smith, Sons"', { field: 'brand', operator: 'eq', value: 'Smith, Sons' }],
+    ['brand=eq:"a:\\"b\\"\\\\"', { field: 'brand', operator: 'eq', value: 'a:"b"\\' }],
+    ['brand=a\\b', { field: 'brand', operator: 'eq', value: 'a\\b' }],
+    ['brand=""', { field: 'brand', operator: 'eq', value: '' }],
+    ['price=10', { field: 'price', operator: 'eq', value: 1000 }],
+    ['price=gte:19.9', { field: 'price', operator: 'gte', value: 1990 }],
+    ['price=-0', { field: 'price', operator: 'eq', value: 0 }],
+    ['rating=4.5', { field: 'rating', operator: 'eq', value: 45 }],
+    ['createdAt=lt:2026-11-21T03:00:00Z', { field: 'createdAt', operator: 'lt', value: '2026-11-21T03:00:00.000Z' }],
+    [
+      `createdAt=${encodeURIComponent('2026-11-21T03:00:00.5+01:30')}`,
+      { field: 'createdAt', operator: 'eq', value: '2026-11-21T01:30:00.500Z' },
+    ],
+  ])('reads %s', (text, condition) => {
+    expect(query(text).conditions).toEqual([condition]);
+  });
+
+  it('takes a comma and a repeated parameter alike', () => {
+    const expected = [
+      { field: 'price', operator: 'lt', value: 2000 },
+      { field: 'price', operator: 'gte', value: 1000 },
+    ];
+    expect(query('price=gte:10,lt:20').conditions).toEqual(expected);
+    expect(query('price=lt:20&price=gte:10').conditions).toEqual(expected);
+  });
+
+  it.each([
+    ['brand=', 'brand', 1, 'a value is missing'],
+    ['brand=A,', 'brand', 3, 'a value is missing'],
+    ['price=gte:', 'price', 5, 'a value is missing'],
+    ['price=gte:ten', 'price', 5, 'a number'],
+    ['price=1e3', 'price', 1, 'no exponent'],
+    ['price=0x10', 'price', 1, 'a number'],
+    ['price=Infinity', 'price', 1, 'a number'],
+    ['price=10.001', 'price', 1, 'at most 2 decimals'],
+    ['price=01', 'price', 1, 'a number'],
+    ['price=.5', 'price', 1, 'a number'],
+    ['price=99999999999999999999', 'price', 1, 'a number'],
+    ['rating=4.55', 'rating', 1, 'at most 1 decimal'],
+    ['price=above:10', 'price', 1, 'no operator of price'],
+    ['brand=gte:A', 'brand', 1, 'no operator of brand'],
+    ['brand=A,ne:B', 'brand', 1, 'mixed'],
+    ['price=gte:1,gte:2', 'price', 7, 'given twice'],
+    ['price=gte:20,lt:10', 'price', 8, 'no price can meet'],
+    ['brand=eq:A,eq:B', 'brand', 6, 'given twice'],
+    ['brand=eq:A,ne:A', 'brand', 6, 'no brand can meet'],
+    ['brand=eq:a:b', 'brand', 5, 'holds a colon'],
+    ['brand=a"b', 'brand', 2, 'holds a quote'],
+    ['brand="a', 'brand', 1, 'closing quote'],
+    ['brand="a"b', 'brand', 4, 'a comma must follow'],
+    ['brand="a\\n"', 'brand', 3, 'a backslash'],
+    ['brand=A, B', 'brand', 3, 'begins or ends with a space'],
+    ['status=sold', 'status', 1, 'one of available, pending, backorder, active'],
+    ['createdAt=2026-02-30T00:00:00Z', 'createdAt', 1, 'RFC 3339'],
+    ['createdAt=2026-11-21T24:00:00Z', 'createdAt', 1, 'RFC 3339'],
+    ['createdAt=2026-11-21', 'createdAt', 1, 'RFC 3339'],
+    ['createdAt=2026-11-21T03:00:00.0001Z', 'createdAt', 1, 'RFC 3339'],
+    ['sort=price', 'sort', 1, 'price:asc'],
+    ['sort=price:up', 'sort', 1, 'asc and desc'],
+    ['sort=price:asc,brand:asc', 'sort', 11, 'name, price, rating, createdAt can'],
+    ['sort=price:asc,price:desc', 'sort', 11, 'twice'],
+    ['sort=price:asc,name:asc,rating:asc,createdAt:asc', 'sort', 31, 'at most 3'],
+    ['sort=', 'sort', 1, 'as in price:asc'],
+    ['fields=id,stock', 'fields', 4, 'no member'],
+    ['fields=id,id', 'fields', 4, 'twice'],
+    ['fields=', 'fields', 1, 'no member'],
+  ])('refuses %s', (text, parameter, position, detail) => {
+    const faults = faultsOf(() => query(text));
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toMatchObject({ parameter, position });
+    expect(faults[0]?.detail).toContain(detail);
+  });
+
+  it.each(['limit=0', 'limit=101', 'limit=1.5', 'limit=020', 'limit=', 'limit=ten', 'limit=1&limit=2', 'cursor='])(
+    'refuses %s',
+    (text) => {
+      expect(faultsOf(() => query(text))[0]?.parameter).toBe(text.slice(0, text.indexOf('=')));
+    },
+  );
+
+  it.each(['page=2', 'offset=3', '__proto__=1', 'constructor=1', 'id=1', 'or=1', 'price_minor=3'])(
+    'refuses the unknown parameter in %s and names the known ones',
+    (text) => {
+      const [first] = faultsOf(() => query(text));
+      expect(first?.accepted).toContain('price');
+    },
+  );
+
+  it('lists every fault at once, with the occurrence of a repeated parameter', () => {
+    const faults = faultsOf(() => query('brand=A&brand=&page=1&price=gte:'));
+    expect(faults).toEqual([
+      expect.objectContaining({ parameter: 'brand', occurrence: 2, position: 1 }),
+      expect.objectContaining({ parameter: 'page' }),
+      expect.objectContaining({ parameter: 'price', position: 5 }),
+    ]);
+    expect(faultsOf(() => query('price=a&rating=b&sort=c:d'))).toHaveLength(3);
+  });
+});
+
+describe('the body spelling', () => {
+  it('reads filters, alternatives, sort, pagination and fields', () => {
+    const body = {
+      filters: {
+        price: { gte: 10, lt: 20 },
+        brand: { ne: ['B', 'A'] },
+        or: [{ rating: { gte: 4 } }, { status: { in: ['active', 'active'] } }],
+      },
+      sort: [{ field: 'price', direction: 'asc' }],
+      pagination: { limit: 7, cursor: 'x' },
+      fields: ['price', 'id'],
+    };
+    expect(fromBody(sample, body)).toEqual({
+      conditions: [
+        { field: 'brand', operator: 'ne', value: 'A' },
+        { field: 'brand', operator: 'ne', value: 'B' },
+        { field: 'price', operator: 'lt', value: 2000 },
+        { field: 'price', operator: 'gte', value: 1000 },
+      ],
+      or: [[{ field: 'rating', operator: 'gte', value: 40 }], [{ field: 'status', operator: 'eq', value: 'active' }]],
+      sort: [
+        { field: 'price', direction: 'asc' },
+        { field: 'id', direction: 'asc' },
+      ],
+      limit: 7,
+      cursor: 'x',
+      fields: ['id', 'price'],
+    });
+  });
+
+  it.each([
+    [[], ''],
+    [null, ''],
+    ['text', ''],
+    [{ filter: {} }, '/filter'],
+    [{ filters: [] }, '/filters'],
+    [{ filters: { stock: { eq: 1 } } }, '/filters/stock/eq'],
+    [JSON.parse('{"filters":{"__proto__":{"eq":1}}}'), '/filters/__proto__/eq'],
+    [{ filters: { constructor: { eq: 1 } } }, '/filters/constructor/eq'],
+    [{ filters: { 'a/b~c': { eq: 1 } } }, '/filters/a~1b~0c/eq'],
+    [{ filters: { price: 10 } }, '/filters/price'],
+    [{ filters: { price: {} } }, '/filters/price'],
+    [{ filters: { price: { eq: '10' } } }, '/filters/price/eq'],
+    [JSON.parse('{"filters":{"price":{"eq":1e400}}}'), '/filters/price/eq'],
+    [{ filters: { price: { eq: 1e-7 } } }, '/filters/price/eq'],
+    [{ filters: { price: { like: 10 } } }, '/filters/price/like'],
+    [{ filters: { brand: { in: 'A' } } }, '/filters/brand/in'],
+    [{ filters: { brand: { in: [] } } }, '/filters/brand/in'],
+    [{ filters: { brand: { in: ['A', 1] } } }, '/filters/brand/in/1'],
+    [{ filters: { brand: { ne: [] } } }, '/filters/brand/ne'],
+    [{ filters: { brand: { eq: 'a\0b' } } }, '/filters/brand/eq'],
+    [{ filters: { brand: { eq: '\ud800' } } }, '/filters/brand/eq'],
+    [{ filters: { brand: { eq: 'x'.repeat(101) } } }, '/filters/brand/eq'],
+    [{ filters: { brand: { eq: 'A', ne: 'A' } } }, '/filters/brand/ne'],
+    [{ filters: { or: {} } }, '/filters/or'],
+    [{ filters: { or: [] } }, '/filters/or'],
+    [{ filters: { or: [{}] } }, '/filters/or/0'],
+    [{ filters: { or: [{ or: [{ price: { eq: 1 } }], price: { eq: 1 } }] } }, '/filters/or/0/or'],
+    [{ sort: 'price:asc' }, '/sort'],
+    [{ sort: [] }, '/sort'],
+    [{ sort: [{ field: 'price' }] }, '/sort/0'],
+    [{ sort: [{ field: 'price', direction: 'ASC' }] }, '/sort/0'],
+    [{ sort: [{ field: 'price', direction: 'asc', nulls: 'first' }] }, '/sort/0/nulls'],
+    [{ pagination: { limit: '5' } }, '/pagination/limit'],
+    [{ pagination: { limit: 1.5 } }, '/pagination/limit'],
+    [{ pagination: { cursor: 5 } }, '/pagination/cursor'],
+    [{ pagination: { page: 5 } }, '/pagination/page'],
+    [{ fields: [] }, '/fields'],
+    [{ fields: ['stock'] }, '/fields/0'],
+  ])('refuses %j at %s', (body, pointer) => {
+    const faults = faultsOf(() => fromBody(sample, body));
+    expect(faults).toHaveLength(1);
+    expect(faults[0]?.pointer).toBe(pointer);
+  });
+});
+
+describe('round trips', () => {
+  it('criteria → query → criteria', () => {
+    fc.assert(
+      fc.property(criteria(0), (given) => {
+        expect(query(toQuery(sample, given))).toEqual(given);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('criteria → body → criteria', () => {
+    fc.assert(
+      fc.property(criteria(5), (given) => {
+        expect(fromBody(sample, JSON.parse(JSON.stringify(toBody(sample, given))))).toEqual(given);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('any text at all as a value, in both spellings', () => {
+    fc.assert(
+      fc.property(anyText, (value) => {
+        const given = fromBody(sample, { filters: { brand: { eq: value } } });
+        expect(given.conditions).toEqual([{ field: 'brand', operator: 'eq', value }]);
+        expect(query(toQuery(sample, given))).toEqual(given);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+describe('bounds', () => {
+  it('refuses a list that is too long and shows the nearest query', () => {
+    const names = Array.from({ length: 130 }, (_, index) => `brand${index}`);
+    const problem = refusal(() => query(`brand=${names.join()}&limit=5`));
+    expect(problem.code).toBe('query-too-costly');
+    expect(problem.extensions.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 130 }]);
+    const nearest = query(String(problem.extensions.nearest));
+    expect(nearest.limit).toBe(5);
+    expect(nearest.conditions[0]).toMatchObject({ field: 'brand', operator: 'in' });
+  });
+
+  it('refuses too many conditions and groups, and what it proposes is accepted', () => {
+    const group = (n: number) => ({ price: { gte: n, lt: n + 1 }, rating: { gte: 1 }, brand: { ne: ['A', `B${n}`] } });
+    const body = { filters: { or: [1, 2, 3, 4, 5, 6, 7].map(group) } };
+    const problem = refusal(() => fromBody(sample, body));
+    expect(problem.status).toBe(422);
+    expect(problem.extensions.exceeded).toEqual([
+      { bound: 'conditions', maximum: 20, actual: 35 },
+      { bound: 'groups', maximum: 5, actual: 7 },
+    ]);
+    expect(problem.errors[1]?.pointer).toBe('/filters/or/5');
+    expect(fromBody(sample, problem.extensions.nearest).or).toHaveLength(4);
+  });
+
+  it('answers an amplified list of faults with fifty', () => {
+    const filters = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, { eq: 1 }]));
+    expect(faultsOf(() => fromBody(sample, { filters }))).toHaveLength(50);
+  });
+});
