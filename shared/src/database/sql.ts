@@ -14,5 +14,10 @@ export async function sql<Row extends object>(
   values: readonly SqlValue[] = [],
 ): Promise<Row[]> {
   const { sequelize } = tx as Transaction & { readonly sequelize: Sequelize };
-  return sequelize.query<Row>(statement, { bind: [...values], transaction: tx, type: QueryTypes.SELECT });
+  return sequelize.query<Row>(statement, {
+    // sequelize rewrites `$` in a statement as soon as it is given values
+    ...(values.length === 0 ? {} : { bind: [...values] }),
+    transaction: tx,
+    type: QueryTypes.SELECT,
+  });
 }

@@ -1,0 +1,129 @@
+// Transactions and migrations against a real PostgreSQL.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  connectDatabase,
+  type Database,
+  isDatabaseAway,
+  migrate,
+  pendingMigrations,
+  sql,
+  violatedConstraint,
+} from '@shop/shared/database';
+import { createLog } from '@shop/shared/runtime';
+import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
+
+const log = createLog('test', 'silent');
+let testDatabase: TestDatabase;
+let database: Database;
+let folder: string;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase([]);
+  database = connectDatabase({ url: testDatabase.urls.orders, name: 'test', log });
+  folder = mkdtempSync(join(tmpdir(), 'shop-migrations-'));
+  writeFileSync(
+    join(folder, '0001_things.sql'),
+    'CREATE TABLE things (id int PRIMARY KEY, n bigint NOT NULL CONSTRAINT n_positive CHECK (n > 0))',
+  );
+});
+afterAll(async () => {
+  await database.close();
+  await testDatabase.drop();
+  rmSync(folder, { recursive: true });
+});
+
+describe('migrate', () => {
+  const options = () => ({ url: testDatabase.urls.orders, folder });
+
+  it('applies each migration once, also when two start at once', async () => {
+    expect(await pendingMigrations(database.pool, folder)).toContain('0001_things.sql');
+    const [first, second] = await Promise.all([migrate(options()), migrate(options())]);
+    expect([...first, ...second].filter((name) => name === '0001_things.sql')).toHaveLength(1);
+    expect(await pendingMigrations(database.pool, folder)).toEqual([]);
+    expect(await migrate(options())).toEqual([]);
+  });
+
+  it('undoes a migration that fails and tries it again', async () => {
+    writeFileSync(join(folder, '0002_more.sql'), 'CREATE TABLE more (id int); SELECT 1/0;');
+    await expect(migrate(options())).rejects.toThrow('division by zero');
+    writeFileSync(join(folder, '0002_more.sql'), 'CREATE TABLE more (id int)');
+    expect(await migrate(options())).toEqual(['0002_more.sql']);
+  });
+
+  it('leaves the other schemas out of reach', async () => {
+    await expect(database.pool.query('CREATE TABLE catalogue.x (id int)')).rejects.toThrow(
+      'permission denied for schema catalogue',
+    );
+    await expect(database.pool.query('CREATE TABLE public.x (id int)')).rejects.toThrow(
+      'permission denied for schema public',
+    );
+  });
+});
+
+describe('transaction', () => {
+  it('commits what the work wrote and returns bigint columns as numbers', async () => {
+    const rows = await database.transaction((tx) =>
+      sql<{ n: number }>(tx, 'INSERT INTO things VALUES ($1, $2) RETURNING n', [1, 5]),
+    );
+    expect(rows).toEqual([{ n: 5 }]);
+  });
+
+  it('rolls back when the work throws, and names the constraint', async () => {
+    const error: unknown = await database
+      .transaction(async (tx) => {
+        await sql(tx, 'INSERT INTO things VALUES (2, 1)');
+        await sql(tx, 'INSERT INTO things VALUES (3, 0)');
+      })
+      .catch((thrown: unknown) => thrown);
+    expect(violatedConstraint(error)).toBe('n_positive');
+    expect((await database.pool.query('SELECT id FROM things WHERE id = 2')).rowCount).toBe(0);
+  });
+
+  it('retries a deadlock, so that both sides succeed', async () => {
+    await database.pool.query('INSERT INTO things VALUES (10, 1), (11, 1)');
+    const add = (first: number, second: number) =>
+      database.transaction(async (tx) => {
+        await sql(tx, 'UPDATE things SET n = n + 1 WHERE id = $1', [first]);
+        await sql(tx, 'SELECT pg_sleep(0.1)');
+        await sql(tx, 'UPDATE things SET n = n + 1 WHERE id = $1', [second]);
+      });
+    await Promise.all([add(10, 11), add(11, 10)]);
+    const { rows } = await database.pool.query('SELECT n FROM things WHERE id IN (10, 11)');
+    expect(rows).toEqual([{ n: 3 }, { n: 3 }]);
+  });
+
+  it('gives up after three attempts', async () => {
+    let attempts = 0;
+    const work = database.transaction(async (tx) => {
+      attempts += 1;
+      await sql(tx, "DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END $$");
+    });
+    await expect(work).rejects.toThrow('conflict');
+    expect(attempts).toBe(3);
+  });
+});
+
+describe('a database that is away', () => {
+  it('is told from a mistake of ours', async () => {
+    const away = connectDatabase({ url: 'postgres://nobody:x@127.0.0.1:9/none', name: 'test', log });
+    const errors = await Promise.all([
+      away.ping().catch((error: unknown) => error),
+      away.transaction(async () => {}).catch((error: unknown) => error),
+      database.pool.query('SELECT nonsense').catch((error: unknown) => error),
+    ]);
+    expect(errors.map(isDatabaseAway)).toEqual([true, true, false]);
+    await away.close();
+  });
+
+  it('loses its connections and works again', async () => {
+    const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid()`;
+    await Promise.all([database.ping(), database.transaction((tx) => sql(tx, 'SELECT 1'))]);
+    await database.pool.query(terminate);
+    const cut = database.transaction((tx) => sql(tx, 'SELECT pg_terminate_backend(pg_backend_pid())'));
+    expect(isDatabaseAway(await cut.catch((error: unknown) => error))).toBe(true);
+    expect(await database.transaction((tx) => sql(tx, 'SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+  });
+});

@@ -1,0 +1,385 @@
+// The steps that every request of every service takes, over HTTP, with a contract of a few operations.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTokenVerifier, type TokenVerifier } from '@shop/shared/auth';
+import { connectDatabase, type Database } from '@shop/shared/database';
+import { createApp, etagOf, idempotent, loadContract, type OperationRequest, Problem } from '@shop/shared/http';
+import { createHealth, createLog, newId } from '@shop/shared/runtime';
+import {
+  createClient,
+  createTestDatabase,
+  startIssuer,
+  type TestClient,
+  type TestDatabase,
+  type TestIssuer,
+} from '@shop/shared/testing';
+
+const contract = loadContract(new URL('./sample.openapi.yaml', import.meta.url));
+const log = createLog('test', 'silent');
+
+let issuer: TestIssuer;
+let verifier: TokenVerifier;
+let testDatabase: TestDatabase;
+let database: Database;
+let server: Server;
+let client: TestClient;
+let token: string;
+let seen: OperationRequest | undefined;
+let effects = 0;
+let work: () => Promise<void> = async () => {};
+
+beforeAll(async () => {
+  [issuer, testDatabase] = await Promise.all([startIssuer(), createTestDatabase([])]);
+  verifier = createTokenVerifier({ jwksUrl: issuer.jwksUrl, issuer: issuer.issuer, audience: issuer.audience, log });
+  database = connectDatabase({ url: testDatabase.adminUrl, name: 'test', log });
+  await database.pool.query(
+    (await import('node:fs')).readFileSync(new URL('../../migrations/0002_idempotency.sql', import.meta.url), 'utf8'),
+  );
+  const app = createApp({
+    name: 'notes',
+    contract,
+    context: { database, idempotencySecret: 'only-for-tests' },
+    verifier,
+    health: createHealth(),
+    log,
+    operations: {
+      listNotes: async (request) => {
+        seen = request;
+        return { status: 200, body: request.query };
+      },
+      createNote: (request, context) => {
+        seen = request;
+        return idempotent(request, context, async () => {
+          effects += 1;
+          const effect = effects;
+          await work();
+          return { status: 201, body: { effect, body: request.body as object } };
+        });
+      },
+      getNote: async () => ({ status: 200, body: { id: 'x' }, etag: etagOf(7) }),
+    },
+  });
+  server = createServer(app).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  client = createClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, [contract]);
+  token = await issuer.sign({ scopes: ['notes:write'] });
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await verifier.close();
+  await database.close();
+  await Promise.all([issuer.close(), testDatabase.drop()]);
+});
+
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  client.post('/v1/notes', { token, body, headers });
+
+describe('contract', () => {
+  it('refuses to start when an operation has no function or a function no operation', () => {
+    const options = { name: 'notes', contract, context: {}, verifier, health: createHealth(), log };
+    const reply = async () => ({ status: 200 });
+    expect(() => createApp({ ...options, operations: { listNotes: reply, createNote: reply } })).toThrow(
+      'operation getNote has no function',
+    );
+    expect(() =>
+      createApp({ ...options, operations: { listNotes: reply, createNote: reply, getNote: reply, other: reply } }),
+    ).toThrow('function other has no operation');
+  });
+
+  it('answers 404 for an unknown path, another case, a trailing slash, and an id that can be none', async () => {
+    for (const path of [
+      '/',
+      '/v2/notes',
+      '/V1/notes',
+      '/v1/notes/',
+      '/v1/notes/not-a-uuid',
+      `/v1/notes/${newId().toUpperCase()}`,
+    ]) {
+      const answer = await client.get(path, { token });
+      expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'not-found']);
+    }
+  });
+
+  it('answers 405 with Allow for a known path with another method, and OPTIONS with Allow', async () => {
+    const refused = await client.call('DELETE', '/v1/notes');
+    expect([refused.status, refused.body.code, refused.headers.allow]).toEqual([
+      405,
+      'method-not-allowed',
+      'POST, GET, HEAD, OPTIONS',
+    ]);
+    const options = await client.call('OPTIONS', '/v1/notes');
+    expect([options.status, options.headers.allow]).toEqual([204, 'POST, GET, HEAD, OPTIONS']);
+  });
+
+  it('answers HEAD like GET without a body', async () => {
+    const head = await client.call('HEAD', '/v1/notes');
+    const get = await client.get('/v1/notes');
+    expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', get.headers['content-length']]);
+  });
+
+  it('tells of a deprecated operation', async () => {
+    const { headers } = await client.get('/v1/notes');
+    expect(headers.deprecation).toBe('@1767225600');
+    expect(headers.sunset).toBe('Fri, 01 Jan 2027 00:00:00 GMT');
+    expect(headers.link).toBe('</docs/notes>; rel="deprecation"; type="text/html"');
+  });
+
+  it('answers 406 when JSON is not acceptable', async () => {
+    expect((await client.get('/v1/notes', { headers: { Accept: 'text/html' } })).body.code).toBe('not-acceptable');
+    expect((await client.get('/v1/notes', { headers: { Accept: 'text/html, application/*;q=0.5' } })).status).toBe(200);
+  });
+});
+
+describe('parameters', () => {
+  it('hands over declared parameters by their type', async () => {
+    await client.get('/v1/notes?limit=7&tag=a&tag=b%2Cc+d');
+    expect(seen?.query).toEqual({ limit: 7, tag: ['a', 'b,c d'] });
+  });
+
+  it('lists every fault at once', async () => {
+    const answer = await client.get('/v1/notes?limit=1e2&page=2&offset=3&limit2=');
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toEqual([
+      { parameter: 'limit', detail: 'must be integer' },
+      { parameter: 'page', detail: 'is not a known parameter; known are limit, tag' },
+      { parameter: 'offset', detail: 'is not a known parameter; known are limit, tag' },
+      { parameter: 'limit2', detail: 'is not a known parameter; known are limit, tag' },
+    ]);
+  });
+
+  it.each([
+    'limit=0',
+    'limit=101',
+    'limit=1&limit=2',
+    'limit=',
+    'limit=%',
+    'tag=%ff',
+    'tag=%00',
+    'tag=%ed%a0%80',
+    'limit=1.5',
+  ])('refuses ?%s', async (query) => {
+    const answer = await client.get(`/v1/notes?${query}`);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
+    expect(answer.body.errors[0].parameter).toBe(query.split('=')[0]);
+  });
+});
+
+describe('bodies', () => {
+  it('hands over text in normalization form C', async () => {
+    const answer = await post({ text: 'Cafe\u0301' });
+    expect([answer.status, answer.body.body]).toEqual([201, { text: 'Café' }]);
+  });
+
+  it('counts lengths in code points', async () => {
+    expect((await post({ text: '😀'.repeat(10) })).status).toBe(201);
+    expect((await post({ text: '😀'.repeat(11) })).status).toBe(400);
+  });
+
+  it('lists every fault at once, each with its pointer', async () => {
+    const answer = await post({ text: '', rank: 'high', 'a/b~c': 1 });
+    expect(answer.body.errors).toEqual([
+      { pointer: '/a~1b~0c', detail: 'is not a known member' },
+      { pointer: '/text', detail: 'must not have fewer than 1 characters' },
+      { pointer: '/rank', detail: 'must be number' },
+    ]);
+  });
+
+  const bad: [string, string, string][] = [
+    ['a missing member', '{}', '/text'],
+    ['no JSON', '{"text":', ''],
+    ['an array', '[]', ''],
+    ['null', 'null', ''],
+    ['NUL', '{"text":"a\\u0000"}', '/text'],
+    ['a lone surrogate', '{"text":"\\ud800"}', '/text'],
+    ['NUL in a member name', '{"text":"a","\\u0000":1}', '/\u0000'],
+    ['__proto__', '{"text":"a","__proto__":{"x":1}}', '/__proto__'],
+    ['constructor', '{"text":"a","constructor":1}', '/constructor'],
+    ['a number past all bounds', '{"text":"a","rank":1e400}', '/rank'],
+    ['deep nesting', `{"text":"a","tags":${'['.repeat(40)}${']'.repeat(40)}}`, `/tags${'/0'.repeat(31)}`],
+  ];
+  it.each(bad)('refuses %s', async (_name, rawBody, pointer) => {
+    const before = effects;
+    const answer = await client.post('/v1/notes', { token, rawBody });
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
+    expect(answer.body.errors.map((fault: { pointer: string }) => fault.pointer)).toContain(pointer);
+    expect(effects).toBe(before);
+  });
+
+  it('refuses bytes that are not UTF-8', async () => {
+    const answer = await client.post('/v1/notes', { token, rawBody: new Uint8Array([0x22, 0xff, 0x22]) });
+    expect([answer.status, answer.body.errors]).toEqual([400, [{ pointer: '', detail: 'is not valid UTF-8' }]]);
+  });
+
+  it('refuses an empty body where one is required', async () => {
+    expect((await client.post('/v1/notes', { token })).body.errors).toEqual([{ pointer: '', detail: 'is required' }]);
+  });
+
+  it.each(['text/plain', 'application/xml', 'application/merge-patch+json', 'application/json; charset=latin1', ''])(
+    'answers 415 for %p and says what is taken',
+    async (type) => {
+      const answer = await client.post('/v1/notes', {
+        token,
+        rawBody: '{"text":"a"}',
+        headers: { 'Content-Type': type },
+      });
+      expect([answer.status, answer.body.code, answer.headers['accept-post']]).toEqual([
+        415,
+        'unsupported-media-type',
+        'application/json',
+      ]);
+    },
+  );
+
+  it('answers 413 past 100 KiB', async () => {
+    const answer = await post({ text: 'x'.repeat(100 * 1024) });
+    expect([answer.status, answer.body.code]).toEqual([413, 'content-too-large']);
+  });
+});
+
+describe('who calls', () => {
+  it('answers 401 with a challenge without a token, and with one that is forged or expired', async () => {
+    const path = `/v1/notes/${newId()}`;
+    for (const bearer of [
+      undefined,
+      await issuer.forge(),
+      await issuer.sign({ expiresIn: -60 }),
+      await issuer.sign({ audience: 'other' }),
+    ]) {
+      const answer = await client.get(path, bearer === undefined ? {} : { token: bearer });
+      expect([answer.status, answer.body.code]).toEqual([401, 'unauthenticated']);
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
+    }
+  });
+
+  it('answers 403 naming the scope that is missing', async () => {
+    const answer = await client.post('/v1/notes', { token: await issuer.sign(), body: { text: 'a' } });
+    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    expect(answer.headers['www-authenticate']).toContain('scope="notes:write"');
+  });
+});
+
+describe('request identity', () => {
+  it('takes a safe request id and returns it, also as the instance of a problem', async () => {
+    const answer = await client.get('/v1/nothing', { headers: { 'X-Request-Id': 'abc-123' } });
+    expect([answer.headers['x-request-id'], answer.body.instance]).toEqual(['abc-123', 'abc-123']);
+  });
+
+  it('makes a request id where there is none that is safe', async () => {
+    for (const id of ['', 'a b', 'x'.repeat(129), '<script>']) {
+      const made = (await client.get('/v1/notes', { headers: { 'X-Request-Id': id } })).headers['x-request-id'];
+      expect(made).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('continues a trace and starts one where there is none', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    await client.get('/v1/notes', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
+    expect(seen?.traceparent).toMatch(new RegExp(`^00-${trace}-(?!00f067aa0ba902b7)[0-9a-f]{16}-01$`));
+    await client.get('/v1/notes', { headers: { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` } });
+    expect(seen?.traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  });
+});
+
+describe('conditional requests', () => {
+  it('answers 304 when If-None-Match names the version', async () => {
+    const path = `/v1/notes/${newId()}`;
+    for (const tag of ['"7"', 'W/"7"', '"6", "7"', '*']) {
+      const answer = await client.get(path, { token, headers: { 'If-None-Match': tag } });
+      expect([tag, answer.status, answer.text, answer.headers.etag]).toEqual([tag, 304, '', '"7"']);
+    }
+    expect((await client.get(path, { token, headers: { 'If-None-Match': '"6"' } })).status).toBe(200);
+    expect((await client.get(path, { token, headers: { 'If-None-Match': '7' } })).status).toBe(400);
+  });
+});
+
+describe('idempotency', () => {
+  it('gives the first answer again, once per account and key', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    const first = await post({ text: 'a' }, key);
+    const again = await post({ text: 'a' }, key);
+    expect(again.body).toEqual(first.body);
+    expect([first.headers['idempotency-replayed'], again.headers['idempotency-replayed']]).toEqual([undefined, 'true']);
+    const other = await client.post('/v1/notes', {
+      token: await issuer.sign({ scopes: ['notes:write'] }),
+      body: { text: 'a' },
+      headers: key,
+    });
+    expect(other.body.effect).not.toBe(first.body.effect);
+  });
+
+  it('answers 422 for the same key with another request', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    await post({ text: 'a' }, key);
+    const answer = await post({ text: 'b' }, key);
+    expect([answer.status, answer.body.code]).toEqual([422, 'idempotency-key-reused']);
+  });
+
+  it('answers 409 with Retry-After while the first request runs', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    let release = (): void => {};
+    const running = new Promise<void>((started) => {
+      work = () =>
+        new Promise((resolve) => {
+          release = resolve;
+          started();
+        });
+    });
+    const first = post({ text: 'a' }, key);
+    await running;
+    const second = await post({ text: 'a' }, key);
+    expect([second.status, second.body.code, second.headers['retry-after']]).toEqual([409, 'request-in-progress', '1']);
+    work = async () => {};
+    release();
+    expect((await first).status).toBe(201);
+  });
+
+  it('keeps a refusal, with its effects undone', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    work = async () => {
+      throw new Problem('insufficient-stock', 'Not enough.', { errors: [{ pointer: '/text', detail: 'is too much' }] });
+    };
+    const first = await post({ text: 'a' }, key);
+    work = async () => {};
+    const again = await post({ text: 'a' }, key);
+    expect([again.status, again.body, again.headers['content-type']]).toEqual([
+      409,
+      first.body,
+      'application/problem+json',
+    ]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+
+  it('does not keep a failure', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    work = async () => {
+      throw new Error('a secret of the inside');
+    };
+    const first = await post({ text: 'a' }, key);
+    expect([first.status, first.body.code]).toEqual([500, 'internal-error']);
+    expect(first.text).not.toContain('secret');
+    work = async () => {};
+    expect((await post({ text: 'a' }, key)).status).toBe(201);
+  });
+});
+
+describe('a database that is away', () => {
+  it('answers 503 with Retry-After and recovers', async () => {
+    const { rows } = await database.pool.query<{ name: string }>('SELECT current_database() AS name');
+    const name = rows[0]?.name ?? '';
+    work = async () => {
+      await database.pool.query("DO $$ BEGIN RAISE EXCEPTION 'shutting down' USING ERRCODE = '57P01'; END $$");
+    };
+    const answer = await post({ text: 'a' });
+    work = async () => {};
+    expect([name, answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([
+      name,
+      503,
+      'service-unavailable',
+      '1',
+    ]);
+    expect((await post({ text: 'a' })).status).toBe(201);
+  });
+});

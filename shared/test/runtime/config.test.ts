@@ -1,0 +1,71 @@
+// Reading the environment: typed values, files, and every mistake at once.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ConfigError, choice, integer, keyList, optional, readConfig, secret, text, url } from '@shop/shared/runtime';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'shop-config-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const variables = {
+  port: integer('PORT', { min: 0, max: 65_535, fallback: 8080 }),
+  host: text('HOST', '127.0.0.1'),
+  database: url('DATABASE_URL', ['postgres', 'postgresql']),
+  currency: choice('SHOP_CURRENCY', ['EUR', 'JPY'], 'EUR'),
+  smtp: optional(url('SMTP_URL', ['smtp', 'smtps'])),
+  secret: secret('INTERNAL_SECRET'),
+  keys: keyList('CURSOR_KEYS'),
+};
+const good = {
+  DATABASE_URL: 'postgres://orders:pw@db/shop',
+  INTERNAL_SECRET: 's'.repeat(32),
+  CURSOR_KEYS: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)].map((key) => key.toString('base64url')).join(','),
+};
+
+describe('readConfig', () => {
+  it('gives typed values and defaults, frozen', () => {
+    const config = readConfig({ ...good, PORT: '0' }, variables);
+    expect(config).toMatchObject({ port: 0, host: '127.0.0.1', currency: 'EUR', smtp: undefined });
+    expect(config.keys.map((key) => key[0])).toEqual([1, 2]);
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it('takes a value from the file that NAME_FILE names', () => {
+    const file = join(folder, 'secret');
+    writeFileSync(file, `${'f'.repeat(40)}\n`);
+    expect(readConfig({ ...good, INTERNAL_SECRET: '', INTERNAL_SECRET_FILE: file }, variables).secret).toBe(
+      'f'.repeat(40),
+    );
+  });
+
+  it('reports every mistake at once and repeats no secret', () => {
+    const wrong = {
+      PORT: '8o80',
+      DATABASE_URL: 'mysql://root:hunter2@db',
+      SHOP_CURRENCY: 'XXX',
+      INTERNAL_SECRET: 'short',
+      CURSOR_KEYS_FILE: join(folder, 'none'),
+    };
+    const mistakes = () => readConfig(wrong, variables);
+    expect(mistakes).toThrow(ConfigError);
+    expect(mistakes).toThrow(
+      [
+        'PORT must be a whole number from 0 to 65535, not "8o80"',
+        'DATABASE_URL must be a URL that starts with postgres:// or postgresql://',
+        'SHOP_CURRENCY must be one of EUR, JPY, not "XXX"',
+        'INTERNAL_SECRET must have at least 32 characters',
+        `CURSOR_KEYS could not be read from the file ${join(folder, 'none')} (ENOENT)`,
+      ].join('\n'),
+    );
+  });
+
+  it.each(['-1', '65536', '1e3', ' 80', '0x50', '8080.5', ''])('refuses or defaults the port %p', (port) => {
+    const read = () => readConfig({ ...good, PORT: port }, variables).port;
+    if (port === '') expect(read()).toBe(8080);
+    else expect(read).toThrow('PORT must be a whole number');
+  });
+});
