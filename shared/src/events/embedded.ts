@@ -183,8 +183,12 @@ async function insert(
   topology: Topology,
 ): Promise<boolean> {
   const jobs = messages.map(({ id, content }): JobInsert<Payload> => ({ id, data: { content } }));
-  const inserted = await boss.insert(consumer, jobs as JobInsert[], { returnId: true });
-  if ((inserted?.length ?? 0) === jobs.length || (await boss.getQueue(consumer)) !== null) return true;
+  try {
+    const inserted = await boss.insert(consumer, jobs as JobInsert[], { returnId: true });
+    if (inserted?.length === jobs.length || (await boss.getQueue(consumer)) !== null) return true;
+  } catch (error) {
+    if ((await boss.getQueue(consumer)) !== null) throw error;
+  }
   await declareQueues(boss, topology);
   return false;
 }

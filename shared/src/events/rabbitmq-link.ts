@@ -70,7 +70,7 @@ export async function openLink<C extends Channel>(options: LinkOptions<C>): Prom
   const drop = (model: ChannelModel, reason: string): void => {
     if (closing) return;
     lose(model, reason);
-    destroy(model);
+    destroy(model, reason);
   };
 
   const recovering = await connect(address(options.url), {
@@ -117,18 +117,25 @@ export async function openLink<C extends Channel>(options: LinkOptions<C>): Prom
     },
     async close() {
       closing = true;
-      const model = current?.model;
-      const closed = recovering.close();
+      const last = current;
+      // The channel first: its last acknowledgements must have reached the queue before the connection ends.
+      const closed = (async () => {
+        await last?.channel.close().catch(() => {});
+        await recovering.close();
+      })();
       const late = new Promise<'late'>((resolve) => setTimeout(resolve, closeWithin, 'late').unref());
-      if ((await Promise.race([closed, late])) === 'late' && model !== undefined) destroy(model);
+      if ((await Promise.race([closed, late])) === 'late' && last !== undefined) {
+        destroy(last.model, 'not closed in time');
+        await recovering.close();
+      }
     },
   };
 }
 
 /** A polite close waits for the broker's answer, which a hung broker never gives: the socket goes at once. */
-function destroy(model: ChannelModel): void {
+function destroy(model: ChannelModel, reason: string): void {
   const { stream } = model.connection as unknown as { readonly stream: Socket };
-  stream.destroy();
+  stream.destroy(new Error(reason));
 }
 
 function address(text: string): string {

@@ -1,0 +1,98 @@
+// The two transports as the tests take them: a namespace of its own on the run's broker, a schema of its own on PostgreSQL.
+import { connect } from 'amqplib';
+import pg from 'pg';
+import {
+  connectTransport,
+  type Delivery,
+  type Topology,
+  type Transport,
+  type Verdict,
+} from '../../src/events/transport.ts';
+import { createLog } from '../../src/runtime/index.ts';
+import { createTestDatabase, testBroker } from '../../src/testing/index.ts';
+
+export const kinds = ['rabbitmq', 'pg-boss'] as const;
+export type Kind = (typeof kinds)[number];
+
+export const log = createLog('test', 'silent');
+
+export interface TestEvents {
+  readonly url: string;
+  open(topology: Topology, name?: string): Promise<Transport>;
+  /** Deletes a consumer's queue behind everybody's back. */
+  deleteQueue(consumer: string): Promise<void>;
+  /** Puts anything at all into a consumer's queue. */
+  inject(consumer: string, content: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startEventsFor(kind: Kind): Promise<TestEvents> {
+  const open: Transport[] = [];
+  const at = (url: string) => ({
+    url,
+    async open(topology: Topology, name = 'test') {
+      const transport = await connectTransport({ url, name, topology, log });
+      open.push(transport);
+      return transport;
+    },
+  });
+  const closeAll = () => Promise.all(open.map((transport) => transport.close()));
+  if (kind === 'rabbitmq') {
+    const url = await testBroker();
+    const namespace = new URL(url).searchParams.get('namespace');
+    const connection = await connect(url);
+    const channel = await connection.createConfirmChannel();
+    return {
+      ...at(url),
+      async deleteQueue(consumer) {
+        await channel.deleteQueue(`${namespace}.${consumer}`);
+      },
+      async inject(consumer, content) {
+        channel.sendToQueue(`${namespace}.${consumer}`, Buffer.from(content), { persistent: true });
+        await channel.waitForConfirms();
+      },
+      async close() {
+        await closeAll();
+        await connection.close();
+      },
+    };
+  }
+  const database = await createTestDatabase([]);
+  const pool = new pg.Pool({ connectionString: database.urls.events, max: 1 });
+  return {
+    ...at(database.urls.events),
+    async deleteQueue(consumer) {
+      await pool.query('SELECT events.delete_queue($1)', [consumer]);
+    },
+    async inject(consumer, content) {
+      await pool.query(
+        `INSERT INTO events.job_common (name, data, dead_letter, retry_limit)
+         VALUES ($1, json_build_object('content', $2::text), $3, 0)`,
+        [consumer, content, `${consumer}.dead`],
+      );
+    },
+    async close() {
+      await closeAll();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+/** A consumer that notes every delivery and answers with what `verdict` says. */
+export async function record(
+  transport: Transport,
+  consumer: string,
+  verdict: (delivery: Delivery) => Verdict = () => ({ kind: 'done' }),
+): Promise<{ readonly deliveries: Delivery[]; stop(): Promise<void> }> {
+  const deliveries: Delivery[] = [];
+  const stop = await transport.subscribe({
+    consumer,
+    prefetch: 5,
+    async take(delivery) {
+      deliveries.push(delivery);
+      return verdict(delivery);
+    },
+  });
+  return { deliveries, stop };
+}
