@@ -2,8 +2,8 @@
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, chown, mkdir, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { bareContext, canReach, placeOutside, type RunAs } from './run-as.ts';
 
@@ -13,14 +13,27 @@ import { bareContext, canReach, placeOutside, type RunAs } from './run-as.ts';
  */
 export async function prepareFolder(dataDir: string): Promise<void> {
   try {
-    const created = await mkdir(dataDir, { recursive: true });
+    const created = await makeFolder(dataDir);
     // The server's user must be able to pass through; what lies inside is protected file by file.
-    if (created !== undefined && process.getuid?.() === 0) await chmod(dataDir, 0o711);
+    if (created && process.getuid?.() === 0) await chmod(dataDir, 0o711);
     const probe = join(dataDir, `.probe.${process.pid}`);
     await writeFile(probe, '');
     await rm(probe);
   } catch (error) {
     throw new Error(`cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** Like a recursive mkdir, which never returns on file systems that refuse with ENOENT, such as /proc. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return false;
+    if (code !== 'ENOENT' || !(await makeFolder(dirname(path)))) throw error;
+    return makeFolder(path);
   }
 }
 
