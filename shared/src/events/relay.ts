@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../runtime/index.ts';
 import { type StoredEvent, toCloudEvent } from './event.ts';
+import { pruneEvents, type Retention } from './prune.ts';
 import type { Outcome, Transport } from './transport.ts';
 
 export interface RelayOptions {
@@ -17,10 +18,8 @@ export interface RelayOptions {
   readonly batchSize?: number;
   /** Looks for rows this often even when no NOTIFY came, in milliseconds; default 1000. */
   readonly pollInterval?: number;
-  /** Published rows are kept this long, in hours; default 72. */
-  readonly keepPublishedHours?: number;
-  /** Inbox rows are kept this long, in hours; default 720. A redelivery must not come later. */
-  readonly keepTakenHours?: number;
+  /** Default: published rows 3 days, inbox rows 30 days. */
+  readonly retention?: Retention;
 }
 
 export interface Relay {
@@ -45,13 +44,6 @@ const putOff = `
       next_attempt_at = clock_timestamp() + least(power(2, least(attempts, 10)), 8) * interval '1 second',
       problem = 'no queue takes it'
   WHERE id = ANY ($1::uuid[])`;
-
-const prune = [
-  `DELETE FROM outbox WHERE id IN (
-     SELECT id FROM outbox WHERE published_at < now() - $1 * interval '1 hour' LIMIT 5000 FOR UPDATE SKIP LOCKED)`,
-  `DELETE FROM inbox WHERE (consumer, event_id) IN (
-     SELECT consumer, event_id FROM inbox WHERE taken_at < now() - $1 * interval '1 hour' LIMIT 5000 FOR UPDATE SKIP LOCKED)`,
-] as const;
 
 const pruneEvery = 60_000;
 const longestPause = 2_000;
@@ -144,8 +136,7 @@ export function startRelay(options: RelayOptions): Relay {
         failures = 0;
         if (Date.now() - prunedAt > pruneEvery) {
           prunedAt = Date.now();
-          await to.query(prune[0], [options.keepPublishedHours ?? 72]);
-          await to.query(prune[1], [options.keepTakenHours ?? 720]);
+          await pruneEvents(to, options.retention ?? { publishedHours: 72, takenHours: 720 });
         }
         if (claimed < batchSize) await pause(pollInterval);
       } catch (error) {
