@@ -1,0 +1,45 @@
+// The request body: small ones are taken in whole before a service hears of them, larger ones stream through.
+import { Problem } from '@shop/shared/http';
+import type { GatewayRequest, GatewayResponse } from './exchange.ts';
+import { contentTooLarge } from './guard.ts';
+
+// A body that is here in whole can be sent twice, is framed by its length whatever the client did, and a slow sender
+// holds no connection to a service. Past this size the memory is worth more than that.
+const collected = 128 * 1024;
+
+/** The whole body, or a stream that refuses to grow past the maximum; undefined when there is none. */
+export type Body = Buffer | AsyncIterable<Buffer> | undefined;
+
+/**
+ * Takes in the body of a request, at most `maximum` bytes.
+ * @throws Problem 413 past the maximum, 400 when the client gave up
+ */
+export async function collectBody(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
+  const coded = request.headers['transfer-encoding'] !== undefined;
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (!coded && length === 0) return undefined;
+  if (request.expectsContinue) response.writeContinue();
+  if (length > collected || (coded && maximum > collected)) return bounded(request, maximum);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const incomplete = () => reject(new Problem('invalid-request', 'The request ended before its body was complete.'));
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maximum) chunks.push(chunk);
+      else reject(contentTooLarge(maximum));
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', incomplete);
+    request.on('close', incomplete);
+  });
+}
+
+async function* bounded(request: GatewayRequest, maximum: number): AsyncIterable<Buffer> {
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > maximum) throw contentTooLarge(maximum);
+    yield chunk;
+  }
+}

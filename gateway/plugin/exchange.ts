@@ -1,0 +1,47 @@
+// One request on its way through the gateway: what the guard and the policies find out about it.
+import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Caller } from '@shop/shared/auth';
+import type { ContractOperation } from '@shop/shared/http';
+import type { GatewayConfig } from '../src/engine.ts';
+
+/** Node's request with the gateway's findings as typed fields. The guard fills the first group before anything else. */
+export class GatewayRequest extends IncomingMessage {
+  /** The request id: the client's own when it is safe, else ours. */
+  id = '';
+  traceparent = '';
+  /** Path without query; checked to have exactly one spelling. */
+  path = '';
+  /** The client's address, seen through the configured number of proxies. */
+  client = '';
+  scheme: 'http' | 'https' = 'http';
+  /** Flat list of the end-to-end header fields that may travel on. */
+  forwardable: string[] = [];
+  authorization: string | undefined = undefined;
+  /** Milliseconds on the clock of `performance.now()` at which the answer has to be there. */
+  deadline = 0;
+  /** The client waits for `100 Continue` before it sends the body. */
+  expectsContinue = false;
+
+  operation: ContractOperation | undefined = undefined;
+  /** Set by `authenticate` once it has decided; `forward` takes nothing without it. */
+  identified = false;
+  caller: Caller | undefined = undefined;
+  /** Header fields that policies add to whatever answer comes, flat. */
+  answerHeaders: string[] = [];
+}
+
+export type GatewayResponse = ServerResponse<GatewayRequest>;
+
+export type Middleware = (request: GatewayRequest, response: GatewayResponse, next: (error?: unknown) => void) => void;
+
+/** A policy as the engine takes it: named, with a schema for its `action`, and a factory of middleware. */
+export interface Policy {
+  readonly name: string;
+  readonly schema: { readonly $id: string } & Record<string, unknown>;
+  readonly policy: (action: never, config: { readonly gatewayConfig: GatewayConfig }) => Middleware;
+}
+
+/** The schema of a policy's action: every listed member required, none else. */
+export function actionSchema(name: string, properties: Record<string, object> = {}): Policy['schema'] {
+  return { $id: `policy:${name}`, type: 'object', properties, required: Object.keys(properties) };
+}

@@ -1,0 +1,96 @@
+// The guard: runs before any pipeline, so that it also covers what no pipeline matches.
+import { isIP } from 'node:net';
+import { Problem } from '@shop/shared/http';
+import type { GatewayRequest, Middleware } from './exchange.ts';
+import { type HeaderFields, readHeaderFields } from './header-fields.ts';
+import { identifyRequest, traceState } from './request-id.ts';
+import { readTarget } from './target.ts';
+
+export interface GuardOptions {
+  /** How many proxies of ours stand in front; 0 takes nothing that a client says about its address. */
+  readonly trustedProxies: number;
+  /** Bytes of a request body. */
+  readonly maximumBody: number;
+  /** Milliseconds from the first byte of the request to the last of the answer's header. */
+  readonly deadline: number;
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const withBody = new Set(['POST', 'PUT', 'PATCH']);
+const allow = 'GET, HEAD, POST, PATCH, OPTIONS';
+const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+/** Refuses what is not plainly one well-formed request, and writes down who and what it is for the policies behind. */
+export function guard(options: GuardOptions): Middleware {
+  return (request, _response, next) => {
+    // An answer needs an id and a trace even when the header section is refused below.
+    identifyRequest(request);
+    request.deadline = performance.now() + options.deadline;
+    const fields = readHeaderFields(request.rawHeaders);
+    request.forwardable = fields.forwardable;
+    request.authorization = fields.single.get('authorization');
+    readAddress(request, fields, options.trustedProxies);
+    request.path = readTarget(request.url ?? '');
+    if (!methods.has(request.method ?? '')) {
+      const headers = { Allow: allow };
+      throw new Problem('method-not-allowed', `The method ${request.method} is not supported.`, { headers });
+    }
+    checkFraming(request, fields, options.maximumBody);
+    const state = traceState(request);
+    if (state !== undefined) request.forwardable.push('tracestate', state);
+    next();
+  };
+}
+
+/** The client is the address that the outermost trusted proxy saw; everything left of it anybody could have written. */
+function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxies: number): void {
+  const remote = request.socket.remoteAddress ?? '';
+  request.client = remote.startsWith('::ffff:') ? remote.slice(7) : remote;
+  if (trustedProxies > 0) {
+    const seen = fields.forwardedFor.split(',').map((address) => address.trim());
+    const outermost = seen.slice(-trustedProxies)[0];
+    if (outermost !== undefined && isIP(outermost) !== 0) request.client = outermost;
+    request.scheme = fields.forwardedProto === 'https' ? 'https' : 'http';
+  }
+  const host = fields.single.get('host');
+  if (host === undefined || !hostForm.test(host))
+    throw malformed('host', 'The request needs one valid Host header field.');
+  request.forwardable.push('x-forwarded-for', request.client, 'x-forwarded-proto', request.scheme);
+  request.forwardable.push('x-forwarded-host', host, 'x-request-id', request.id, 'traceparent', request.traceparent);
+}
+
+/** One reading of where the body ends (RFC 9112 section 6.3). Node has refused both framings together already. */
+function checkFraming(request: GatewayRequest, { single }: HeaderFields, maximumBody: number): void {
+  const length = single.get('content-length');
+  const coding = single.get('transfer-encoding');
+  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0')
+    throw malformed('', 'The HTTP version is not supported.');
+  if (
+    coding !== undefined &&
+    (coding.toLowerCase() !== 'chunked' || request.httpVersion === '1.0' || length !== undefined)
+  ) {
+    throw malformed('transfer-encoding', 'The only transfer coding is chunked, in HTTP/1.1, without a content length.');
+  }
+  if (length !== undefined && !/^\d{1,15}$/.test(length))
+    throw malformed('content-length', 'The content length is not valid.');
+  if (!withBody.has(request.method ?? '') && (coding !== undefined || Number(length ?? 0) > 0)) {
+    throw malformed('', `A ${request.method} request has no body.`);
+  }
+  if (Number(length ?? 0) > maximumBody) throw contentTooLarge(maximumBody);
+  const expectation = single.get('expect');
+  if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
+    throw malformed('expect', 'The only expectation is 100-continue.');
+  }
+}
+
+/** The refusal of a body that is longer than `maximumBody` bytes. */
+export function contentTooLarge(maximumBody: number): Problem {
+  return new Problem('content-too-large', `The body is larger than ${maximumBody} bytes.`);
+}
+
+function malformed(header: string, detail: string): Problem {
+  return new Problem('invalid-request', detail, {
+    headers: { Connection: 'close' },
+    ...(header === '' ? {} : { errors: [{ header, detail }] }),
+  });
+}

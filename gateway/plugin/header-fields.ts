@@ -1,0 +1,134 @@
+// The header section of a request, read once from its raw form: what is refused, what stays here, what travels on.
+import { Problem } from '@shop/shared/http';
+
+export interface HeaderFields {
+  /** Flat list of the end-to-end fields that the service gets, in the order they came. */
+  readonly forwardable: string[];
+  /** Fields that the gateway itself reads; each at most once in the request. */
+  readonly single: ReadonlyMap<string, string>;
+  /** All values of X-Forwarded-For, joined; used only behind trusted proxies. */
+  readonly forwardedFor: string;
+  readonly forwardedProto: string;
+}
+
+export const maximumHeaderBytes = 16 * 1024;
+const maximumFields = 100;
+
+// A second one of these would mean one thing to the gateway and another to the service.
+const singletons = new Set([
+  'host',
+  'authorization',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'expect',
+  'idempotency-key',
+  'if-match',
+  'if-none-match',
+  'x-request-id',
+  'traceparent',
+  'tracestate',
+]);
+
+// Connection matters (RFC 9110 section 7.6.1) and everything that only the gateway may say.
+const kept = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'expect',
+  'host',
+  'content-length',
+  'cookie',
+  'forwarded',
+  'via',
+  'x-request-id',
+  'traceparent',
+  'tracestate',
+  'request-timeout-ms',
+  'x-account-id',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'x-original-url',
+  'x-rewrite-url',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+]);
+const keptPrefixes = ['x-forwarded-', 'eg-'];
+const lowerCased = new Map<string, string>();
+
+/**
+ * Reads the raw header list of Node (name, value, name, value …).
+ * @throws Problem 431 past 16 KiB or 100 fields, 400 for a field given twice that may come once
+ */
+export function readHeaderFields(raw: readonly string[]): HeaderFields {
+  if (raw.length > 2 * maximumFields) throw tooLarge(`There are more than ${maximumFields} header fields.`);
+  const single = new Map<string, string>();
+  const forwardable: string[] = [];
+  let connection = '';
+  let forwardedFor = '';
+  let forwardedProto = '';
+  let bytes = 0;
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = lowerCase(raw[index] ?? '');
+    const value = raw[index + 1] ?? '';
+    bytes += name.length + value.length + 4;
+    if (singletons.has(name)) {
+      if (single.has(name)) throw repeated(name);
+      single.set(name, value);
+    }
+    if (!staysHere(name)) forwardable.push(name, value);
+    else if (name === 'connection') connection += `,${value}`;
+    else if (name === 'x-forwarded-for') forwardedFor += `,${value}`;
+    else if (name === 'x-forwarded-proto') forwardedProto = value;
+  }
+  if (bytes > maximumHeaderBytes) throw tooLarge(`The header fields are larger than ${maximumHeaderBytes} bytes.`);
+  const fields = { forwardable, single, forwardedFor, forwardedProto };
+  return /^,(?:keep-alive|close)?$/i.test(connection) || connection === '' ? fields : withoutNamed(fields, connection);
+}
+
+/** Drops the fields that `Connection` names, for the gateway as for the service: both must see the same request. */
+function withoutNamed(fields: HeaderFields & { single: Map<string, string> }, connection: string): HeaderFields {
+  const named = new Set(connection.split(',').map((option) => option.trim().toLowerCase()));
+  const { forwardable, single } = fields;
+  for (const name of named) if (name !== 'host' && !kept.has(name)) single.delete(name);
+  const remaining: string[] = [];
+  for (let index = 0; index < forwardable.length; index += 2) {
+    const name = forwardable[index] ?? '';
+    if (!named.has(name)) remaining.push(name, forwardable[index + 1] ?? '');
+  }
+  return { ...fields, forwardable: remaining };
+}
+
+/** An underscore in a name turns into a hyphen behind many a server, and so into one of the fields kept here. */
+function staysHere(name: string): boolean {
+  return kept.has(name) || name.includes('_') || keptPrefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** Clients send the same few dozen names: the lower-case form of each is made once. */
+function lowerCase(name: string): string {
+  const known = lowerCased.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  if (lowerCased.size < 1_000 && name.length <= 40) lowerCased.set(name, lower);
+  return lower;
+}
+
+function repeated(header: string): Problem {
+  const detail = `The header field ${header} may be given once.`;
+  return new Problem('invalid-request', detail, { errors: [{ header, detail }] });
+}
+
+function tooLarge(detail: string): Problem {
+  return new Problem('header-fields-too-large', detail);
+}

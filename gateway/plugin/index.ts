@@ -1,0 +1,52 @@
+// The shop's plugin for express-gateway: one guard in front of everything, and one policy per file.
+import type { TokenVerifier } from '@shop/shared/auth';
+import type { Log } from '@shop/shared/runtime';
+import { authenticate } from './authenticate.ts';
+import type { Middleware, Policy } from './exchange.ts';
+import { forward } from './forward.ts';
+import { type GuardOptions, guard } from './guard.ts';
+import { health } from './health.ts';
+import { operation } from './operation.ts';
+import { problemPages } from './problem-pages.ts';
+import { ServiceDirectory } from './service.ts';
+
+export interface PluginOptions {
+  /** The configuration folder; contracts are named relative to it. */
+  readonly folder: string;
+  readonly verifier: TokenVerifier;
+  readonly guard: GuardOptions;
+  readonly draining: () => boolean;
+  readonly log: Log;
+}
+
+/** The part of the engine's plugin context that is used. */
+export interface PluginContext {
+  registerPolicy(policy: Policy): void;
+  registerGatewayRoute(route: (app: { use(middleware: Middleware): void }) => void): void;
+}
+
+export interface GatewayPlugin {
+  readonly name: string;
+  readonly services: ServiceDirectory;
+  init(context: PluginContext): void;
+}
+
+/** The plugin, wired. `init` registers the guard and every policy. */
+export function createPlugin(options: PluginOptions): GatewayPlugin {
+  const services = new ServiceDirectory(options.log);
+  const policies = [
+    operation(options.folder),
+    authenticate(options.verifier),
+    forward(services, options.guard.maximumBody),
+    health(services, options.draining),
+    problemPages(),
+  ];
+  return {
+    name: 'shop',
+    services,
+    init(context) {
+      context.registerGatewayRoute((app) => app.use(guard(options.guard)));
+      for (const policy of policies) context.registerPolicy(policy);
+    },
+  };
+}

@@ -1,0 +1,174 @@
+// One attempt to have a service answer a request: the answer is passed on as it comes, at the pace the client takes it.
+import { Problem } from '@shop/shared/http';
+import type { Dispatcher } from 'undici';
+import type { Address } from './address.ts';
+import { commonHeaders } from './answer.ts';
+import type { Body } from './collect-body.ts';
+import type { GatewayRequest, GatewayResponse } from './exchange.ts';
+
+// Connection matters (RFC 9110 section 7.6.1), what names products, and what the gateway says itself.
+const keptFields = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'server',
+  'x-powered-by',
+  'via',
+  'date',
+  'x-request-id',
+  'traceparent',
+  'x-content-type-options',
+  'x-frame-options',
+  'referrer-policy',
+  'cross-origin-resource-policy',
+  'content-security-policy',
+  'strict-transport-security',
+]);
+
+/** Why an attempt brought no answer, and whether the service can have seen the request. */
+export class RelayFailure extends Error {
+  readonly sent: boolean;
+  readonly late: boolean;
+
+  constructor(cause: unknown, sent: boolean, late: boolean) {
+    super('the service gave no answer', { cause });
+    this.sent = sent;
+    this.late = late;
+  }
+}
+
+/**
+ * Sends the request to the address and its answer to the client.
+ * @returns whether the service answered; false when the client went away before that
+ * @throws RelayFailure when no byte of an answer was passed on
+ */
+export function relay(
+  request: GatewayRequest,
+  response: GatewayResponse,
+  address: Address,
+  headers: readonly string[],
+  body: Body,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const handler = new RelayHandler(request, response, resolve, reject);
+    const method = request.method ?? 'GET';
+    // undici takes any iterable as a body; its types know fewer.
+    const content = (body ?? null) as Buffer | null;
+    address.pool.dispatch({ method, path: request.url ?? '/', headers: headers as string[], body: content }, handler);
+  });
+}
+
+class RelayHandler implements Dispatcher.DispatchHandler {
+  readonly #request: GatewayRequest;
+  readonly #response: GatewayResponse;
+  readonly #resolve: (answered: boolean) => void;
+  readonly #reject: (failure: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onClose = () => this.#giveUp(new Error('the client is gone'));
+  #controller: Dispatcher.DispatchController | undefined;
+  #overdue = false;
+  #settled = false;
+  #waits = false;
+
+  constructor(
+    request: GatewayRequest,
+    response: GatewayResponse,
+    resolve: (answered: boolean) => void,
+    reject: (failure: unknown) => void,
+  ) {
+    this.#request = request;
+    this.#response = response;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => this.#expire(), Math.max(1, request.deadline - performance.now()));
+    response.once('close', this.#onClose);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) controller.abort(new Error('given up before it was sent'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
+    if (status < 200 || this.#settled) return;
+    clearTimeout(this.#timer);
+    this.#response.writeHead(status, answerHeaders(this.#request, fields));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#response.write(chunk) || this.#waits) return;
+    this.#waits = true;
+    controller.pause();
+    this.#response.once('drain', () => {
+      this.#waits = false;
+      controller.resume();
+    });
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled) return;
+    this.#response.end();
+    this.#settle();
+    this.#resolve(true);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#settled) return;
+    const answered = this.#response.headersSent;
+    this.#settle();
+    if (answered) {
+      // Half an answer must not look like a whole one.
+      this.#response.destroy();
+      this.#resolve(true);
+    } else if (error instanceof Problem) {
+      this.#reject(error);
+    } else {
+      const late = this.#overdue || error.name === 'HeadersTimeoutError';
+      this.#reject(new RelayFailure(error, this.#controller !== undefined, late));
+    }
+  }
+
+  #expire(): void {
+    this.#overdue = true;
+    const error = new Error('the deadline of the request has passed');
+    // While it waits for a connection there is no controller to abort: it is aborted when its turn comes.
+    this.onResponseError(null, error);
+    this.#controller?.abort(error);
+  }
+
+  #giveUp(reason: Error): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#controller?.abort(reason);
+    this.#resolve(false);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#response.off('close', this.#onClose);
+  }
+}
+
+type Fields = Readonly<Record<string, string | string[] | undefined>>;
+
+function answerHeaders(request: GatewayRequest, fields: Fields): string[] {
+  const headers = commonHeaders(request);
+  const named = typeof fields.connection === 'string' ? fields.connection.toLowerCase() : '';
+  for (const name in fields) {
+    const value = fields[name];
+    if (value === undefined || keptFields.has(name) || (named !== '' && isNamed(named, name))) continue;
+    if (typeof value === 'string') headers.push(name, value);
+    else for (const one of value) headers.push(name, one);
+  }
+  return headers;
+}
+
+function isNamed(connection: string, name: string): boolean {
+  return connection.split(',').some((option) => option.trim() === name);
+}

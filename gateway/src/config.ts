@@ -1,0 +1,49 @@
+// The gateway's environment as one typed, frozen object. Paths, pipelines and limits stand in config/gateway.config.yml.
+import { fileURLToPath } from 'node:url';
+import {
+  choice,
+  type Environment,
+  integer,
+  optional,
+  readConfig,
+  text,
+  url,
+  type Variable,
+} from '@shop/shared/runtime';
+
+export type GatewayConfiguration = ReturnType<typeof readEnvironment>;
+
+/** @throws ConfigError naming every variable that is missing or wrong */
+export function readEnvironment(environment: Environment) {
+  return readConfig(environment, {
+    host: text('HOST', '0.0.0.0'),
+    port: integer('GATEWAY_PORT', { min: 0, max: 65_535, fallback: 8080 }),
+    accounts: addresses('ACCOUNTS_URL'),
+    orders: addresses('ORDERS_URL'),
+    catalogue: addresses('CATALOGUE_URL'),
+    jwksUrl: url('JWKS_URL', ['http', 'https']),
+    issuer: text('JWT_ISSUER'),
+    audience: text('JWT_AUDIENCE'),
+    algorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
+    redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
+    trustedProxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
+    configFolder: text('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
+  });
+}
+
+/** Addresses of one service: http:// with host and port, nothing behind them, commas between several. */
+function addresses(name: string): Variable<string> {
+  return {
+    name,
+    fallback: undefined,
+    parse(value) {
+      for (const address of value.split(',')) {
+        const parsed = URL.canParse(address.trim()) ? new URL(address.trim()) : undefined;
+        if (parsed?.protocol !== 'http:' || parsed.href !== `${parsed.origin}/`) {
+          throw new Error('must be one or several addresses like http://host:port, with commas between them');
+        }
+      }
+      return value;
+    },
+  };
+}

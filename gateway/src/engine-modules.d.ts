@@ -1,0 +1,24 @@
+// The parts of express-gateway that the gateway uses; the package declares no types for them.
+declare module 'express-gateway/lib/config/config.js' {
+  export default class EngineConfig {
+    systemConfig: { plugins?: Record<string, unknown> };
+    gatewayConfig: import('./engine.ts').GatewayConfig;
+    /** Reads the file from the folder in `EG_CONFIG_DIR` and checks it against the engine's schema. */
+    loadConfig(type: 'system' | 'gateway'): void;
+  }
+}
+
+declare module 'express-gateway/lib/policies/index.js' {
+  const registry: {
+    register(policy: object): void;
+    readonly policies: Readonly<Record<string, unknown>>;
+  };
+  export default registry;
+}
+
+declare module 'express-gateway/lib/gateway/pipelines.js' {
+  const pipelines: {
+    bootstrap(options: { app: unknown; config: unknown }): Promise<import('./engine.ts').EngineRouter>;
+  };
+  export default pipelines;
+}

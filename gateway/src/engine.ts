@@ -1,0 +1,102 @@
+// express-gateway's configuration and pipeline engine, and nothing else of it: the only file that knows the package.
+import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
+import EngineConfig from 'express-gateway/lib/config/config.js';
+import pipelines from 'express-gateway/lib/gateway/pipelines.js';
+import registry from 'express-gateway/lib/policies/index.js';
+import type { Middleware } from '../plugin/exchange.ts';
+import type { GatewayPlugin } from '../plugin/index.ts';
+
+/** gateway.config.yml as the engine reads it. */
+export interface GatewayConfig {
+  readonly apiEndpoints: Readonly<Record<string, unknown>>;
+  readonly serviceEndpoints: Readonly<Record<string, { url?: string; urls?: string[] }>>;
+  readonly policies: readonly string[];
+  readonly pipelines: Readonly<Record<string, EnginePipeline>>;
+}
+
+interface EnginePipeline {
+  readonly apiEndpoints: readonly string[];
+  readonly policies: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface EngineRouter extends Middleware {
+  use(middleware: Middleware): void;
+}
+
+export interface Engine {
+  /** Runs a request through the guard and the pipeline that its path belongs to. */
+  readonly handle: Middleware;
+  /** Reads the configuration again. @throws when it does not hold; the pipelines in force stay. */
+  reload(): Promise<void>;
+}
+
+// The engine brings its own express; its routers and the ones made here have to be of the same kind.
+const { Router } = createRequire(createRequire(import.meta.url).resolve('express-gateway'))('express') as {
+  Router(): EngineRouter;
+};
+
+/**
+ * Reads `system.config.yml` and `gateway.config.yml` of a folder and builds the pipelines.
+ *
+ * The engine's own start is not used: it logs and goes on when a plugin or a policy is missing, opens a server whose
+ * limits cannot be set, and mounts a login middleware in front of everything.
+ * @throws when a plugin, a policy or an endpoint that the configuration names does not exist, or a pipeline could reach a
+ * service without authentication
+ */
+export async function startEngine(folder: string, plugin: GatewayPlugin): Promise<Engine> {
+  process.env.EG_CONFIG_DIR = folder;
+  const app = Router();
+  const system = new EngineConfig();
+  system.loadConfig('system');
+  const wanted = Object.keys(system.systemConfig.plugins ?? {});
+  if (wanted.length !== 1 || wanted[0] !== plugin.name) {
+    throw new Error(`system.config.yml must name the plugin ${plugin.name} and no other`);
+  }
+  plugin.init({
+    registerPolicy: (policy) => registry.register(policy),
+    registerGatewayRoute: (route) => route(app),
+  });
+  let router = await buildPipelines(plugin);
+  app.use((request, response, next) => router(request, response, next));
+  return {
+    handle: app,
+    async reload() {
+      router = await buildPipelines(plugin);
+    },
+  };
+}
+
+async function buildPipelines(plugin: GatewayPlugin): Promise<EngineRouter> {
+  try {
+    const config = new EngineConfig();
+    config.loadConfig('gateway');
+    checkPipelines(config.gatewayConfig);
+    const router = await pipelines.bootstrap({ app: Router(), config });
+    // The engine hangs the policies into their pipeline a few microtasks after it has returned the pipeline.
+    await setImmediate();
+    plugin.services.keepOpened();
+    return router;
+  } catch (error) {
+    plugin.services.forgetOpened();
+    throw error;
+  }
+}
+
+/** What the engine's schema does not ask: nothing missing, nothing double, no way to a service around the checks. */
+function checkPipelines({ apiEndpoints, policies, pipelines: all }: GatewayConfig): void {
+  const unknown = policies.filter((name) => !Object.hasOwn(registry.policies, name));
+  if (unknown.length > 0) throw new Error(`no such policy: ${unknown.join(', ')}`);
+  const served = Object.values(all).flatMap((pipeline) => pipeline.apiEndpoints);
+  for (const endpoint of Object.keys(apiEndpoints)) {
+    const count = served.filter((name) => name === endpoint).length;
+    if (count !== 1) throw new Error(`the endpoint ${endpoint} stands in ${count} pipelines instead of one`);
+  }
+  for (const [name, pipeline] of Object.entries(all)) {
+    const order = pipeline.policies.flatMap((policy) => Object.keys(policy));
+    const checked = order.indexOf('operation') < order.indexOf('authenticate') && order.includes('operation');
+    if (order.includes('forward') && !(checked && order.indexOf('authenticate') < order.indexOf('forward'))) {
+      throw new Error(`the pipeline ${name} must run operation and authenticate before forward`);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// The gateway process: environment, keys, plugin, engine, and only then a port.
+import { createTokenVerifier } from '@shop/shared/auth';
+import { runProcess, StartError } from '@shop/shared/runtime';
+import { createPlugin } from '../plugin/index.ts';
+import { readEnvironment } from './config.ts';
+import { startEngine } from './engine.ts';
+import { createGatewayServer, listen } from './server.ts';
+
+const maximumBody = 100 * 1024;
+const deadline = 10_000;
+
+await runProcess('gateway', async (life) => {
+  const { log } = life;
+  const config = readEnvironment(process.env);
+  const { accounts, orders, catalogue, jwksUrl, issuer, audience, algorithm, configFolder } = config;
+  // The configuration files name these; a value may have come from a file instead of the environment.
+  Object.assign(process.env, { ACCOUNTS_URL: accounts, ORDERS_URL: orders, CATALOGUE_URL: catalogue });
+
+  let draining = false;
+  const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log });
+  life.onStop('token verifier', () => verifier.close());
+  const plugin = createPlugin({
+    folder: configFolder,
+    verifier,
+    guard: { trustedProxies: config.trustedProxies, maximumBody, deadline },
+    draining: () => draining,
+    log,
+  });
+  life.onStop('services', () => plugin.services.close());
+  const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
+    throw new StartError(`the configuration in ${configFolder} does not hold: ${error.message}`);
+  });
+  const port = await listen(createGatewayServer(engine.handle, log), config.host, config.port, life);
+  life.onStop('readiness', () => {
+    draining = true;
+  });
+  log.info({ host: config.host, port }, 'listening');
+});

@@ -1,0 +1,131 @@
+// The HTTP server in front of the engine: its limits, and answers for what never becomes a request.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Problem, problemDocument, problemMediaType } from '@shop/shared/http';
+import { type Log, newId, type ProcessLife, StartError } from '@shop/shared/runtime';
+import { sendProblem } from '../plugin/answer.ts';
+import { GatewayRequest, type GatewayResponse, type Middleware } from '../plugin/exchange.ts';
+import { maximumHeaderBytes } from '../plugin/header-fields.ts';
+import { maximumTarget } from '../plugin/target.ts';
+
+/** Milliseconds for a client to deliver a whole request. */
+const arrival = 10_000;
+const idle = 60_000;
+
+const options = {
+  IncomingMessage: GatewayRequest,
+  // Room for the longest target and the largest header section together: which of the two was too long is told apart here.
+  maxHeaderSize: maximumHeaderBytes + maximumTarget,
+  headersTimeout: arrival,
+  requestTimeout: arrival,
+  connectionsCheckingInterval: 500,
+  keepAliveTimeout: idle,
+  // Node would answer these itself, without a problem document.
+  requireHostHeader: false,
+  insecureHTTPParser: false,
+  noDelay: true,
+};
+
+/** The server, not listening yet. Whatever goes wrong on it is answered with a problem document. */
+export function createGatewayServer(handle: Middleware, log: Log): Server<typeof GatewayRequest> {
+  const answering = new WeakMap<Socket, GatewayResponse>();
+  const refused = new WeakSet<Socket>();
+
+  const take = (request: GatewayRequest, response: GatewayResponse): void => {
+    answering.set(request.socket, response);
+    try {
+      handle(request, response, (error) => {
+        sendProblem(request, response, error ?? new Problem('not-found', 'There is nothing at this address.'), log);
+      });
+    } catch (error) {
+      sendProblem(request, response, error, log);
+    }
+  };
+  const server = createServer(options, take as never) as Server<typeof GatewayRequest>;
+  // The guard counts the fields; Node would drop those past its own bound without a word.
+  server.maxHeadersCount = 0;
+  server.timeout = idle;
+
+  server.on('checkContinue', (request, response) => {
+    request.expectsContinue = true;
+    take(request, response as GatewayResponse);
+  });
+  server.on('checkExpectation', (request, response) => take(request, response as GatewayResponse));
+  server.on('connect', (_request, socket) => {
+    const headers = { Allow: 'GET, HEAD, POST, PATCH, OPTIONS' };
+    refuse(socket as Socket, new Problem('method-not-allowed', 'The gateway opens no tunnels.', { headers }));
+  });
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    // An answer may be under way for an earlier request of this connection: this refusal is not its answer.
+    const running = answering.get(socket);
+    if (running === undefined || running.writableFinished) refuse(socket, problemOf(error));
+    else if (running.req.complete) running.once('close', () => refuse(socket, problemOf(error)));
+    else if (running.headersSent) socket.destroy();
+    else refuse(socket, problemOf(error));
+  });
+  return server;
+}
+
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
+function problemOf({ code, rawPacket }: ParserError): Problem {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout', 'The request did not arrive in time.');
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return new Problem('content-too-large', 'The chunk extensions are too large.');
+  if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('invalid-request', 'The request is not valid HTTP/1.1.');
+  // Without a line end in what overflowed, it was the request line.
+  return rawPacket?.includes('\r\n') === false
+    ? new Problem('uri-too-long', `The request target is longer than ${maximumTarget} bytes.`)
+    : new Problem('header-fields-too-large', `The header fields are larger than ${maximumHeaderBytes} bytes.`);
+}
+
+/** Writes a problem document onto a bare connection and ends it. */
+function refuse(socket: Socket, problem: Problem): void {
+  if (!socket.writable) return;
+  const id = newId();
+  const body = JSON.stringify(problemDocument(problem, id));
+  const fields = {
+    'Content-Type': problemMediaType,
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': id,
+    Date: new Date().toUTCString(),
+    Connection: 'close',
+    ...problem.headers,
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${problem.status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  // Whoever does not read the refusal is not waited for.
+  setTimeout(() => socket.destroy(), 1_000).unref();
+}
+
+/**
+ * Listens until the process stops: then no new connections, what runs is finished, what idles is closed.
+ * @returns the port
+ * @throws StartError when the port is taken or not allowed
+ */
+export async function listen(server: Server, host: string, port: number, life: ProcessLife): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'the port is taken' : error.code;
+      reject(new StartError(`cannot listen on ${host}:${port} (${reason})`));
+    });
+    server.listen(port, host, resolve);
+  });
+  life.onStop('HTTP server', async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeIdleConnections();
+    await closed;
+  });
+  return (server.address() as AddressInfo).port;
+}

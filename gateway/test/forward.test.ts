@@ -1,0 +1,49 @@
+// What a request looks like behind the gateway, and its answer in front of it.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+const last = () => gateway.service.seen.at(-1);
+
+describe('forwarding', () => {
+  it('passes method, path, query, body and end-to-end header fields on', async () => {
+    const answer = await gateway.client.post('/v1/products/search?x=%41', {
+      rawBody: '{"a": 1}',
+      headers: { Prefer: 'return=minimal', 'Idempotency-Key': 'k-1' },
+    });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { method: 'POST', url: '/v1/products/search?x=%41', body: '{"a": 1}' },
+    });
+    expect(last()?.headers).toMatchObject({
+      prefer: 'return=minimal',
+      'idempotency-key': 'k-1',
+      'content-length': '8',
+    });
+  });
+
+  it('passes status, header fields and body of the answer back, without hop-by-hop fields and product names', async () => {
+    gateway.service.answer = (_request, response) => {
+      response.writeHead(409, {
+        'Content-Type': 'application/problem+json',
+        ETag: '"3"',
+        Server: 'x',
+        'X-Powered-By': 'y',
+        Link: ['<a>', '<b>'],
+      });
+      response.end(
+        '{"code":"order-already-shipped","type":"/problems/order-already-shipped","status":409,"title":"t","detail":"d","instance":"i"}',
+      );
+    };
+    const answer = await gateway.client.get('/v1/products/1');
+    expect(answer.status).toBe(409);
+    expect(answer.headers).toMatchObject({ etag: '"3"', link: '<a>, <b>', 'x-content-type-options': 'nosniff' });
+    expect(answer.headers).not.toHaveProperty('server');
+    expect(answer.headers).not.toHaveProperty('x-powered-by');
+  });
+});

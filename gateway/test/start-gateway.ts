@@ -1,0 +1,76 @@
+// Starts the real gateway process for a test file, on the contract and configuration of test/config.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '@shop/shared/embedded';
+import { createClient, eventually, startIssuer, type TestClient, type TestIssuer } from '@shop/shared/testing';
+import { type StubService, startStub } from './stub-service.ts';
+
+export interface TestGateway {
+  readonly url: string;
+  readonly port: number;
+  readonly client: TestClient;
+  readonly issuer: TestIssuer;
+  /** The one service behind every path, unless the test named others. */
+  readonly service: StubService;
+  readonly process: ChildProcess;
+  output(): string;
+  stop(): Promise<void>;
+}
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const testConfig = fileURLToPath(new URL('config', import.meta.url));
+
+/** Waits until the gateway is ready, or with `ready: false` until it answers at all. */
+export async function startGateway(
+  environment: Readonly<Record<string, string>> = {},
+  options: { ready?: boolean } = {},
+): Promise<TestGateway> {
+  const [issuer, service, [port = 0]] = await Promise.all([startIssuer(), startStub(), freePorts(1)]);
+  const url = `http://127.0.0.1:${port}`;
+  const written: string[] = [];
+  const child = spawnGateway({
+    GATEWAY_PORT: String(port),
+    ACCOUNTS_URL: service.url,
+    ORDERS_URL: service.url,
+    CATALOGUE_URL: service.url,
+    JWKS_URL: issuer.jwksUrl,
+    JWT_ISSUER: issuer.issuer,
+    JWT_AUDIENCE: issuer.audience,
+    ...environment,
+  });
+  child.stdout?.on('data', (data) => written.push(String(data)));
+  child.stderr?.on('data', (data) => written.push(String(data)));
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    await Promise.all([service.close(), issuer.close()]);
+  };
+  try {
+    await eventually(async () => {
+      const { status } = await fetch(`${url}/health/ready`);
+      if (options.ready !== false && status !== 200) throw new Error(`the gateway answers ${status}`);
+    }, 15_000);
+  } catch (error) {
+    await stop();
+    throw new Error(`the gateway did not start: ${written.join('')}`, { cause: error });
+  }
+  return {
+    url,
+    port,
+    client: createClient(url, []),
+    issuer,
+    service,
+    process: child,
+    output: () => written.join(''),
+    stop,
+  };
+}
+
+/** The bare process, with nothing in its environment but what is given. */
+export function spawnGateway(environment: Readonly<Record<string, string>>): ChildProcess {
+  const env = { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', GATEWAY_CONFIG_DIR: testConfig, ...environment };
+  return spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+}

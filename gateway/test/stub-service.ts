@@ -1,0 +1,69 @@
+// A service that answers what a test tells it to and remembers every request that it saw.
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+}
+
+export interface StubService {
+  readonly url: string;
+  readonly port: number;
+  /** Requests so far, health probes left out. */
+  readonly seen: SeenRequest[];
+  readonly server: Server;
+  /** How it answers; by default 200 with the request's own method, path and body. */
+  answer: RequestListener;
+  ready: boolean;
+  close(): Promise<void>;
+  listen(): Promise<void>;
+}
+
+export async function startStub(): Promise<StubService> {
+  const seen: SeenRequest[] = [];
+  const server = createServer(async (request, response) => {
+    if (request.url === '/health/ready') {
+      response.writeHead(stub.ready ? 200 : 503).end();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of request) chunks.push(chunk);
+    } catch {
+      return;
+    }
+    const { method = '', url = '', headers, rawHeaders } = request;
+    seen.push({ method, url, headers, rawHeaders, body: Buffer.concat(chunks).toString() });
+    await stub.answer(request, response);
+  });
+  const listen = async (port: number): Promise<void> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const stub: StubService = {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    seen,
+    server,
+    ready: true,
+    answer: (request, response) => {
+      const { body } = seen.at(-1) ?? { body: '' };
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify({ method: request.method, url: request.url, body }));
+    },
+    listen: () => listen(port),
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return stub;
+}
