@@ -62,8 +62,10 @@ function provisioningSql(database: string, roles: Record<SchemaName, string>): s
       `ALTER ROLE ${role} IN DATABASE ${name} SET search_path = ${role}`,
       `ALTER ROLE ${role} IN DATABASE ${name} SET timezone = 'UTC'`,
       `GRANT CONNECT ON DATABASE ${name} TO ${role}`,
+      // Only a member may hand a schema to a role; an administrator who is no superuser is not one by itself.
+      `GRANT ${role} TO CURRENT_USER`,
       `CREATE SCHEMA IF NOT EXISTS ${role} AUTHORIZATION ${role}`,
-      `REVOKE ALL ON SCHEMA ${role} FROM PUBLIC`,
+      `REVOKE ${role} FROM CURRENT_USER`,
     );
   }
   return statements.join(';\n');
