@@ -20,23 +20,11 @@ export interface Cursors {
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-const keyBytes = 32;
-
-/**
- * The keys of `CURSOR_KEYS`: 32 bytes each in base64url, commas between, newest first.
- * @throws RangeError when one is no such key
- */
-export function readCursorKeys(setting: string): Buffer[] {
-  return setting.split(',').map((text) => {
-    const key = Buffer.from(text.trim(), 'base64url');
-    if (key.length !== keyBytes) throw new RangeError('each cursor key must be 32 bytes in base64url');
-    return key;
-  });
-}
 
 /**
  * Seals with the first key and opens with any (AES-256-GCM, a random nonce each, the binding as additional data: a
  * cursor of another collection, caller, filter or sort fails like a forged one).
+ * @param keys of 32 bytes each, newest first
  */
 export function createCursors(keys: readonly Buffer[]): Cursors {
   const secrets = keys.map((key) => createSecretKey(key));

@@ -156,9 +156,9 @@ const unfiltered = {
   toJson: (value: Value) => value,
 } as const;
 
-/** A truth value that is shown and never filtered by. */
+/** A truth value that is shown and never filtered by; PostgreSQL prints `t`, or `true` after a cast. */
 export function boolean(): FieldType {
-  return { ...unfiltered, cast: 'boolean', write: (column) => (column === 't' ? 'true' : 'false') };
+  return { ...unfiltered, cast: 'boolean', write: (column) => (column.startsWith('t') ? 'true' : 'false') };
 }
 
 /** A column that already is JSON text. */

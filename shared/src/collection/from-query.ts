@@ -4,13 +4,13 @@ import { type Criteria, check, refuse } from './criteria.ts';
 import { type CollectionSpec, filterable } from './spec.ts';
 import { fault, type Place, shown, type Tree, type WrittenCondition, type WrittenValue } from './tree.ts';
 
-export type Query = Readonly<Record<string, string | readonly string[]>>;
+/** Decoded parameters; a repeated one as an array. What a contract has already made a number is read as it was written. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 const settings = ['sort', 'limit', 'cursor', 'fields'];
 
 /**
  * Criteria of a collection request in the query string.
- * @param query decoded parameters; a repeated one as an array
  * @throws Problem `invalid-request` with every fault by parameter and position; `query-too-costly` past a bound
  */
 export function fromQuery(spec: CollectionSpec<never>, query: Query): Criteria {
@@ -19,7 +19,7 @@ export function fromQuery(spec: CollectionSpec<never>, query: Query): Criteria {
   const names = filterable(spec);
   for (const parameter of Object.keys(query)) {
     const given = query[parameter] ?? '';
-    const texts = typeof given === 'string' ? [given] : given;
+    const texts = typeof given === 'object' ? given : [String(given)];
     if (settings.includes(parameter)) {
       if (texts.length > 1) faults.push(fault({ parameter, occurrence: 2 }, `${parameter} is given twice`));
       readSetting(tree, parameter, texts[0] ?? '', faults);

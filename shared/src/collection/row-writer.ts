@@ -30,9 +30,15 @@ export function rowWriter<Context>(
   };
 }
 
-/** SELECT list of all members, in the order that `writeAll` takes. For operations that show one resource. */
+/** SELECT or RETURNING list of all members as text, in the order of the table. For operations that show one resource. */
 export function selectAll(spec: CollectionSpec<never>): string {
   return Object.values(spec.fields)
-    .map(({ column }, index) => `${column} AS c${index}`)
+    .map(({ column }, index) => `${column}::text AS c${index}`)
     .join(', ');
+}
+
+/** A writer for rows of `selectAll`. */
+export function writeAll<Context>(spec: CollectionSpec<Context>): RowWriter<Context> {
+  const positions = new Map(Object.values(spec.fields).map(({ column }, index) => [column, index]));
+  return rowWriter(spec, Object.keys(spec.fields), positions);
 }

@@ -1,7 +1,7 @@
 // Cursors open for what they were sealed for, with any of the keys, and for nothing else.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createCursors, readCursorKeys } from '../../src/collection/index.ts';
+import { createCursors } from '../../src/collection/index.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte);
 const at = { parameter: 'cursor' };
@@ -57,16 +57,5 @@ describe('a cursor', () => {
     expect(() => createCursors([key(2)]).open(cursor, 'products', at)).toThrow();
     const sealedByNewest = createCursors([key(2), key(1)]).seal(['1'], 'products');
     expect(createCursors([key(2)]).open(sealedByNewest, 'products', at)).toEqual(['1']);
-  });
-});
-
-describe('the setting', () => {
-  it('holds keys of 32 bytes, newest first', () => {
-    const setting = [key(3), key(4)].map((each) => each.toString('base64url')).join(',');
-    expect(readCursorKeys(setting)).toEqual([key(3), key(4)]);
-  });
-
-  it.each(['', 'short', `${key(1).toString('base64url')},`])('refuses %j', (setting) => {
-    expect(() => readCursorKeys(setting)).toThrow(RangeError);
   });
 });

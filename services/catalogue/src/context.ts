@@ -1,0 +1,9 @@
+// What the operations of the catalogue are given.
+import type { Database } from '@shop/shared/database';
+import type { IdempotencyContext } from '@shop/shared/http';
+import type { Products } from './product.ts';
+
+export interface CatalogueContext extends IdempotencyContext {
+  readonly database: Database;
+  readonly products: Products;
+}

@@ -1,0 +1,24 @@
+// POST /v1/products: a new product, with its first stock.
+import { sql } from '@shop/shared/database';
+import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { newId } from '@shop/shared/runtime';
+import type { CatalogueContext } from './context.ts';
+import { columnValues, type ProductInput, toRow, writtenColumns } from './product-input.ts';
+import { enterStockChange } from './stock-ledger.ts';
+
+/** 201 with the product and its address. */
+export async function createProduct(request: OperationRequest, context: CatalogueContext): Promise<Reply> {
+  const { products } = context;
+  return idempotent(request, context, async (tx) => {
+    const row = toRow(request.body as ProductInput, products.currency);
+    const id = newId();
+    const parameters = writtenColumns.map((_, index) => `$${index + 2}`).join(', ');
+    const [created] = await sql<Record<string, string | null>>(
+      tx,
+      `INSERT INTO products (id, ${writtenColumns.join(', ')}) VALUES ($1, ${parameters}) RETURNING ${products.columns}`,
+      [id, ...columnValues(row)],
+    );
+    await enterStockChange(tx, { productId: id, kind: 'received', quantity: row.stock });
+    return products.reply(201, Object.values(created ?? {}), { Location: `/v1/products/${id}` });
+  });
+}

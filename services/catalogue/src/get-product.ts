@@ -1,0 +1,17 @@
+// GET /v1/products/{productId}: one product.
+import type { OperationRequest, Reply } from '@shop/shared/http';
+import type { CatalogueContext } from './context.ts';
+import { noSuchProduct } from './product.ts';
+
+/** 404 for an id that names nothing; 304 follows from the entity tag. */
+export async function getProduct({ path }: OperationRequest, { database, products }: CatalogueContext): Promise<Reply> {
+  const { rows } = await database.pool.query<(string | null)[]>({
+    name: 'product',
+    text: `SELECT ${products.columns} FROM products WHERE id = $1`,
+    values: [path.productId],
+    rowMode: 'array',
+  });
+  const [row] = rows;
+  if (!row) throw noSuchProduct();
+  return products.reply(200, row);
+}

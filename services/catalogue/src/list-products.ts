@@ -1,0 +1,13 @@
+// GET /v1/products: one page of products, filtered and sorted by the query string.
+import { fromQuery, readPage } from '@shop/shared/collection';
+import type { OperationRequest, Reply } from '@shop/shared/http';
+import type { CatalogueContext } from './context.ts';
+
+/** The page and a `Link` to the next one. 400 for a query that is none, 422 for one that costs too much. */
+export async function listProducts(
+  { query, url }: OperationRequest,
+  { database, products: { collection } }: CatalogueContext,
+): Promise<Reply> {
+  const criteria = fromQuery(collection.spec, query);
+  return readPage({ collection, criteria, pool: database.pool, context: undefined, url });
+}

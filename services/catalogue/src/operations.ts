@@ -1,0 +1,16 @@
+// operationId → function: the whole surface of the catalogue.
+import type { Operations } from '@shop/shared/http';
+import type { CatalogueContext } from './context.ts';
+import { createProduct } from './create-product.ts';
+import { getProduct } from './get-product.ts';
+import { listProducts } from './list-products.ts';
+import { searchProducts } from './search-products.ts';
+import { updateProduct } from './update-product.ts';
+
+export const operations: Operations<CatalogueContext> = {
+  listProducts,
+  searchProducts,
+  getProduct,
+  createProduct,
+  updateProduct,
+};

@@ -1,0 +1,41 @@
+// PATCH /v1/products/{productId}: changes what the patch names (RFC 7396), stock included.
+import { sql } from '@shop/shared/database';
+import { mergePatch, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
+import type { CatalogueContext } from './context.ts';
+import { noSuchProduct } from './product.ts';
+import { columnValues, type ProductInput, toInput, toRow, type WrittenRow, writtenColumns } from './product-input.ts';
+import { enterStockChange } from './stock-ledger.ts';
+
+interface LockedRow extends WrittenRow {
+  readonly reserved: number;
+  readonly version: number;
+}
+
+/** 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock would not cover what orders were promised. */
+export async function updateProduct(request: OperationRequest, context: CatalogueContext): Promise<Reply> {
+  const { database, products } = context;
+  const { productId = '' } = request.path;
+  return database.transaction(async (tx) => {
+    const [present] = await sql<LockedRow>(
+      tx,
+      `SELECT ${writtenColumns.join(', ')}, reserved, version FROM products WHERE id = $1 FOR UPDATE`,
+      [productId],
+    );
+    if (!present) throw noSuchProduct();
+    requireMatch(request.headers, present.version);
+    const merged = mergePatch(toInput(present, products.currency), request.body) as ProductInput;
+    const row = toRow(merged, products.currency);
+    if (row.stock < present.reserved) {
+      const detail = 'is less than what is promised to orders that have not shipped';
+      throw new Problem('insufficient-stock', `The stock ${detail}.`, { errors: [{ pointer: '/stock', detail }] });
+    }
+    const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
+    const [updated] = await sql<Record<string, string | null>>(
+      tx,
+      `UPDATE products SET ${assignments} WHERE id = $1 RETURNING ${products.columns}`,
+      [productId, ...columnValues(row)],
+    );
+    await enterStockChange(tx, { productId, kind: 'received', quantity: row.stock - present.stock });
+    return products.reply(200, Object.values(updated ?? {}));
+  });
+}
