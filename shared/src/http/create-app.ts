@@ -17,7 +17,8 @@ export interface AppOptions<Context> {
   /** operationId → function. Exactly the operations of the contract. */
   readonly operations: Operations<Context>;
   readonly context: Context;
-  readonly verifier: TokenVerifier;
+  /** Needed when the contract has operations that take an access token. */
+  readonly verifier?: TokenVerifier;
   /** Needed when the contract has internal operations. */
   readonly serviceTokens?: ServiceTokens;
   readonly health: Health;
@@ -115,6 +116,7 @@ async function authenticate<Context>(
     await serviceTokens.verify(authorization, name);
     return undefined;
   }
+  if (verifier === undefined) throw new Error('an operation that takes an access token needs a token verifier');
   const caller = await verifier.verify(authorization);
   if (caller === undefined && security.access === 'required') {
     throw new Problem('unauthenticated', 'Send an access token in the Authorization header.', {

@@ -1,0 +1,31 @@
+// The environment of the notifications service as one frozen object; every mistake is reported at once.
+import { type Environment, integer, optional, readConfig, text, url, type Variable } from '@shop/shared/runtime';
+
+/** @throws ConfigError naming every variable that is missing or wrong */
+export function readNotificationsConfig(environment: Environment) {
+  return readConfig(environment, {
+    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+    eventsUrl: url('EVENTS_URL', ['postgres', 'postgresql', 'amqp', 'amqps']),
+    host: text('HOST', '127.0.0.1'),
+    port: integer('PORT', { min: 0, max: 65_535 }),
+    /** The SMTP server that takes the e-mails; without one they are written as files. */
+    smtpUrl: optional(url('SMTP_URL', ['smtp', 'smtps'])),
+    /** The folder of the `.eml` files. */
+    mailDir: text('MAIL_DIR', '.data/mail'),
+    mailFrom: mailAddress('MAIL_FROM', 'orders@shop.example'),
+    shopName: text('SHOP_NAME', 'The Shop'),
+  });
+}
+
+/** A bare e-mail address. */
+function mailAddress(name: string, fallback: string): Variable<string> {
+  return {
+    name,
+    fallback,
+    parse(value) {
+      if (!/^[^\s@<>"(),:;[\]\\]+@[a-z0-9.-]+$/i.test(value))
+        throw new Error(`must be an e-mail address, not "${value}"`);
+      return value;
+    },
+  };
+}

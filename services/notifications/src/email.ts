@@ -1,0 +1,128 @@
+// What the e-mails say: one plain text and one simple HTML with the same content. Nothing of a customer's gets into a header or
+// into HTML as anything but text.
+import type { Kind, Occasion } from './notification.ts';
+import type { Recipient } from './recipient.ts';
+
+export interface Sender {
+  readonly shopName: string;
+  /** The bare address that e-mails come from; its domain also names the messages. */
+  readonly address: string;
+}
+
+export interface Email {
+  /** Names the file, where e-mails are files. Unique, and the same whenever this notification is sent. */
+  readonly name: string;
+  readonly messageId: string;
+  readonly from: { readonly name: string; readonly address: string };
+  readonly to: { readonly name: string; readonly address: string };
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** A line of text, or rows of a table. */
+type Block = string | readonly (readonly string[])[];
+
+interface Content {
+  readonly subject: string;
+  readonly blocks: readonly Block[];
+}
+
+/** Composes the e-mail of a notification. The same notification always gets the same Message-ID, so that a second copy is known as one. */
+export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion): Email {
+  const { orderId } = occasion.details;
+  const name = oneLine(recipient.name);
+  const { subject, blocks } = contentOf(occasion);
+  const all: readonly Block[] = [
+    `Hello ${name},`,
+    ...blocks,
+    `Your order number is ${orderId}.`,
+    oneLine(sender.shopName),
+  ];
+  return {
+    name: `${orderId}.${occasion.kind}`,
+    messageId: messageIdOf(sender, occasion.kind, orderId),
+    from: { name: oneLine(sender.shopName), address: sender.address },
+    to: { name, address: recipient.email },
+    subject,
+    text: `${all.map(textOf).join('\n\n')}\n`,
+    html: `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>\n<body>\n${all.map(htmlOf).join('\n')}\n</body></html>\n`,
+  };
+}
+
+/** RFC 5322 section 3.6.4. */
+export function messageIdOf(sender: Sender, kind: Kind, orderId: string): string {
+  return `<${kind}.${orderId}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}>`;
+}
+
+function contentOf(occasion: Occasion): Content {
+  switch (occasion.kind) {
+    case 'order-received': {
+      const { items, totalCost, currency } = occasion.details;
+      const money = moneyFormat(currency);
+      const rows = items.map((item) => [`${item.quantity} × ${oneLine(item.name)}`, money(item.lineTotal)]);
+      return {
+        subject: 'We have received your order',
+        blocks: [
+          'Thank you. We have received your order and will tell you when it ships.',
+          [...rows, ['Total', money(totalCost)]],
+        ],
+      };
+    }
+    case 'order-shipped':
+      return {
+        subject: 'Your order is on its way',
+        blocks: ['Your order has left our warehouse and is on its way to you.'],
+      };
+    case 'order-cancelled': {
+      const { items, reason } = occasion.details;
+      return {
+        subject: 'Your order is cancelled',
+        blocks: [
+          'Your order is cancelled. Nothing of it will be shipped.',
+          items.map((item) => [`${item.quantity} × ${oneLine(item.name)}`]),
+          ...(reason === null || reason.trim() === '' ? [] : [`Reason: ${oneLine(reason)}`]),
+        ],
+      };
+    }
+  }
+}
+
+function moneyFormat(currency: string): (amount: number) => string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
+  return (amount) => format.format(amount).replaceAll('\u00a0', ' ');
+}
+
+function textOf(block: Block): string {
+  if (typeof block === 'string') return block;
+  const width = Math.max(...block.map(([first = '']) => first.length));
+  return block
+    .map(([first = '', ...rest]) => [rest.length > 0 ? first.padEnd(width) : first, ...rest].join('  '))
+    .join('\n');
+}
+
+function htmlOf(block: Block): string {
+  if (typeof block === 'string') return `<p>${escapeHtml(block)}</p>`;
+  const rows = block.map((cells) => `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
+  return `<table>${rows.join('')}</table>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+/** Control characters, line breaks among them, would be able to begin another line or header; bidi overrides could disguise one. */
+function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+}

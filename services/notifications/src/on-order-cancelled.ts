@@ -1,0 +1,14 @@
+// An order was cancelled: its customer is told.
+import type { ShopEvent } from '@shop/shared/events';
+import type { Transaction } from 'sequelize';
+import { addNotification } from './notification.ts';
+
+/** @param wake called after COMMIT: there is an e-mail to send */
+export async function onOrderCancelled(
+  event: ShopEvent<'order.cancelled.v1'>,
+  tx: Transaction,
+  wake: () => void,
+): Promise<void> {
+  await addNotification(tx, 'order-cancelled', event);
+  tx.afterCommit(wake);
+}

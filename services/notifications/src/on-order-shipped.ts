@@ -1,0 +1,14 @@
+// An order was shipped: its customer is told.
+import type { ShopEvent } from '@shop/shared/events';
+import type { Transaction } from 'sequelize';
+import { addNotification } from './notification.ts';
+
+/** @param wake called after COMMIT: there is an e-mail to send */
+export async function onOrderShipped(
+  event: ShopEvent<'order.shipped.v1'>,
+  tx: Transaction,
+  wake: () => void,
+): Promise<void> {
+  await addNotification(tx, 'order-shipped', event);
+  tx.afterCommit(wake);
+}

@@ -1,0 +1,24 @@
+// The people who get e-mails: a copy of what the accounts service tells of them.
+import { sql } from '@shop/shared/database';
+import type { ShopEvent } from '@shop/shared/events';
+import type { Transaction } from 'sequelize';
+
+export interface Recipient {
+  readonly email: string;
+  readonly name: string;
+}
+
+/** Keeps the newest version of an account's address: its events may arrive in another order than they happened. */
+export async function keepRecipient(
+  tx: Transaction,
+  { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,
+): Promise<void> {
+  await sql(
+    tx,
+    `INSERT INTO recipients (account_id, email, name, sequence) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (account_id) DO UPDATE
+     SET email = excluded.email, name = excluded.name, sequence = excluded.sequence, updated_at = now()
+     WHERE recipients.sequence < excluded.sequence`,
+    [data.accountId, data.email, data.name, sequence],
+  );
+}
