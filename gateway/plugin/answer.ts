@@ -46,7 +46,8 @@ export function sendDocument(request: GatewayRequest, response: GatewayResponse,
 /** Sends whatever went wrong as a problem document; what is no Problem becomes a 500 that says nothing of the inside. */
 export function sendProblem(request: GatewayRequest, response: GatewayResponse, error: unknown, log: Log): void {
   const problem = error instanceof Problem ? error : unexpected(error);
-  if (problem.status >= 500) log.error({ err: problem.cause ?? problem, id: request.id }, problem.message);
+  if (problem.status === 500) log.error({ err: problem.cause ?? problem, requestId: request.id }, problem.code);
+  else if (problem.status > 500) log.warn({ requestId: request.id, reason: reasonOf(problem.cause) }, problem.code);
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
@@ -58,4 +59,8 @@ export function sendProblem(request: GatewayRequest, response: GatewayResponse, 
 
 function unexpected(cause: unknown): Problem {
   return new Problem('internal-error', 'The request could not be handled.', { cause });
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

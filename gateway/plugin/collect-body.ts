@@ -11,10 +11,15 @@ const collected = 128 * 1024;
 export type Body = Buffer | AsyncIterable<Buffer> | undefined;
 
 /**
- * Takes in the body of a request, at most `maximum` bytes.
+ * The body of a request, at most `maximum` bytes; taken in at the first call, the same at every further one.
  * @throws Problem 413 past the maximum, 400 when the client gave up
  */
-export async function collectBody(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
+export function bodyOf(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
+  request.body ??= collect(request, response, maximum);
+  return request.body;
+}
+
+async function collect(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
   const coded = request.headers['transfer-encoding'] !== undefined;
   const length = Number(request.headers['content-length'] ?? 0);
   if (!coded && length === 0) return undefined;

@@ -3,6 +3,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
 import type { ContractOperation } from '@shop/shared/http';
 import type { GatewayConfig } from '../src/engine.ts';
+import type { Body } from './collect-body.ts';
 
 /** Node's request with the gateway's findings as typed fields. The guard fills the first group before anything else. */
 export class GatewayRequest extends IncomingMessage {
@@ -22,6 +23,7 @@ export class GatewayRequest extends IncomingMessage {
   /** The client waits for `100 Continue` before it sends the body. */
   expectsContinue = false;
 
+  body: Promise<Body> | undefined = undefined;
   operation: ContractOperation | undefined = undefined;
   /** Set by `authenticate` once it has decided; `forward` takes nothing without it. */
   identified = false;

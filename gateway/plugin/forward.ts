@@ -1,7 +1,7 @@
 // Policy `forward`: hands the request to an address of the service, to another one when the first can have seen nothing.
 import { Problem } from '@shop/shared/http';
 import type { Address } from './address.ts';
-import { type Body, collectBody } from './collect-body.ts';
+import { type Body, bodyOf } from './collect-body.ts';
 import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
 import { RelayFailure, relay } from './relay.ts';
 import type { Service, ServiceDirectory } from './service.ts';
@@ -58,7 +58,7 @@ async function send(
   // Should the pipeline ever lack its checks, nothing gets through.
   if (!request.identified) throw new Error('forward was reached without authenticate');
   service.requireClosed();
-  const body = await collectBody(request, response, maximumBody);
+  const body = await bodyOf(request, response, maximumBody);
   const first = service.choose();
   try {
     await attempt(request, response, service, first, body);

@@ -2,10 +2,12 @@
 import type { TokenVerifier } from '@shop/shared/auth';
 import type { Log } from '@shop/shared/runtime';
 import { authenticate } from './authenticate.ts';
+import type { Counters } from './counters.ts';
 import type { Middleware, Policy } from './exchange.ts';
 import { forward } from './forward.ts';
 import { type GuardOptions, guard } from './guard.ts';
 import { health } from './health.ts';
+import { limit } from './limit.ts';
 import { operation } from './operation.ts';
 import { problemPages } from './problem-pages.ts';
 import { ServiceDirectory } from './service.ts';
@@ -14,6 +16,7 @@ export interface PluginOptions {
   /** The configuration folder; contracts are named relative to it. */
   readonly folder: string;
   readonly verifier: TokenVerifier;
+  readonly counters: Counters;
   readonly guard: GuardOptions;
   readonly draining: () => boolean;
   readonly log: Log;
@@ -34,9 +37,11 @@ export interface GatewayPlugin {
 /** The plugin, wired. `init` registers the guard and every policy. */
 export function createPlugin(options: PluginOptions): GatewayPlugin {
   const services = new ServiceDirectory(options.log);
+  const known = new Set<string>();
   const policies = [
-    operation(options.folder),
+    operation(options.folder, known),
     authenticate(options.verifier),
+    limit(options.counters, options.guard.maximumBody, known),
     forward(services, options.guard.maximumBody),
     health(services, options.draining),
     problemPages(),

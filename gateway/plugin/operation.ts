@@ -10,14 +10,17 @@ interface PathNode {
   readonly operations: Map<string, ContractOperation>;
 }
 
-/** Reads the contract at `action.contract` (relative to the configuration folder) when the pipeline is built. */
-export function operation(folder: string): Policy {
+/**
+ * Reads the contract at `action.contract` (relative to the configuration folder) when the pipeline is built.
+ * @param known gets the id of every operation that can be reached
+ */
+export function operation(folder: string, known: Set<string>): Policy {
   return {
     name: 'operation',
     schema: actionSchema('operation', { contract: { type: 'string' } }),
     policy({ contract }: { contract: string }) {
       const file = isAbsolute(contract) ? contract : join(folder, contract);
-      const root = buildPaths(loadContract(file).operations);
+      const root = buildPaths(loadContract(file).operations, known);
       return (request, _response, next) => {
         const found = findPath(root, request.path);
         if (found === undefined) throw new Problem('not-found', 'There is nothing at this address.');
@@ -30,11 +33,12 @@ export function operation(folder: string): Policy {
   };
 }
 
-function buildPaths(operations: readonly ContractOperation[]): PathNode {
+function buildPaths(operations: readonly ContractOperation[], known: Set<string>): PathNode {
   const root = emptyNode();
   for (const entry of operations) {
     // What services say to each other is not for anybody outside, whatever path it has.
     if (entry.internal || entry.security.access === 'service') continue;
+    known.add(entry.operationId);
     let node = root;
     for (const segment of entry.path.split('/')) node = childFor(node, segment);
     node.operations.set(entry.method.toUpperCase(), entry);

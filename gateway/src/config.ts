@@ -27,6 +27,7 @@ export function readEnvironment(environment: Environment) {
     algorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
     trustedProxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
+    drain: integer('DRAIN_MS', { min: 0, max: 3_000, fallback: 2_000 }),
     configFolder: text('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
   });
 }

@@ -1,9 +1,11 @@
 // The gateway process: environment, keys, plugin, engine, and only then a port.
 import { createTokenVerifier } from '@shop/shared/auth';
 import { runProcess, StartError } from '@shop/shared/runtime';
+import { openCounters } from '../plugin/counters.ts';
 import { createPlugin } from '../plugin/index.ts';
 import { readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
+import { watchConfig } from './reload.ts';
 import { createGatewayServer, listen } from './server.ts';
 
 const maximumBody = 100 * 1024;
@@ -19,9 +21,12 @@ await runProcess('gateway', async (life) => {
   let draining = false;
   const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log });
   life.onStop('token verifier', () => verifier.close());
+  const counters = openCounters(config.redisUrl, log);
+  life.onStop('counters', () => counters.close());
   const plugin = createPlugin({
     folder: configFolder,
     verifier,
+    counters,
     guard: { trustedProxies: config.trustedProxies, maximumBody, deadline },
     draining: () => draining,
     log,
@@ -30,9 +35,11 @@ await runProcess('gateway', async (life) => {
   const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
     throw new StartError(`the configuration in ${configFolder} does not hold: ${error.message}`);
   });
-  const port = await listen(createGatewayServer(engine.handle, log), config.host, config.port, life);
-  life.onStop('readiness', () => {
+  const server = createGatewayServer(engine.handle, log);
+  const port = await listen(server, config, life, () => {
     draining = true;
   });
+  const watch = watchConfig(configFolder, engine, log);
+  life.onStop('configuration', () => watch.close());
   log.info({ host: config.host, port }, 'listening');
 });

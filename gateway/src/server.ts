@@ -1,6 +1,7 @@
 // The HTTP server in front of the engine: its limits, and answers for what never becomes a request.
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { Problem, problemDocument, problemMediaType } from '@shop/shared/http';
 import { type Log, newId, type ProcessLife, StartError } from '@shop/shared/runtime';
 import { sendProblem } from '../plugin/answer.ts';
@@ -11,6 +12,8 @@ import { maximumTarget } from '../plugin/target.ts';
 /** Milliseconds for a client to deliver a whole request. */
 const arrival = 10_000;
 const idle = 60_000;
+/** For running requests once the port is closed. */
+const finishWithin = 7_000;
 
 const options = {
   IncomingMessage: GatewayRequest,
@@ -82,8 +85,9 @@ function problemOf({ code, rawPacket }: ParserError): Problem {
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new Problem('content-too-large', 'The chunk extensions are too large.');
   if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('invalid-request', 'The request is not valid HTTP/1.1.');
-  // Without a line end in what overflowed, it was the request line.
-  return rawPacket?.includes('\r\n') === false
+  // When the first line alone is too long, it was the request target.
+  const end = rawPacket?.indexOf('\r\n') ?? 0;
+  return end < 0 || end > maximumTarget
     ? new Problem('uri-too-long', `The request target is longer than ${maximumTarget} bytes.`)
     : new Problem('header-fields-too-large', `The header fields are larger than ${maximumHeaderBytes} bytes.`);
 }
@@ -106,15 +110,25 @@ function refuse(socket: Socket, problem: Problem): void {
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${problem.status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   // Whoever does not read the refusal is not waited for.
-  setTimeout(() => socket.destroy(), 1_000).unref();
+  setTimeout(1_000, undefined, { ref: false }).then(
+    () => socket.destroy(),
+    () => {},
+  );
 }
 
 /**
- * Listens until the process stops: then no new connections, what runs is finished, what idles is closed.
+ * Listens until the process stops. Then it says so for `drain` milliseconds: not ready, and every answer closes its
+ * connection; whoever sends requests here has turned elsewhere by the time the port closes. What runs is finished.
+ * @param stopping told first
  * @returns the port
  * @throws StartError when the port is taken or not allowed
  */
-export async function listen(server: Server, host: string, port: number, life: ProcessLife): Promise<number> {
+export async function listen(
+  server: Server<typeof GatewayRequest>,
+  { host, port, drain }: { host: string; port: number; drain: number },
+  life: ProcessLife,
+  stopping: () => void,
+): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reason = error.code === 'EADDRINUSE' ? 'the port is taken' : error.code;
@@ -123,9 +137,17 @@ export async function listen(server: Server, host: string, port: number, life: P
     server.listen(port, host, resolve);
   });
   life.onStop('HTTP server', async () => {
+    stopping();
+    const lastAnswer = (_request: unknown, response: ServerResponse) => {
+      response.shouldKeepAlive = false;
+    };
+    server.prependListener('request', lastAnswer).prependListener('checkContinue', lastAnswer);
+    await setTimeout(drain);
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
-    await closed;
+    // Connections that fall idle after this moment close by themselves: their last answer said so.
+    await Promise.race([closed, setTimeout(finishWithin)]);
+    server.closeAllConnections();
   });
   return (server.address() as AddressInfo).port;
 }

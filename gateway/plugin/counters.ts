@@ -1,0 +1,64 @@
+// Where requests are counted: in this process, or in Redis so that several gateways count together.
+import type { Log } from '@shop/shared/runtime';
+import { Redis } from 'ioredis';
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+
+export interface Counters {
+  /** A counter that allows `points` within `seconds` for each key. */
+  counter(name: string, points: number, seconds: number): RateLimiterAbstract;
+  close(): void;
+}
+
+// A request must not wait longer for its number than it would take to answer it.
+const answerWithin = 200;
+const reconnectEvery = 1_000;
+
+/** @param redisUrl shared counting; undefined: each process counts for itself */
+export function openCounters(redisUrl: string | undefined, log: Log): Counters {
+  if (redisUrl === undefined) return { counter: remember(memoryCounter), close: () => {} };
+  const redis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: answerWithin,
+    connectTimeout: reconnectEvery,
+    retryStrategy: () => reconnectEvery,
+  });
+  let alone = false;
+  redis.on('ready', () => {
+    if (alone) log.info('Redis is back: requests are counted together again');
+    alone = false;
+  });
+  redis.on('error', (error: Error) => {
+    if (!alone) log.warn({ reason: error.message }, 'Redis is away: this gateway counts requests alone');
+    alone = true;
+  });
+  return {
+    counter: remember(
+      (name, points, seconds) =>
+        new RateLimiterRedis({
+          storeClient: redis,
+          keyPrefix: `shop:${name}`,
+          points,
+          duration: seconds,
+          rejectIfRedisNotReady: true,
+          insuranceLimiter: memoryCounter(name, points, seconds),
+        }),
+    ),
+    close: () => redis.disconnect(),
+  };
+}
+
+/** The same counter for the same question, so that a reload of the configuration forgets no count. */
+function remember(create: Counters['counter']): Counters['counter'] {
+  const known = new Map<string, RateLimiterAbstract>();
+  return (name, points, seconds) => {
+    const key = `${name} ${points} ${seconds}`;
+    const counter = known.get(key) ?? create(name, points, seconds);
+    known.set(key, counter);
+    return counter;
+  };
+}
+
+function memoryCounter(name: string, points: number, seconds: number): RateLimiterMemory {
+  return new RateLimiterMemory({ keyPrefix: name, points, duration: seconds });
+}
