@@ -1,6 +1,6 @@
 // The door of everything that touches PostgreSQL.
 export { errorCode, isDatabaseAway, retryConflicts, violatedConstraint } from './conflicts.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
-export { type MigrateOptions, migrate, pendingMigrations, untilMigrated } from './migrate.ts';
+export { type MigrateOptions, migrate, pendingMigrations } from './migrate.ts';
 export { type SqlValue, sql } from './sql.ts';
 export { untilMigrated } from './until-migrated.ts';

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { Umzug } from 'umzug';
-import type { Log } from '../runtime/index.ts';
 
 export interface MigrateOptions {
   /** Connection string of the role that owns the schema. */
@@ -65,21 +64,6 @@ export async function pendingMigrations(pool: pg.Pool, folder: string): Promise<
   const { rows } = await pool.query<{ exists: boolean }>("SELECT to_regclass('migrations') IS NOT NULL AS exists");
   const done = new Set(rows[0]?.exists === true ? await applied(pool) : []);
   return (await migrationsOf(folder)).map(({ name }) => name).filter((name) => !done.has(name));
-}
-
-/** Resolves once the database answers and lacks no migration of the folder; says what it waits for whenever that changes. */
-export async function untilMigrated(pool: pg.Pool, folder: string, log: Log): Promise<void> {
-  let said = '';
-  for (;;) {
-    const lack = await pendingMigrations(pool, folder).then(
-      (names) => (names.length === 0 ? '' : `the migrations ${names.join(', ')}: src/migrate.ts applies them`),
-      (error: unknown) => `the database: ${error instanceof Error ? error.message : String(error)}`,
-    );
-    if (lack === '') return;
-    if (lack !== said) log.warn(`waiting for ${lack}`);
-    said = lack;
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
 }
 
 async function applied(client: pg.Client | pg.Pool): Promise<string[]> {
