@@ -2,9 +2,9 @@
 import { fileURLToPath } from 'node:url';
 import { createServiceTokens, createTokenVerifier } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
-import { connectDatabase, pendingMigrations } from '@shop/shared/database';
+import { connectDatabase, untilMigrated } from '@shop/shared/database';
 import { createApp, loadContract, serve } from '@shop/shared/http';
-import { createHealth, runProcess, StartError } from '@shop/shared/runtime';
+import { createHealth, runProcess } from '@shop/shared/runtime';
 import { readCatalogueConfig } from './config.ts';
 import { operations } from './operations.ts';
 import { openProducts } from './product.ts';
@@ -19,9 +19,7 @@ await runProcess('catalogue', async (life) => {
   const database = connectDatabase({ url: config.databaseUrl, name: 'catalogue', log });
   life.onStop('database', () => database.close());
   health.add('database', () => database.ping());
-  const pending = await pendingMigrations(database.pool, `${folder}/migrations`);
-  if (pending.length > 0)
-    throw new StartError(`migrations are missing: ${pending.join(', ')}; run src/migrate.ts first`);
+  await untilMigrated(database.pool, `${folder}/migrations`, log);
 
   const verifier = createTokenVerifier({
     jwksUrl: config.jwksUrl,

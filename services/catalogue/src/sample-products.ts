@@ -1,0 +1,160 @@
+// Makes up products: names, brands, prices and ratings as a real shop has them, from a seed.
+
+export interface SampleProduct {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly brand: string;
+  readonly category: string;
+  /** Smallest unit of the currency. */
+  readonly price: number;
+  /** Tenths; null for about one in twelve, which nobody has rated. */
+  readonly rating: number | null;
+  readonly status: string;
+  readonly stock: number;
+  readonly createdAt: string;
+}
+
+interface Category {
+  readonly name: string;
+  readonly things: readonly string[];
+  /** Major units. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const categories: readonly Category[] = [
+  {
+    name: 'Kitchen',
+    things: ['Kettle', 'Pan', 'Knife', 'Mixing Bowl', 'Grater', 'Toaster', 'Teapot', 'Whisk'],
+    from: 6,
+    to: 180,
+  },
+  {
+    name: 'Lighting',
+    things: ['Desk Lamp', 'Floor Lamp', 'Lantern', 'Light Bulb', 'Spotlight', 'Candle'],
+    from: 4,
+    to: 260,
+  },
+  { name: 'Garden', things: ['Spade', 'Watering Can', 'Hose', 'Pruner', 'Planter', 'Bench', 'Rake'], from: 8, to: 340 },
+  { name: 'Audio', things: ['Headphones', 'Speaker', 'Turntable', 'Microphone', 'Amplifier'], from: 25, to: 1200 },
+  {
+    name: 'Office',
+    things: ['Notebook', 'Fountain Pen', 'Stapler', 'Chair', 'Monitor Stand', 'Desk Mat'],
+    from: 3,
+    to: 420,
+  },
+  {
+    name: 'Outdoor',
+    things: ['Tent', 'Backpack', 'Sleeping Bag', 'Headlamp', 'Flask', 'Trekking Pole'],
+    from: 12,
+    to: 600,
+  },
+  { name: 'Cycling', things: ['Helmet', 'Saddle', 'Pump', 'Bell', 'Pedals', 'Lock', 'Pannier'], from: 7, to: 380 },
+  {
+    name: 'Toys',
+    things: ['Puzzle', 'Building Blocks', 'Kite', 'Wooden Train', 'Board Game', 'Yo-yo'],
+    from: 5,
+    to: 90,
+  },
+  { name: 'Bath', things: ['Towel', 'Bath Mat', 'Soap Dish', 'Mirror', 'Shower Head'], from: 4, to: 150 },
+  { name: 'Textiles', things: ['Blanket', 'Cushion', 'Tablecloth', 'Rug', 'Curtain', 'Bed Linen'], from: 9, to: 480 },
+  { name: 'Tools', things: ['Hammer', 'Drill', 'Screwdriver Set', 'Saw', 'Spirit Level', 'Pliers'], from: 6, to: 320 },
+  {
+    name: 'Coffee',
+    things: ['Espresso Machine', 'Grinder', 'Filter', 'Cup', 'French Press', 'Scale'],
+    from: 5,
+    to: 900,
+  },
+];
+
+const qualities = [
+  'Classic',
+  'Compact',
+  'Solid',
+  'Light',
+  'Foldable',
+  'Quiet',
+  'Large',
+  'Small',
+  'Heavy-Duty',
+  'Everyday',
+];
+const materials = ['Oak', 'Steel', 'Copper', 'Linen', 'Cork', 'Bamboo', 'Glass', 'Wool', 'Aluminium', 'Stoneware'];
+const beginnings = [
+  'Nord',
+  'Alt',
+  'Feld',
+  'Berg',
+  'Lind',
+  'Haven',
+  'Bright',
+  'Oak',
+  'River',
+  'Stone',
+  'Grey',
+  'Fair',
+  'Win',
+  'Ash',
+];
+const endings = ['mann & Co', 'wick', 'berg', 'field', 'haus', 'ley', 'ström', 'ford', 'craft', 'works', 'ton', 'dale'];
+
+const day = 86_400_000;
+const firstDay = Date.UTC(2023, 0, 1);
+const span = 1_000 * day;
+
+/** An endless line of products; the same for the same seed. Newer ones have greater ids, as in a shop that grew. */
+export function* sampleProducts(seed: number, decimals: number): Generator<SampleProduct, never> {
+  const random = generator(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const oneOf = <T>(list: readonly T[]): T => list[below(list.length)] as T;
+  const unit = 10 ** decimals;
+  for (;;) {
+    const category = oneOf(categories);
+    const [thing, quality, material] = [oneOf(category.things), oneOf(qualities), oneOf(materials)];
+    const createdAt = firstDay + below(span);
+    // Most things are cheap: the cube pulls prices to the lower end. Most prices end in 9 tenths or 99 hundredths.
+    const major = category.from + (category.to - category.from) * random() ** 3;
+    const charm = decimals === 0 ? 0 : Math.round(unit * oneOf([0.99, 0.9, 0.5, 0.49, 0, random()]));
+    const roll = random();
+    yield {
+      id: idAt(createdAt, random),
+      name: `${quality} ${material} ${thing} ${100 + below(900)}`,
+      description: `${quality} ${thing.toLowerCase()} with ${material.toLowerCase()}, made to be used every day and repaired when it must be.`,
+      brand: `${oneOf(beginnings)}${oneOf(endings)}`,
+      category: category.name,
+      price: Math.floor(major) * unit + Math.min(charm, unit - 1),
+      // The mean of three draws: many good, few bad.
+      rating: random() < 1 / 12 ? null : Math.min(50, Math.round(18 + 11 * (random() + random() + random()))),
+      status: roll < 0.7 ? 'available' : roll < 0.88 ? 'active' : roll < 0.95 ? 'backorder' : 'pending',
+      stock: random() < 0.08 ? 0 : 1 + below(200),
+      createdAt: new Date(createdAt).toISOString(),
+    };
+  }
+}
+
+/** A UUID version 7 (RFC 9562 section 5.7) of a moment in the past. */
+function idAt(moment: number, random: () => number): string {
+  const time = moment.toString(16).padStart(12, '0');
+  const hex = (digits: number) =>
+    Math.floor(random() * 16 ** digits)
+      .toString(16)
+      .padStart(digits, '0');
+  const variant = '89ab'[Math.floor(random() * 4)];
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(3)}-${variant}${hex(3)}-${hex(12)}`;
+}
+
+/** Numbers from 0 up to 1, the same for the same seed (sfc32: 128 bits of state, so that seeds do not meet). */
+function generator(seed: number): () => number {
+  let [a, b, c, counter] = [0, seed | 0, Math.floor(seed / 4_294_967_296) | 0, 1];
+  const next = () => {
+    const mixed = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + mixed) | 0;
+    return (mixed >>> 0) / 4_294_967_296;
+  };
+  for (let warming = 0; warming < 15; warming += 1) next();
+  return next;
+}

@@ -1,0 +1,108 @@
+// Fills the catalogue with products that look real: the same ones for the same seed. Run as a process of its own.
+import { parseArgs } from 'node:util';
+import { readConfig, url } from '@shop/shared/runtime';
+import pg from 'pg';
+import { currency } from './config.ts';
+import { decimalsOf } from './product.ts';
+import { type SampleProduct, sampleProducts } from './sample-products.ts';
+
+export interface SeedOptions {
+  readonly pool: pg.Pool;
+  /** How many products to add. */
+  readonly count: number;
+  /** Equal seeds make equal products, ids included. */
+  readonly seed: number;
+  /** Decimals of the shop's currency. */
+  readonly decimals: number;
+  readonly onProgress?: (done: number) => void;
+}
+
+const batchSize = 5_000;
+
+// One array per column, so that a batch is one statement whatever its size. Stock goes into the book like any other.
+const insert = `
+  WITH given AS (
+    SELECT * FROM unnest(
+      $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::smallint[], $8::text[], $9::integer[],
+      $10::timestamptz[]
+    ) AS t(id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at)
+  ), added AS (
+    INSERT INTO products (
+      id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at, updated_at
+    )
+    SELECT *, created_at FROM given
+    ON CONFLICT DO NOTHING
+    RETURNING id, stock
+  )
+  INSERT INTO stock_ledger (product_id, kind, quantity) SELECT id, 'received', stock FROM added WHERE stock > 0`;
+
+/** Adds the products in batches; those that are there already, by id, stay as they are. */
+export async function seedProducts({ pool, count, seed, decimals, onProgress }: SeedOptions): Promise<void> {
+  const products = sampleProducts(seed, decimals);
+  // Two in flight: one is made here while PostgreSQL writes the other.
+  let writing: Promise<unknown> = Promise.resolve();
+  for (let done = 0; done < count; ) {
+    const size = Math.min(batchSize, count - done);
+    const batch = Array.from({ length: size }, () => products.next().value);
+    await writing;
+    if (done > 0) onProgress?.(done);
+    writing = pool.query(insert, columnsOf(batch));
+    // Awaited one round later; until then a failure must not count as unhandled.
+    writing.catch(() => {});
+    done += size;
+  }
+  await writing;
+  onProgress?.(count);
+}
+
+function columnsOf(batch: readonly SampleProduct[]): unknown[] {
+  const keys = [
+    'id',
+    'name',
+    'description',
+    'brand',
+    'category',
+    'price',
+    'rating',
+    'status',
+    'stock',
+    'createdAt',
+  ] as const;
+  return keys.map((key) => batch.map((product) => product[key]));
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { products: { type: 'string' }, seed: { type: 'string' }, demo: { type: 'boolean', default: false } },
+  });
+  const config = readConfig(process.env, {
+    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+    currency: currency('SHOP_CURRENCY', 'EUR'),
+  });
+  const count = values.demo ? demoProducts : Number(values.products);
+  if (!Number.isInteger(count) || count < 1) throw new Error('say --products N, or --demo');
+  const pool = new pg.Pool({ connectionString: config.databaseUrl, max: 1 });
+  pool.on('error', () => {});
+  try {
+    if (values.demo && (await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;
+    await seedProducts({
+      pool,
+      count,
+      seed: values.seed === undefined ? (values.demo ? 1 : Date.now()) : Number(values.seed),
+      decimals: decimalsOf(config.currency),
+      onProgress: (done) => process.stdout.write(`${JSON.stringify({ done, total: count })}\n`),
+    });
+  } finally {
+    await pool.end();
+  }
+}
+
+/** What a new shop shows: enough to browse, little enough to read. */
+const demoProducts = 300;
+
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    process.stderr.write(`seed: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });
+}

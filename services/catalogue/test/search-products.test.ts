@@ -1,0 +1,115 @@
+// POST /v1/products/search
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startServices, type TestClient, type TestServices } from '@shop/shared/testing';
+import { addProducts } from './products.ts';
+
+let services: TestServices;
+let client: TestClient;
+
+beforeAll(async () => {
+  services = await startServices(['catalogue']);
+  client = services.service('catalogue').client;
+  await addProducts(services, [
+    { name: 'Kettle', brand: 'Acme', category: 'kitchen', price: 19.99, rating: 4.5, status: 'available' },
+    { name: 'Mug', brand: 'Smith, "Sons"', category: 'kitchen', price: 5, status: 'active' },
+    { name: 'Lamp', brand: 'Acme', category: 'light', price: 49.5, rating: 3.9, status: 'backorder' },
+    { name: 'Bulb', brand: 'Lumen', category: 'light', price: 2.25, rating: 4.5, status: 'pending' },
+  ]);
+});
+
+afterAll(() => services.stop());
+
+const search = (body: unknown) => client.post('/v1/products/search', { body });
+const byPrice = [{ field: 'price', direction: 'asc' }];
+
+describe('200', () => {
+  it.each([
+    [{}, ['Bulb', 'Lamp', 'Mug', 'Kettle']],
+    [{ filters: {} }, ['Bulb', 'Lamp', 'Mug', 'Kettle']],
+    [{ filters: { price: { gte: 5, lt: 20 } } }, ['Mug', 'Kettle']],
+    [{ filters: { brand: { in: ['Acme', 'Smith, "Sons"', 'Acme'] } } }, ['Lamp', 'Mug', 'Kettle']],
+    [{ filters: { brand: { ne: 'Acme' }, category: { eq: 'light' } } }, ['Bulb']],
+    [{ filters: { status: { ne: ['active', 'pending'] } } }, ['Lamp', 'Kettle']],
+    [
+      { filters: { or: [{ price: { lt: 3 } }, { brand: { eq: 'Acme' }, rating: { gte: 4 } }] }, sort: byPrice },
+      ['Bulb', 'Kettle'],
+    ],
+    [{ filters: { category: { eq: 'light' }, or: [{ price: { lt: 3 } }, { rating: { gte: 4 } }] } }, ['Bulb']],
+    [{ sort: [{ field: 'rating', direction: 'desc' }, ...byPrice] }, ['Bulb', 'Kettle', 'Lamp', 'Mug']],
+  ])('%j', async (body, expected) => {
+    const answer = await search(body);
+    expect(answer.status).toBe(200);
+    expect(answer.body.items.map(({ name }: { name: string }) => name)).toEqual(expected);
+  });
+
+  it('pages by nextCursor, without a Link', async () => {
+    const filters = { or: [{ price: { lt: 30 } }, { category: { eq: 'light' } }] };
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await search({
+        filters,
+        sort: byPrice,
+        pagination: { limit: 3, ...(cursor ? { cursor } : {}) },
+        fields: ['name'],
+      });
+      expect(answer.headers).not.toHaveProperty('link');
+      seen.push(...answer.body.items.map(({ name }: { name: string }) => name));
+      cursor = answer.body.pagination.nextCursor;
+    } while (cursor);
+    expect(seen).toEqual(['Bulb', 'Mug', 'Kettle', 'Lamp']);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    [{ filters: { stock: { gte: 1 } } }, '/filters/stock/gte'],
+    [{ filters: { price: { gte: '1' } } }, '/filters/price/gte'],
+    [{ filters: { price: { eq: 1.999 } } }, '/filters/price/eq'],
+    [{ filters: { brand: { like: 'A%' } } }, '/filters/brand/like'],
+    [{ filters: { or: [{ or: [] }] } }, '/filters/or/0/or'],
+    [{ sort: [{ field: 'stock', direction: 'asc' }] }, '/sort/0'],
+    [{ pagination: { offset: 3 } }, '/pagination/offset'],
+    [{ limit: 3 }, '/limit'],
+    [[], ''],
+  ])('%j at %s', async (body, pointer) => {
+    expect(await search(body)).toMatchObject({ status: 400, body: { code: 'invalid-request', errors: [{ pointer }] } });
+  });
+
+  it.each([
+    '',
+    '{',
+    '{"filters":{"price":{"eq":1e400}}}',
+    '{"filters":{"__proto__":{"eq":1}}}',
+    '{"filters":{"brand":{"eq":"\\u0000"}}}',
+  ])('the body %j', async (rawBody) => {
+    expect((await client.post('/v1/products/search', { rawBody })).status).toBe(400);
+  });
+
+  it('a cursor of another search', async () => {
+    const { body } = await search({ pagination: { limit: 1 } });
+    const answer = await search({ filters: { price: { gt: 0 } }, pagination: { cursor: body.pagination.nextCursor } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'invalid-cursor', errors: [{ pointer: '/pagination/cursor' }] },
+    });
+  });
+});
+
+describe('413, 415', () => {
+  it('a body that is too large, or no JSON', async () => {
+    const rawBody = JSON.stringify({ filters: { brand: { eq: 'x'.repeat(110_000) } } });
+    expect((await client.post('/v1/products/search', { rawBody })).status).toBe(413);
+    const headers = { 'Content-Type': 'text/plain' };
+    expect((await client.post('/v1/products/search', { rawBody: '{}', headers })).status).toBe(415);
+  });
+});
+
+describe('422', () => {
+  it('shows the nearest search that is accepted', async () => {
+    const or = Array.from({ length: 6 }, (_, index) => ({ price: { eq: index } }));
+    const answer = await search({ filters: { or } });
+    expect(answer).toMatchObject({ status: 422, body: { exceeded: [{ bound: 'groups', maximum: 5, actual: 6 }] } });
+    expect((await search(answer.body.nearest)).status).toBe(200);
+  });
+});

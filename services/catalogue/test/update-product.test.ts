@@ -1,0 +1,128 @@
+// PATCH /v1/products/{productId}
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startServices, type TestClient, type TestServices } from '@shop/shared/testing';
+import type { Pool } from 'pg';
+import { addProducts, staffToken } from './products.ts';
+
+let services: TestServices;
+let client: TestClient;
+let database: Pool;
+let token: string;
+let id: string;
+
+beforeAll(async () => {
+  services = await startServices(['catalogue']);
+  ({ client, database } = services.service('catalogue'));
+  token = await staffToken(services);
+});
+
+beforeEach(async () => {
+  [id = ''] = await addProducts(services, [
+    { name: 'Kettle', price: 19.99, rating: 4.5, description: 'Boils', stock: 5 },
+  ]);
+});
+
+afterAll(() => services.stop());
+
+const patch = (body: unknown, headers = {}) => client.patch(`/v1/products/${id}`, { token, body, headers });
+const view = () => client.get(`/v1/products/${id}`);
+
+describe('200', () => {
+  it('changes what the patch names, removes what it nulls, keeps the rest', async () => {
+    const { body: before } = await view();
+    const answer = await patch({ price: 25, rating: null, description: null });
+    expect(answer).toMatchObject({ status: 200, headers: { etag: '"2"' } });
+    const { rating: _, description: __, ...kept } = before;
+    expect(answer.body).toEqual({ ...kept, price: 25, updatedAt: expect.any(String) });
+    expect((await view()).body).toEqual(answer.body);
+  });
+
+  it('changes neither version nor time when nothing changes', async () => {
+    const { body: before } = await view();
+    for (const body of [{}, { price: 19.99 }, { stock: 9 }]) {
+      const answer = await patch(body);
+      expect(answer).toMatchObject({ status: 200, headers: { etag: '"1"' } });
+      expect(answer.body).toEqual(before);
+    }
+  });
+
+  it('writes every change of stock down, and a new version when it runs out', async () => {
+    expect(await patch({ stock: 0 })).toMatchObject({ body: { inStock: false }, headers: { etag: '"2"' } });
+    expect(await patch({ stock: 12 })).toMatchObject({ body: { inStock: true }, headers: { etag: '"3"' } });
+    const { rows } = await database.query('SELECT kind, quantity FROM stock_ledger WHERE product_id = $1 ORDER BY id', [
+      id,
+    ]);
+    expect(rows.map(({ quantity }) => quantity)).toEqual([5, -5, 12]);
+  });
+
+  it('when If-Match names the present version', async () => {
+    expect((await patch({ price: 1 }, { 'If-Match': '"1"' })).status).toBe(200);
+    expect((await patch({ price: 2 }, { 'If-Match': '*' })).status).toBe(200);
+  });
+
+  it('lets one of two that start from the same version through', async () => {
+    const both = await Promise.all([1, 2].map((price) => patch({ price }, { 'If-Match': '"1"' })));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    [{ name: null }, '/name'],
+    [{ price: null }, '/price'],
+    [{ stock: null }, '/stock'],
+    [{ status: null }, '/status'],
+    [{ name: '' }, '/name'],
+    [{ price: 1.999 }, '/price'],
+    [{ currency: 'USD' }, '/currency'],
+    [{ id: 'x' }, '/id'],
+    [{ inStock: false }, '/inStock'],
+    [{ updatedAt: 'x' }, '/updatedAt'],
+    [{ oversold: 1 }, '/oversold'],
+  ])('%j', async (body, pointer) => {
+    expect(await patch(body)).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
+    expect((await view()).headers.etag).toBe('"1"');
+  });
+
+  it.each(['null', '[]', '"text"', '{"constructor":1}'])('the patch %s', async (rawBody) => {
+    expect((await client.patch(`/v1/products/${id}`, { token, rawBody })).status).toBe(400);
+  });
+});
+
+describe('401, 403, 404', () => {
+  it('needs the scope and a product', async () => {
+    const path = `/v1/products/${id}`;
+    expect((await client.patch(path, { body: { price: 1 } })).status).toBe(401);
+    expect((await client.patch(path, { token: await services.issuer.sign(), body: { price: 1 } })).status).toBe(403);
+    for (const unknown of ['00000000-0000-7000-8000-000000000000', 'x']) {
+      expect((await client.patch(`/v1/products/${unknown}`, { token, body: { price: 1 } })).status).toBe(404);
+    }
+  });
+});
+
+describe('409', () => {
+  it('when orders were promised more than the new stock', async () => {
+    await database.query('UPDATE products SET reserved = 3 WHERE id = $1', [id]);
+    expect(await patch({ stock: 2 })).toMatchObject({
+      status: 409,
+      body: { code: 'insufficient-stock', errors: [{ pointer: '/stock' }] },
+    });
+    expect(await patch({ stock: 3 })).toMatchObject({ status: 200, body: { inStock: false } });
+  });
+});
+
+describe('412, 415', () => {
+  it('a stale version changes nothing', async () => {
+    await patch({ price: 1 });
+    expect(await patch({ price: 2 }, { 'If-Match': '"1"' })).toMatchObject({
+      status: 412,
+      body: { code: 'precondition-failed' },
+    });
+    expect((await view()).body.price).toBe(1);
+  });
+
+  it('anything but a merge patch', async () => {
+    const answer = await patch({ price: 1 }, { 'Content-Type': 'application/json' });
+    expect(answer).toMatchObject({ status: 415, headers: { 'accept-patch': 'application/merge-patch+json' } });
+  });
+});
