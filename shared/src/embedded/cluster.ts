@@ -2,7 +2,19 @@
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { bareContext, canReach, placeOutside, type RunAs } from './run-as.ts';
@@ -11,11 +23,12 @@ import { bareContext, canReach, placeOutside, type RunAs } from './run-as.ts';
  * Makes the folder when it is missing, and makes sure that it can be written.
  * @throws Error with one line when it cannot
  */
-export async function prepareFolder(dataDir: string): Promise<void> {
+export async function makeDataFolder(dataDir: string): Promise<void> {
   try {
     const created = await makeFolder(dataDir);
     // The server's user must be able to pass through; what lies inside is protected file by file.
-    if (created && process.getuid?.() === 0) await chmod(dataDir, 0o711);
+    const fresh = created || (await readdir(dataDir)).length === 0;
+    if (fresh && process.getuid?.() === 0) await chmod(dataDir, 0o711);
     const probe = join(dataDir, `.probe.${process.pid}`);
     await writeFile(probe, '');
     await rm(probe);

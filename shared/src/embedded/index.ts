@@ -1,6 +1,7 @@
 // The door of the embedded PostgreSQL: a real server from npm, for `npm start` and for tests.
 
 export { provisionDatabase, type SchemaName, schemas } from '../database/provision.ts';
-export { type FolderLock, lockFolder } from './folder-lock.ts';
+export { makeDataFolder } from './cluster.ts';
+export { type FolderLock, identityOf, lockFolder } from './folder-lock.ts';
 export { freePorts } from './free-ports.ts';
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './postgres.ts';

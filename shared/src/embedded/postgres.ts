@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { open, readFile, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { initialise, keptPassword, prepareFolder } from './cluster.ts';
+import { initialise, keptPassword, makeDataFolder } from './cluster.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { freePorts } from './free-ports.ts';
 import { stopOrphan } from './orphan.ts';
@@ -38,7 +38,7 @@ export interface EmbeddedPostgres {
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
-  await prepareFolder(dataDir);
+  await makeDataFolder(dataDir);
   const lock = await lockFolder(dataDir);
   try {
     const link = join(dataDir, 'cluster');

@@ -1,0 +1,29 @@
+// Whether the gateway will be able to listen, found out before anything is started.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StartError } from '@shop/shared/runtime';
+
+/**
+ * Makes sure that the port can be listened on.
+ * @param patience how long to wait for it to become free, in milliseconds: after the launcher was killed, its gateway
+ *   still needs a moment to notice
+ * @throws StartError with one line that says what to do
+ */
+export async function claimPort(host: string, port: number, patience: number): Promise<void> {
+  for (const end = Date.now() + patience; ; await sleep(100)) {
+    const server = createServer().listen({ host, port, exclusive: true });
+    try {
+      await once(server, 'listening');
+      await new Promise((done) => server.close(done));
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EADDRINUSE' && Date.now() < end) continue;
+      if (code === 'EADDRINUSE') throw new StartError(`port ${port} is taken: set GATEWAY_PORT to another one`);
+      throw new StartError(
+        `the gateway cannot listen on ${host}, port ${port} (${code}): set GATEWAY_HOST, GATEWAY_PORT`,
+      );
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// The output of one process: every line into a file, warnings and errors on the terminal too.
+import { createWriteStream } from 'node:fs';
+import { rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+export interface LogFile {
+  /** Takes all lines of a stream. JSON lines of pino at level warn and above are shown; plain lines as `plain` says. */
+  take(stream: Readable, plain: (line: string) => void): void;
+  close(): void;
+}
+
+const rotateAt = 10 * 1024 * 1024;
+const warn = 40;
+
+/** Appends to `<folder>/<name>.log`; what has grown past 10 MiB is put aside first, as `<name>.log.1`. */
+export async function openLogFile(folder: string, name: string, show: (line: string) => void): Promise<LogFile> {
+  const path = join(folder, `${name}.log`);
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > rotateAt) await rename(path, `${path}.1`);
+  const file = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  file.on('error', (error) => show(`cannot write the log: ${error.message}`));
+  return {
+    take(stream, plain) {
+      createInterface({ input: stream }).on('line', (line) => {
+        file.write(`${line}\n`);
+        if (line.startsWith('{')) {
+          const warning = /"level":[456]0/.test(line) ? toWarning(line) : undefined;
+          if (warning !== undefined) show(warning);
+        } else plain(line);
+      });
+    },
+    close: () => file.end(),
+  };
+}
+
+/** The text of a JSON line at level warn or above, on one line. */
+export function toWarning(line: string): string | undefined {
+  try {
+    const { level, msg, err } = JSON.parse(line) as { level?: number; msg?: string; err?: { message?: string } };
+    if (level === undefined || level < warn) return undefined;
+    const cause = err?.message?.split('\n')[0];
+    return cause === undefined || cause === msg ? `${msg}` : `${msg}: ${cause}`;
+  } catch {
+    return undefined; // a line that only looks like JSON stays in the file
+  }
+}

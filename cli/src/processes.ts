@@ -1,0 +1,84 @@
+// The shop's processes, and the environment that makes them one shop.
+import { join } from 'node:path';
+import { freePorts, type SchemaName } from '@shop/shared/embedded';
+import type { DataFolder } from './data-folder.ts';
+import type { DatabaseUrls } from './database.ts';
+import type { Secrets } from './secrets.ts';
+import { root, type Settings } from './settings.ts';
+
+export type ServiceName = Exclude<SchemaName, 'events'>;
+export type ProcessName = ServiceName | 'gateway';
+
+/** In the order in which they are listed for people. */
+export const services = ['accounts', 'orders', 'catalogue', 'notifications'] as const satisfies readonly ServiceName[];
+
+export interface ShopProcess {
+  readonly name: ProcessName;
+  readonly script: string;
+  /** Where it listens; the gateway's is the address for clients. */
+  readonly url: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export interface Wiring {
+  readonly settings: Settings;
+  readonly folder: DataFolder;
+  readonly secrets: Secrets;
+  readonly databases: DatabaseUrls;
+  /** What the operator has set; it wins over every default here, save for addresses and ports. */
+  readonly given: NodeJS.ProcessEnv;
+}
+
+/** All processes, the gateway first, on free loopback ports. */
+export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
+  const { settings, given } = wiring;
+  const ports = await freePorts(services.length);
+  const addressOf = (index: number): string => `http://127.0.0.1:${ports[index]}`;
+  const gateway = `http://localhost:${settings.gatewayPort}`;
+  const common: NodeJS.ProcessEnv = {
+    ...commonEnvironment(wiring),
+    JWT_ISSUER: given.JWT_ISSUER || gateway,
+    JWT_AUDIENCE: given.JWT_AUDIENCE || 'shop',
+    JWKS_URL: given.JWKS_URL || `${addressOf(services.indexOf('accounts'))}/.well-known/jwks.json`,
+    ...Object.fromEntries(services.map((name, index) => [`${name.toUpperCase()}_URL`, addressOf(index)])),
+  };
+  const gatewayProcess: ShopProcess = {
+    name: 'gateway',
+    script: join(root, 'gateway/src/main.ts'),
+    url: gateway,
+    environment: { ...common, HOST: settings.gatewayHost, GATEWAY_PORT: String(settings.gatewayPort) },
+  };
+  return [
+    gatewayProcess,
+    ...services.map((name, index) => ({
+      name,
+      script: join(root, 'services', name, 'src/main.ts'),
+      url: addressOf(index),
+      environment: { ...common, ...serviceEnvironment(wiring, name), HOST: '127.0.0.1', PORT: String(ports[index]) },
+    })),
+  ];
+}
+
+/** The environment of a script of one service, such as the one that fills the catalogue. */
+export function scriptEnvironment(wiring: Wiring, name: ServiceName): NodeJS.ProcessEnv {
+  return { ...commonEnvironment(wiring), ...serviceEnvironment(wiring, name) };
+}
+
+function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEnv {
+  // The administrator's connection stays here.
+  const { DATABASE_URL, DATABASE_URL_FILE, EVENTS_URL, EVENTS_URL_FILE, ...passedOn } = given;
+  return {
+    NODE_COMPILE_CACHE: folder.compileCache,
+    MAIL_DIR: folder.mail,
+    ...secretsNotGiven(secrets, given),
+    ...passedOn,
+  };
+}
+
+function secretsNotGiven({ variables }: Secrets, given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => given[`${name}_FILE`] === undefined));
+}
+
+function serviceEnvironment({ settings, databases }: Wiring, name: ServiceName): NodeJS.ProcessEnv {
+  return { DATABASE_URL: databases[name], EVENTS_URL: settings.eventsUrl ?? databases.events };
+}

@@ -1,0 +1,40 @@
+// The shop's secrets: made at the first start, then kept. The folder with them and its database belong together.
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type SchemaName, schemas } from '@shop/shared/embedded';
+import { StartError } from '@shop/shared/runtime';
+import { writePrivately } from './data-folder.ts';
+
+export interface Secrets {
+  /** The password of each database role. */
+  readonly roles: Readonly<Record<SchemaName, string>>;
+  /** By environment variable. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** What the processes need, each 32 random bytes in base64url. */
+const variables = ['INTERNAL_SECRET', 'CURSOR_KEYS', 'KEY_ENCRYPTION_SECRET'];
+
+/**
+ * Reads the secrets and makes those that are missing.
+ * @throws StartError when the file is there but cannot be read
+ */
+export async function keptSecrets(path: string): Promise<Secrets> {
+  const kept = await readSecrets(path);
+  const make = (): string => randomBytes(32).toString('base64url');
+  const fill = (names: readonly string[], values: Readonly<Record<string, string>> = {}): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [name, values[name] ?? make()]));
+  const secrets = { roles: fill(schemas, kept.roles), variables: fill(variables, kept.variables) };
+  if (JSON.stringify(secrets) !== JSON.stringify(kept)) await writePrivately(path, JSON.stringify(secrets, null, 2));
+  return secrets as Secrets;
+}
+
+async function readSecrets(path: string): Promise<Partial<Secrets>> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Partial<Secrets>;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return {};
+    throw new StartError(`cannot read the secrets in ${path} (${code ?? 'not JSON'})`);
+  }
+}

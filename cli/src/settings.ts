@@ -1,0 +1,23 @@
+// What `npm start` and the command line take from the environment themselves; the rest goes on to the processes.
+import { fileURLToPath } from 'node:url';
+import { type Environment, integer, optional, readConfig, text, url } from '@shop/shared/runtime';
+
+/** The checkout. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export type Settings = ReturnType<typeof readSettings>;
+
+/** @throws ConfigError naming every variable that is wrong */
+export function readSettings(environment: Environment) {
+  return readConfig(environment, {
+    /** Where clients reach the shop. */
+    gatewayHost: text('GATEWAY_HOST', '127.0.0.1'),
+    gatewayPort: integer('GATEWAY_PORT', { min: 1, max: 65_535, fallback: 8080 }),
+    /** Database, secrets, e-mails and logs. */
+    dataDir: text('SHOP_DATA_DIR', fileURLToPath(new URL('../../.data', import.meta.url))),
+    /** An administrator's connection to an outside PostgreSQL, instead of the embedded one. */
+    databaseUrl: optional(url('DATABASE_URL', ['postgres', 'postgresql'])),
+    /** A broker (amqp://) or another PostgreSQL for the events, instead of the shop's own database. */
+    eventsUrl: optional(url('EVENTS_URL', ['amqp', 'amqps', 'postgres', 'postgresql'])),
+  });
+}

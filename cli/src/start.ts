@@ -1,0 +1,124 @@
+// `npm start`: the whole shop on this machine, one process each, until Ctrl-C.
+import { join } from 'node:path';
+import { ConfigError, StartError } from '@shop/shared/runtime';
+import { announce, dataFolder, takeFolder } from './data-folder.ts';
+import { embeddedServer, migrateAll, provision } from './database.ts';
+import { claimPort } from './gateway-port.ts';
+import { keepRunning } from './part.ts';
+import { runProcess } from './process-run.ts';
+import { scriptEnvironment, shopProcesses, type Wiring } from './processes.ts';
+import { keptSecrets } from './secrets.ts';
+import { readSettings, root } from './settings.ts';
+import { summarise } from './summary.ts';
+
+/** How long processes of a launcher that was killed may take to notice. */
+const orphansGoWithin = 15_000;
+
+const say = (name: string, line: string): void => {
+  process.stdout.write(`${name}: ${line}\n`);
+};
+
+/** Until all is ready, processes complain of one another; that stays in their logs. */
+let settled = false;
+
+const sayOnceSettled = (name: string) => (line: string) => {
+  if (settled) say(name, line);
+};
+
+/** What has to be undone, the latest last. */
+const stops: (() => Promise<void>)[] = [];
+
+let stopping: Promise<never> | undefined;
+
+function stop(code: number): Promise<never> {
+  stopping ??= (async () => {
+    for (let undo = stops.pop(); undo !== undefined; undo = stops.pop())
+      await undo().catch((error: Error) => say('stop', error.message));
+    process.exit(code);
+  })();
+  return stopping;
+}
+
+async function start(): Promise<void> {
+  const began = performance.now();
+  const settings = readSettings(process.env);
+  const folder = dataFolder(settings.dataDir);
+  const { release, abandoned } = await takeFolder(folder);
+  stops.push(release);
+  await claimPort(settings.gatewayHost, settings.gatewayPort, abandoned ? orphansGoWithin : 0);
+  const secrets = await keptSecrets(folder.secrets);
+
+  let adminUrl = settings.databaseUrl;
+  if (adminUrl === undefined) {
+    const server = await embeddedServer(folder.postgres);
+    const part = keepRunning(server.launch, (line) => say('postgresql', line));
+    stops.push(part.stop);
+    await part.ready;
+    adminUrl = await server.url();
+  }
+  const databases = await provision(adminUrl, secrets, settings.databaseUrl !== undefined);
+  await migrateAll(databases);
+
+  const wiring: Wiring = { settings, folder, secrets, databases, given: process.env };
+  const common = { cwd: root, logs: folder.logs };
+  const seed = runProcess({
+    ...common,
+    name: 'seed',
+    script: join(root, 'services/catalogue/src/seed.ts'),
+    parameters: ['--demo'],
+    environment: scriptEnvironment(wiring, 'catalogue'),
+    say: sayOnceSettled('seed'),
+  });
+  const processes = await shopProcesses(wiring);
+  const parts = processes.map(({ name, script, url, environment }) => {
+    const launch = () => runProcess({ ...common, name, script, url, environment, say: sayOnceSettled(name) });
+    return keepRunning(launch, (line) => say(name, line));
+  });
+  // The gateway, the first of them, stops first: nothing new comes in while the services finish what they have.
+  const [gateway, ...others] = parts;
+  stops.push(async () => void (await Promise.all([seed.stop(), ...others.map((part) => part.stop())])));
+  stops.push(async () => gateway?.stop());
+  await Promise.all([seed.ready, ...parts.map((part) => part.ready)]);
+
+  settled = true;
+
+  const places = processes.map(({ name, url }) => [name, url] as const);
+  const [[, address]] = places as [readonly [string, string]];
+  await announce(folder, {
+    gateway: address,
+    processes: Object.fromEntries(places),
+    databases,
+    eventsUrl: settings.eventsUrl ?? databases.events,
+  });
+  const { host, pathname } = new URL(databases.orders);
+  process.stdout.write(
+    summarise({
+      gateway: address,
+      places: [...places, ['postgresql', `${host}, database ${pathname.slice(1)}`]],
+      data: folder.path,
+      mail: folder.mail,
+      logs: folder.logs,
+      productId: await someProduct(address),
+      seconds: (performance.now() - began) / 1000,
+    }),
+  );
+}
+
+/** A product that can be ordered, for the example. */
+async function someProduct(gateway: string): Promise<string | undefined> {
+  const answer = await fetch(`${gateway}/v1/products?status=available&limit=1`);
+  const page = (await answer.json()) as { items?: { id: string }[] };
+  return page.items?.[0]?.id;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
+try {
+  await start();
+} catch (error) {
+  // While stopping, whatever was still being started fails as a matter of course.
+  if (stopping === undefined) {
+    const known = error instanceof ConfigError || error instanceof StartError;
+    process.stderr.write(`${known ? error.message : `cannot start: ${String(error)}`}\n`);
+  }
+  await stop(1);
+}
