@@ -29,7 +29,8 @@ export async function keptSecrets(path: string): Promise<Secrets> {
   return secrets as Secrets;
 }
 
-async function readSecrets(path: string): Promise<Partial<Secrets>> {
+/** What is kept already. */
+export async function readSecrets(path: string): Promise<Partial<Secrets>> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Partial<Secrets>;
   } catch (error) {
