@@ -60,7 +60,7 @@ function contentOf(occasion: Occasion): Content {
     case 'order-received': {
       const { items, totalCost, currency } = occasion.details;
       const money = moneyFormat(currency);
-      const rows = items.map((item) => [`${item.quantity} × ${oneLine(item.name)}`, money(item.lineTotal)]);
+      const rows = items.map((item) => [`${item.quantity} x ${oneLine(item.name)}`, money(item.lineTotal)]);
       return {
         subject: 'We have received your order',
         blocks: [
@@ -80,7 +80,7 @@ function contentOf(occasion: Occasion): Content {
         subject: 'Your order is cancelled',
         blocks: [
           'Your order is cancelled. Nothing of it will be shipped.',
-          items.map((item) => [`${item.quantity} × ${oneLine(item.name)}`]),
+          items.map((item) => [`${item.quantity} x ${oneLine(item.name)}`]),
           ...(reason === null || reason.trim() === '' ? [] : [`Reason: ${oneLine(reason)}`]),
         ],
       };

@@ -27,7 +27,7 @@ interface Payload {
 
 const connectWithin = 5_000;
 // A job whose process died is given to another one after this time: handlers take milliseconds.
-const expireInSeconds = 5;
+const expireInSeconds = 3;
 const superviseSeconds = 2;
 const year = 365 * 24 * 60 * 60;
 

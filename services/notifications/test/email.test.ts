@@ -1,0 +1,75 @@
+// What the e-mails say, and that nothing a customer wrote becomes more than text.
+import { describe, expect, it } from '@jest/globals';
+import { composeEmail } from '../src/email.ts';
+import { someOrder } from './shop-events.ts';
+
+const sender = { shopName: 'The Shop', address: 'orders@shop.example' };
+
+describe('composeEmail', () => {
+  it('lists the items and the total of an order received', () => {
+    const { created, orderId } = someOrder();
+    const email = composeEmail(
+      sender,
+      { email: 'ada@example.org', name: 'Ada' },
+      { kind: 'order-received', details: created },
+    );
+    expect(email.text).toBe(
+      [
+        'Hello Ada,',
+        'Thank you. We have received your order and will tell you when it ships.',
+        '2 x Desk lamp  EUR 39.98\n1 x Chair      EUR 120.50\nTotal          EUR 160.48',
+        `Your order number is ${orderId}.`,
+        'The Shop\n',
+      ].join('\n\n'),
+    );
+    expect(email.html).toContain('<tr><td>Total</td><td>EUR 160.48</td></tr>');
+  });
+
+  it('writes amounts with the decimals of their currency', () => {
+    const { created } = someOrder();
+    const details = {
+      ...created,
+      currency: 'JPY',
+      totalCost: 1200,
+      items: created.items.map((item) => ({ ...item, lineTotal: 600 })),
+    };
+    const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-received', details });
+    expect(email.text).toContain('Total          JPY 1,200');
+  });
+
+  it('escapes names and reasons in HTML and keeps them on one line', () => {
+    const { cancelled } = someOrder();
+    const details = { ...cancelled, reason: 'line\r\nBcc: x@example.org <script>alert("1")</script>' };
+    const recipient = { email: 'a@example.org', name: '<img src=x>\r\nSubject: \u202efake' };
+    const email = composeEmail(sender, recipient, { kind: 'order-cancelled', details });
+    expect(email.to.name).toBe('<img src=x> Subject: fake');
+    expect(email.text).toContain('Reason: line Bcc: x@example.org <script>alert("1")</script>\n');
+    expect(email.html).toContain('<p>Hello &lt;img src=x&gt; Subject: fake,</p>');
+    expect(email.html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
+    expect(email.html).not.toContain('<script');
+  });
+
+  it('says nothing of a reason that was not given', () => {
+    const { cancelled } = someOrder();
+    for (const reason of [null, '  ']) {
+      const details = { ...cancelled, reason };
+      const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-cancelled', details });
+      expect(email.text).not.toContain('Reason');
+    }
+  });
+
+  it('gives one notification one Message-ID, and each its own', () => {
+    const order = someOrder();
+    const recipient = { email: 'a@example.org', name: 'Ada' };
+    const first = composeEmail(sender, recipient, { kind: 'order-shipped', details: order.reference });
+    const again = composeEmail(
+      sender,
+      { ...recipient, name: 'B' },
+      { kind: 'order-shipped', details: order.reference },
+    );
+    const other = composeEmail(sender, recipient, { kind: 'order-cancelled', details: order.cancelled });
+    expect(first.messageId).toBe(`<order-shipped.${order.orderId}@shop.example>`);
+    expect(again.messageId).toBe(first.messageId);
+    expect(other.messageId).not.toBe(first.messageId);
+  });
+});

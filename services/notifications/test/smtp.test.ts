@@ -1,0 +1,154 @@
+// The whole service against a real SMTP server: delivery, refusals for now and for good, a server that is away.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually, startServices, type TestServices } from '@shop/shared/testing';
+import { SMTPServer } from 'smtp-server';
+import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
+
+interface Received {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly content: string;
+}
+
+describe('notifications over SMTP', () => {
+  const received: Received[] = [];
+  const refusals = new Map<string, Error[]>();
+  let server: SMTPServer;
+  let services: TestServices;
+  let events: ShopEvents;
+  let port = 0;
+
+  const listen = async () => {
+    server = new SMTPServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      logger: false,
+      onRcptTo: ({ address }, _session, callback) => callback(refusals.get(address)?.shift() ?? null),
+      onData(stream, { envelope }, callback) {
+        const parts: Buffer[] = [];
+        stream.on('data', (part: Buffer) => parts.push(part));
+        stream.on('end', () => {
+          received.push({
+            from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
+            to: envelope.rcptTo.map(({ address }) => address),
+            content: Buffer.concat(parts).toString().replaceAll('\r\n ', ''), // long headers are folded
+          });
+          callback();
+        });
+      },
+    });
+    server.on('error', () => {});
+    server.listen(port, '127.0.0.1');
+    await once(server.server, 'listening');
+    port = (server.server.address() as AddressInfo).port;
+  };
+
+  beforeAll(async () => {
+    await listen();
+    services = await startServices(['notifications'], { environment: { SMTP_URL: `smtp://127.0.0.1:${port}` } });
+    events = await joinEvents(services.database.urls.events);
+  }, 60_000);
+
+  beforeEach(() => {
+    received.length = 0;
+  });
+
+  afterAll(async () => {
+    await events?.close();
+    await services?.stop();
+    await new Promise<void>((resolve) => server.close(resolve));
+  });
+
+  const refusal = (code: number, message: string) => Object.assign(new Error(message), { responseCode: code });
+  const orderOf = (email: string, name = 'Ada') => {
+    const order = someOrder();
+    return { ...order, account: { ...order.account, email, name } };
+  };
+  const outcome = (orderId: string) =>
+    eventually(() => {
+      const found = events.told.find((each) => each.orderId === orderId);
+      if (found === undefined) throw new Error('not told yet');
+      return found.outcome;
+    }, 10_000);
+
+  it('hands the e-mail to the server', async () => {
+    const order = orderOf('ada@example.org');
+    await events.send('account.registered.v1', order.account);
+    await events.send('order.created.v1', order.created);
+    expect(await outcome(order.orderId)).toBe('done');
+    expect(received).toHaveLength(1);
+    expect(received[0]).toMatchObject({ from: 'orders@shop.example', to: ['ada@example.org'] });
+    expect(received[0]?.content).toContain(`Message-ID:<order-received.${order.orderId}@shop.example>`);
+    expect(received[0]?.content).toMatch(/Content-Type: multipart\/alternative/);
+  });
+
+  it('tries again when the server refuses for now', async () => {
+    const order = orderOf('later@example.org');
+    refusals.set('later@example.org', [refusal(451, 'not now'), refusal(450, 'not yet')]);
+    await events.send('account.registered.v1', order.account);
+    await events.send('order.shipped.v1', order.reference);
+    expect(await outcome(order.orderId)).toBe('done');
+    expect(received).toHaveLength(1);
+    const { rows } = await services
+      .service('notifications')
+      .database.query('SELECT status, attempts FROM notifications WHERE order_id = $1', [order.orderId]);
+    expect(rows).toEqual([{ status: 'sent', attempts: 3 }]);
+  });
+
+  it('gives up, and says so, when the server refuses for good', async () => {
+    const order = orderOf('nobody@example.org');
+    refusals.set('nobody@example.org', [refusal(550, 'no such mailbox')]);
+    await events.send('account.registered.v1', order.account);
+    await events.send('order.cancelled.v1', order.cancelled);
+    expect(await outcome(order.orderId)).toBe('failed');
+    expect(received).toEqual([]);
+    const { rows } = await services
+      .service('notifications')
+      .database.query('SELECT status, problem FROM notifications WHERE order_id = $1', [order.orderId]);
+    expect(rows).toEqual([{ status: 'failed', problem: expect.stringContaining('no such mailbox') }]);
+  });
+
+  it.each([
+    ['a line break in the address', 'ada@example.org\r\nBcc: all@example.org', 'Ada', 'failed'],
+    ['two addresses', 'ada@example.org, all@example.org', 'Ada', 'failed'],
+    ['a line break in the name', 'ada@example.org', 'Ada\r\nBcc: all@example.org', 'done'],
+    ['quotes and brackets in the name', 'ada@example.org', 'Ada" <all@example.org>, "', 'done'],
+  ])('is not misled by %s', async (_what, email, name, expected) => {
+    const order = orderOf(email, name);
+    await events.send('account.registered.v1', order.account);
+    await events.send('order.shipped.v1', order.reference);
+    expect(await outcome(order.orderId)).toBe(expected);
+    expect(received.flatMap(({ to }) => to)).toEqual(expected === 'done' ? ['ada@example.org'] : []);
+    const headers = received[0]?.content.split('\r\n\r\n')[0] ?? '';
+    expect(headers).not.toMatch(/^Bcc:/im);
+  });
+
+  it('keeps the e-mails while the server is away', async () => {
+    await new Promise<void>((resolve) => server.close(resolve));
+    const order = orderOf('patient@example.org');
+    await events.send('account.registered.v1', order.account);
+    await events.send('order.created.v1', order.created);
+    await eventually(async () => {
+      const { rows } = await services
+        .service('notifications')
+        .database.query('SELECT status, attempts FROM notifications WHERE order_id = $1', [order.orderId]);
+      expect(rows).toEqual([{ status: 'waiting', attempts: expect.any(Number) }]);
+      expect(rows[0]?.attempts).toBeGreaterThan(0);
+    });
+    await listen();
+    expect(await outcome(order.orderId)).toBe('done');
+    expect(received.map(({ to }) => to)).toEqual([['patient@example.org']]);
+  });
+
+  it('gives up after a week without an address', async () => {
+    const orderId = newId();
+    await services.service('notifications').database.query(
+      `INSERT INTO notifications (id, order_id, account_id, kind, details, request_id, created_at)
+       VALUES ($1, $2::text::uuid, $3::text::uuid, 'order-shipped', json_build_object('orderId', $2::text, 'accountId', $3::text), 'r', now() - interval '8 days')`,
+      [newId(), orderId, newId()],
+    );
+    expect(await outcome(orderId)).toBe('failed');
+  });
+});

@@ -1,0 +1,62 @@
+// How the process starts, and how it refuses to.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { serviceFolder, startServices, type TestServices } from '@shop/shared/testing';
+
+describe('the notifications process', () => {
+  let services: TestServices;
+  beforeAll(async () => {
+    services = await startServices(['notifications']);
+  });
+  afterAll(() => services?.stop());
+
+  const run = async (environment: Record<string, string>) => {
+    const child = spawn(process.execPath, [`${serviceFolder('notifications')}/src/main.ts`], {
+      env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'silent', ...environment },
+    });
+    const lines: string[] = [];
+    child.stderr.on('data', (data) => lines.push(String(data)));
+    const [code] = await once(child, 'exit');
+    return { code, lines: lines.join('').trim().split('\n') };
+  };
+  const whole = () => ({
+    DATABASE_URL: services.database.urls.notifications,
+    EVENTS_URL: services.database.urls.events,
+    PORT: '0',
+  });
+
+  it('is ready when the database and the broker are', async () => {
+    const { status, body } = await services.service('notifications').client.get('/health/ready');
+    expect(status).toBe(200);
+    expect(body).toEqual({ status: 'ready', checks: { database: 'ok', events: 'ok' } });
+  });
+
+  it('has nothing at any other address', async () => {
+    expect((await services.service('notifications').client.get('/v1/orders')).status).toBe(404);
+  });
+
+  it('names every mistake in its environment', async () => {
+    const { code, lines } = await run({ PORT: 'x', SMTP_URL: 'http://mail', MAIL_FROM: 'Shop <a@b>' });
+    expect(code).toBe(1);
+    expect(lines).toEqual([
+      'notifications: DATABASE_URL is required',
+      'notifications: EVENTS_URL is required',
+      expect.stringContaining('PORT must be a whole number'),
+      expect.stringContaining('SMTP_URL must be a URL'),
+      expect.stringContaining('MAIL_FROM must be an e-mail address'),
+    ]);
+  });
+
+  it('refuses a mail folder that cannot be written', async () => {
+    const { code, lines } = await run({ ...whole(), MAIL_DIR: '/dev/null/mail' });
+    expect(code).toBe(1);
+    expect(lines).toEqual(['notifications: cannot write to the mail folder /dev/null/mail (ENOTDIR)']);
+  });
+
+  it('refuses a schema that is not migrated', async () => {
+    const { code, lines } = await run({ ...whole(), DATABASE_URL: services.database.urls.orders });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(/^notifications: migrations are missing: shared\/0001_events\.sql/)]);
+  });
+});
