@@ -1,0 +1,107 @@
+// What an account is: its row, what of it leaves the service, and what others are told of it.
+import type { AccountDetails } from '@shop/shared/events';
+import { etagOf, Problem, type Reply } from '@shop/shared/http';
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from 'sequelize';
+
+/** All sub-fields are optional texts. */
+export type ShippingAddress = Readonly<
+  Partial<Record<'street_address' | 'city' | 'region' | 'postal_code' | 'country', string>>
+>;
+
+/** The members that clients write, password aside. */
+export interface Profile {
+  readonly email: string;
+  readonly name: string;
+  readonly phone_number?: string;
+  readonly shipping_address?: ShippingAddress;
+}
+
+export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
+  declare id: string;
+  /** As written. */
+  declare email: string;
+  /** `emailKey(email)`: unique. */
+  declare emailKey: string;
+  declare name: string;
+  declare passwordHash: string;
+  declare phoneNumber: string | null;
+  declare shippingAddress: ShippingAddress | null;
+  declare scopes: CreationOptional<string[]>;
+  /** Changes with every PATCH that changes something; the entity tag. */
+  declare version: number;
+  declare createdAt: CreationOptional<Date>;
+  declare updatedAt: CreationOptional<Date>;
+}
+
+export function defineAccount(sequelize: Sequelize): void {
+  Account.init(
+    {
+      id: { type: DataTypes.UUID, primaryKey: true },
+      email: { type: DataTypes.TEXT, allowNull: false },
+      emailKey: { type: DataTypes.TEXT, allowNull: false },
+      name: { type: DataTypes.TEXT, allowNull: false },
+      passwordHash: { type: DataTypes.TEXT, allowNull: false },
+      phoneNumber: DataTypes.TEXT,
+      shippingAddress: DataTypes.JSONB,
+      scopes: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false, defaultValue: [] },
+      version: { type: DataTypes.INTEGER, allowNull: false },
+      createdAt: DataTypes.DATE(3),
+      updatedAt: DataTypes.DATE(3),
+    },
+    { sequelize, tableName: 'accounts', underscored: true },
+  );
+}
+
+/** The columns of a profile. */
+export function profileColumns(profile: Profile) {
+  return {
+    email: profile.email,
+    name: profile.name,
+    phoneNumber: profile.phone_number ?? null,
+    shippingAddress: profile.shipping_address ?? null,
+  };
+}
+
+/** The members that clients may see and write. */
+export function profileOf(account: Account): Profile {
+  return {
+    email: account.email,
+    name: account.name,
+    ...(account.phoneNumber === null ? {} : { phone_number: account.phoneNumber }),
+    ...(account.shippingAddress === null ? {} : { shipping_address: account.shippingAddress }),
+  };
+}
+
+/** Everything of an account that leaves the service: neither password, scopes nor times. */
+export function toAccount(account: Account): Profile & { readonly id: string } {
+  return { id: account.id, ...profileOf(account) };
+}
+
+/** The answer that shows an account. No cache may keep it. */
+export function accountReply(status: number, account: Account, headers: Readonly<Record<string, string>> = {}): Reply {
+  return {
+    status,
+    headers: { 'Cache-Control': 'private, no-cache', ...headers },
+    etag: etagOf(account.version),
+    body: toAccount(account),
+  };
+}
+
+/** What other services are told. They write to this address, so it goes without the blanks that its owner typed around it. */
+export function toDetails(account: Account): AccountDetails {
+  return { accountId: account.id, email: account.email.trim(), name: account.name };
+}
+
+export function emailTaken(cause: unknown): Problem {
+  return new Problem('email-already-registered', 'An account with this e-mail address exists. Log in instead.', {
+    errors: [{ pointer: '/email', detail: 'is already registered' }],
+    cause,
+  });
+}

@@ -1,0 +1,35 @@
+// What was done to an account, or tried: kept for a year, seen by operators only.
+import { sql } from '@shop/shared/database';
+import { newId } from '@shop/shared/runtime';
+import type { Transaction } from 'sequelize';
+
+/** Action → what is kept beside account, request and time. Never a password or a token. */
+export interface AuditDetails {
+  'login-succeeded': Record<never, never>;
+  'login-failed': Record<never, never>;
+  'refresh-token-reused': Record<never, never>;
+  'password-changed': Record<never, never>;
+  'email-changed': { readonly from: string; readonly to: string };
+  'scopes-changed': { readonly from: readonly string[]; readonly to: readonly string[] };
+}
+
+export interface AuditEntry<Action extends keyof AuditDetails> {
+  readonly action: Action;
+  /** Undefined when the e-mail that was tried has no account. */
+  readonly accountId: string | undefined;
+  /** Undefined for the command line. */
+  readonly requestId: string | undefined;
+  readonly detail: AuditDetails[Action];
+}
+
+/** Writes the entry in the transaction of what it tells of. */
+export async function audit<Action extends keyof AuditDetails>(
+  tx: Transaction,
+  entry: AuditEntry<Action>,
+): Promise<void> {
+  await sql(
+    tx,
+    'INSERT INTO audit_log (id, account_id, action, request_id, detail) VALUES ($1, $2, $3, $4, $5::jsonb)',
+    [newId(), entry.accountId ?? null, entry.action, entry.requestId ?? null, JSON.stringify(entry.detail)],
+  );
+}

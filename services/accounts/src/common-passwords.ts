@@ -1,0 +1,18 @@
+// The few thousand commonest passwords, from the ranked list that the password meter zxcvbn-ts carries.
+
+import { Problem } from '@shop/shared/http';
+import { dictionary } from '@zxcvbn-ts/language-common';
+
+const ranks = 10_000;
+const minLength = 8;
+
+// About 3,500: what is shorter is refused for its length. The list is lower case, and so is the first thing that is tried.
+const common = new Set(dictionary['passwords-common'].slice(0, ranks).filter((word) => word.length >= minLength));
+
+/** @throws Problem 422 for a password that is among the first an attacker tries, in whatever case */
+export function refuseCommonPassword(password: string): void {
+  if (!common.has(password.toLowerCase())) return;
+  throw new Problem('password-too-common', 'This password is among the commonest ones. Choose another.', {
+    errors: [{ pointer: '/password', detail: 'is among the commonest passwords' }],
+  });
+}

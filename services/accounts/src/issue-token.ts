@@ -1,0 +1,83 @@
+// POST /v1/tokens: log-in by e-mail and password, and renewal by refresh token.
+import { bearerChallenge } from '@shop/shared/auth';
+import { type OperationRequest, Problem, type Reply } from '@shop/shared/http';
+import { signAccessToken } from './access-token.ts';
+import { Account } from './account.ts';
+import { audit } from './audit.ts';
+import type { Context } from './context.ts';
+import { emailKey } from './email.ts';
+import { rotate, startFamily } from './refresh-token.ts';
+import { accessTokenSeconds } from './signing-key.ts';
+
+type Grant =
+  | { readonly email: string; readonly password: string; readonly refresh_token?: never }
+  | { readonly refresh_token: string };
+
+interface Granted {
+  readonly account: { readonly id: string; readonly scopes: readonly string[] };
+  readonly refreshToken: string;
+}
+
+/** @throws Problem 401, the same for whatever does not fit; 503 when too many passwords are being checked */
+export async function issueToken(request: OperationRequest, context: Context): Promise<Reply> {
+  // Asked for first: a refresh token is not spent when there is no key to sign with.
+  const key = await context.signingKeys.current();
+  const grant = request.body as Grant;
+  const { account, refreshToken } =
+    grant.refresh_token === undefined
+      ? await logIn(request, context, grant.email, grant.password)
+      : await refresh(request, context, grant.refresh_token);
+  return {
+    status: 200,
+    headers: { 'Cache-Control': 'no-store' },
+    body: {
+      access_token: await signAccessToken(key, context.tokenIssuer, account),
+      token_type: 'Bearer',
+      expires_in: accessTokenSeconds,
+      refresh_token: refreshToken,
+    },
+  };
+}
+
+/** With and without an account the same steps: one look-up, one check of a hash, one row in the audit log. */
+async function logIn(request: OperationRequest, context: Context, email: string, password: string): Promise<Granted> {
+  const found = await Account.findOne({ where: { emailKey: emailKey(email) } });
+  const fits = await context.passwords.matches(found?.passwordHash, password);
+  const granted = await context.database.transaction(async (tx) => {
+    // Read again with a lock: the password may have been changed while this one was checked against the old hash.
+    const account =
+      found !== null && fits
+        ? await Account.findOne({
+            where: { id: found.id, passwordHash: found.passwordHash },
+            transaction: tx,
+            lock: tx.LOCK.SHARE,
+          })
+        : null;
+    const action = account === null ? 'login-failed' : 'login-succeeded';
+    await audit(tx, { action, accountId: found?.id, requestId: request.id, detail: {} });
+    if (account === null) return undefined;
+    return { account, refreshToken: await startFamily(tx, account.id, context.refreshTokenDays) };
+  });
+  if (granted === undefined) throw invalidCredentials('The e-mail address or the password is wrong.');
+  return granted;
+}
+
+async function refresh(request: OperationRequest, context: Context, token: string): Promise<Granted> {
+  const granted = await context.database.transaction(async (tx) => {
+    const rotation = await rotate(tx, token, context.refreshTokenDays);
+    if (rotation.outcome === 'reused') {
+      const { accountId } = rotation;
+      await audit(tx, { action: 'refresh-token-reused', accountId, requestId: request.id, detail: {} });
+    }
+    if (rotation.outcome !== 'rotated') return undefined;
+    const account = await Account.findByPk(rotation.accountId, { transaction: tx, rejectOnEmpty: true });
+    return { account, refreshToken: rotation.token };
+  });
+  // Thrown after the COMMIT: the end of a family whose token came twice must stay.
+  if (granted === undefined) throw invalidCredentials('The refresh token is not valid. Log in again.');
+  return granted;
+}
+
+function invalidCredentials(detail: string): Problem {
+  return new Problem('invalid-credentials', detail, { headers: { 'WWW-Authenticate': bearerChallenge() } });
+}

@@ -1,0 +1,88 @@
+// Refresh tokens: opaque, stored as digests, each used once. All tokens that go back to one log-in are a family.
+import { createHash, randomBytes } from 'node:crypto';
+import { sql } from '@shop/shared/database';
+import { newId } from '@shop/shared/runtime';
+import type { Transaction } from 'sequelize';
+
+/** Why a family that a token belongs to was found, and what to do about it. */
+export type Rotation =
+  | { readonly outcome: 'rotated'; readonly accountId: string; readonly token: string }
+  | { readonly outcome: 'reused'; readonly accountId: string }
+  | { readonly outcome: 'unknown' };
+
+const tokenBytes = 32;
+
+/** The first token of a new family. The caller holds a lock on the account, so that a change of its password comes before or after. */
+export async function startFamily(tx: Transaction, accountId: string, days: number): Promise<string> {
+  const id = newId();
+  await sql(
+    tx,
+    "INSERT INTO refresh_families (id, account_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 day')",
+    [id, accountId, days],
+  );
+  return insertToken(tx, id);
+}
+
+/**
+ * Takes a token and gives its successor. A token that was used before ends the family (RFC 9700 section 4.14.2): of two holders
+ * one is a thief, and nothing tells which. That holds without a grace period. Of two requests with the same token at once one
+ * gets a successor and the other one ends it; a client whose answer was lost on the way has to log in again.
+ * The transaction must commit also when the token is refused: the end of the family is in it.
+ */
+export async function rotate(tx: Transaction, token: string, days: number): Promise<Rotation> {
+  const digest = digestOf(token);
+  const family = await lockFamily(tx, digest);
+  if (family === undefined) return { outcome: 'unknown' };
+  const { id, accountId, expired } = family;
+  // Looked at only now: another request may have used the token while this one waited for the family.
+  const used = await sql(
+    tx,
+    'UPDATE refresh_tokens SET used_at = now() WHERE digest = $1 AND used_at IS NULL RETURNING digest',
+    [digest],
+  );
+  if (used.length === 0) {
+    await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [id]);
+    return { outcome: 'reused', accountId };
+  }
+  if (expired) return { outcome: 'unknown' };
+  await sql(tx, "UPDATE refresh_families SET expires_at = now() + $2 * interval '1 day' WHERE id = $1", [id, days]);
+  return { outcome: 'rotated', accountId, token: await insertToken(tx, id) };
+}
+
+/** Ends the family that any of whose tokens, used or not, this is. A token that nobody gave out ends nothing. */
+export async function endFamily(tx: Transaction, token: string): Promise<void> {
+  const family = await lockFamily(tx, digestOf(token));
+  if (family !== undefined) await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [family.id]);
+}
+
+/** Logs the account out everywhere. The caller holds the row of the account. */
+export async function endAllFamilies(tx: Transaction, accountId: string): Promise<void> {
+  await sql(tx, 'DELETE FROM refresh_families WHERE account_id = $1', [accountId]);
+}
+
+interface Family {
+  readonly id: string;
+  readonly accountId: string;
+  readonly expired: boolean;
+}
+
+async function lockFamily(tx: Transaction, digest: string): Promise<Family | undefined> {
+  const [family] = await sql<Family>(
+    tx,
+    `SELECT id, account_id AS "accountId", expires_at <= now() AS expired FROM refresh_families
+     WHERE id = (SELECT family_id FROM refresh_tokens WHERE digest = $1) FOR UPDATE`,
+    [digest],
+  );
+  return family;
+}
+
+async function insertToken(tx: Transaction, familyId: string): Promise<string> {
+  const token = randomBytes(tokenBytes).toString('base64url');
+  await sql(tx, 'INSERT INTO refresh_tokens (digest, family_id) VALUES ($1, $2)', [digestOf(token), familyId]);
+  return token;
+}
+
+/** A plain digest is enough: 256 random bits leave nothing to guess. */
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

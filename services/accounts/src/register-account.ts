@@ -1,0 +1,43 @@
+// POST /v1/accounts: a new account, its password hashed, and the event that tells of it.
+import { violatedConstraint } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { newId } from '@shop/shared/runtime';
+import { Account, accountReply, emailTaken, type Profile, profileColumns, toDetails } from './account.ts';
+import { refuseCommonPassword } from './common-passwords.ts';
+import type { Context } from './context.ts';
+import { emailKey } from './email.ts';
+
+interface Registration extends Profile {
+  readonly password: string;
+}
+
+/** @throws Problem 409 for a registered e-mail, 422 for a common password, 503 when too many passwords wait for their hash */
+export async function registerAccount(request: OperationRequest, context: Context): Promise<Reply> {
+  const { password, ...profile } = request.body as Registration;
+  refuseCommonPassword(password);
+  // Before the transaction: whoever waits for a turn must not hold a connection.
+  const passwordHash = await context.passwords.hash(password);
+  return idempotent(request, context, async (transaction) => {
+    const row = {
+      id: newId(),
+      ...profileColumns(profile),
+      emailKey: emailKey(profile.email),
+      passwordHash,
+      version: 1,
+    };
+    // The unique index decides between two at once; asking first would only look like a check.
+    const account = await Account.create(row, { transaction }).catch((error: unknown) => {
+      throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
+    });
+    await appendEvent(transaction, {
+      type: 'account.registered.v1',
+      subject: account.id,
+      sequence: account.version,
+      data: toDetails(account),
+      requestId: request.id,
+      traceparent: request.traceparent,
+    });
+    return accountReply(201, account, { Location: `/v1/accounts/${account.id}` });
+  });
+}

@@ -1,0 +1,94 @@
+// What an operator does with the signing keys: look at them, rotate, revoke. The services follow by themselves.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, sql } from '@shop/shared/database';
+import { StartError } from '@shop/shared/runtime';
+import type { Transaction } from 'sequelize';
+import type { Seal } from './seal.ts';
+import { fillSigningKeys, isPublished, lockSigningKeys } from './signing-key.ts';
+
+export interface ListedKey {
+  readonly kid: string;
+  readonly state: 'next' | 'current' | 'retiring' | 'revoked';
+  /** Whether the key set shows it. */
+  readonly published: boolean;
+  readonly createdAt: Date;
+  readonly currentAt: Date | null;
+  readonly retiredAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+// Verifiers read the key set once a second; a key signs only after all of them had the time to see it.
+const publishedBefore = 3_000;
+// Verifiers refuse a set of more than 32 keys.
+const maximumPublished = 30;
+
+/** All keys that ever were, newest first. */
+export async function listKeys({ pool }: Database): Promise<ListedKey[]> {
+  const { rows } = await pool.query<ListedKey>(
+    `SELECT kid, state, (${isPublished}) AS published, created_at AS "createdAt", current_at AS "currentAt",
+       retired_at AS "retiredAt", revoked_at AS "revokedAt"
+     FROM signing_keys ORDER BY created_at DESC, kid`,
+  );
+  return rows;
+}
+
+/**
+ * The next key signs from now on; the one before stays published until its last token has expired. Waits when the next key is
+ * so young that a verifier may not have seen it: no token is ever refused because of a rotation.
+ * @throws StartError when so many rotations came in a row that their keys fill the key set
+ */
+export async function rotateKeys(database: Database, seal: Seal): Promise<void> {
+  for (;;) {
+    const age = await database.transaction((tx) => rotateUnlessYoung(tx, seal));
+    if (age >= publishedBefore) return;
+    await sleep(publishedBefore - age);
+  }
+}
+
+/** @returns the age of the next key in milliseconds; below `publishedBefore` nothing was changed */
+async function rotateUnlessYoung(tx: Transaction, seal: Seal): Promise<number> {
+  await lockSigningKeys(tx);
+  await fillSigningKeys(tx, seal);
+  const [found] = await sql<{ age: number; published: number }>(
+    tx,
+    `SELECT count(*)::int AS published,
+       floor(extract(epoch FROM clock_timestamp() - max(created_at) FILTER (WHERE state = 'next')) * 1000)::int AS age
+     FROM signing_keys WHERE ${isPublished}`,
+  );
+  const { age, published } = found ?? { age: 0, published: 0 };
+  if (published >= maximumPublished)
+    throw new StartError('too many keys are still published; rotate again in 20 minutes');
+  if (age < publishedBefore) return age;
+  await sql(
+    tx,
+    `UPDATE signing_keys SET state = 'retiring', retired_at = clock_timestamp(), private_key = NULL WHERE state = 'current'`,
+  );
+  await promoteNext(tx, seal);
+  return age;
+}
+
+/**
+ * The key set no longer shows the key: its tokens are refused as soon as the verifiers have read the set again, within 2 s.
+ * When it was the current one the next one signs from now on.
+ * @throws StartError when there is no such key
+ */
+export async function revokeKey(database: Database, seal: Seal, kid: string): Promise<void> {
+  await database.transaction(async (tx) => {
+    await lockSigningKeys(tx);
+    const [key] = await sql<{ state: ListedKey['state'] }>(tx, 'SELECT state FROM signing_keys WHERE kid = $1', [kid]);
+    if (key === undefined) throw new StartError(`there is no signing key ${kid}`);
+    if (key.state === 'revoked') return;
+    await sql(
+      tx,
+      "UPDATE signing_keys SET state = 'revoked', revoked_at = clock_timestamp(), private_key = NULL WHERE kid = $1",
+      [kid],
+    );
+    if (key.state === 'current') await promoteNext(tx, seal);
+    else await fillSigningKeys(tx, seal);
+  });
+}
+
+async function promoteNext(tx: Transaction, seal: Seal): Promise<void> {
+  await sql(tx, "UPDATE signing_keys SET state = 'current', current_at = clock_timestamp() WHERE state = 'next'");
+  await fillSigningKeys(tx, seal);
+}

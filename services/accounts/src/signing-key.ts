@@ -1,0 +1,115 @@
+// The keys that sign access tokens. The table is the truth and every process asks it each time, so a rotation or a
+// revocation holds everywhere from its COMMIT on; only the unsealed private key is remembered.
+import { type Database, isDatabaseAway, sql } from '@shop/shared/database';
+import { StartError } from '@shop/shared/runtime';
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  exportJWK,
+  exportPKCS8,
+  generateKeyPair,
+  importPKCS8,
+  type JWK,
+} from 'jose';
+import type { Transaction } from 'sequelize';
+import type { Seal } from './seal.ts';
+
+export const algorithm = 'ES256';
+
+/** How long an access token is valid, in seconds. */
+export const accessTokenSeconds = 900;
+
+// A token may be signed just before its key retires; the rest is room for clocks that differ.
+const retiringSeconds = accessTokenSeconds + 300;
+
+/** Holds for keys that verifiers may meet: the current one, the next one before it is used, and those with tokens still out. */
+export const isPublished = `state IN ('next', 'current')
+  OR (state = 'retiring' AND retired_at > clock_timestamp() - ${retiringSeconds} * interval '1 second')`;
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly key: CryptoKey;
+}
+
+export interface SigningKeys {
+  /** The key that signs now. */
+  current(): Promise<SigningKey>;
+  /** The public keys that verifiers need (RFC 7517). */
+  published(): Promise<readonly JWK[]>;
+}
+
+interface CurrentRow {
+  readonly kid: string;
+  readonly private_key: string;
+}
+
+export function followSigningKeys({ pool }: Database, seal: Seal): SigningKeys {
+  let known: SigningKey | undefined;
+  return {
+    async current() {
+      const { rows } = await pool.query<CurrentRow>(
+        "SELECT kid, private_key FROM signing_keys WHERE state = 'current'",
+      );
+      const [row] = rows;
+      if (row === undefined) throw new Error('there is no current signing key');
+      if (known?.kid !== row.kid) {
+        known = { kid: row.kid, key: await importPKCS8(seal.open(row.private_key, row.kid), algorithm) };
+      }
+      return known;
+    },
+    async published() {
+      const { rows } = await pool.query<{ public_jwk: JWK }>(
+        `SELECT public_jwk FROM signing_keys WHERE ${isPublished} ORDER BY created_at DESC, kid`,
+      );
+      return rows.map((row) => row.public_jwk);
+    },
+  };
+}
+
+/**
+ * Makes the first keys, once for however many processes start at the same time.
+ * @throws StartError when the secret is not the one under which the keys were sealed
+ */
+export async function prepareSigningKeys(database: Database, seal: Seal): Promise<void> {
+  await database.transaction(async (tx) => {
+    await lockSigningKeys(tx);
+    await fillSigningKeys(tx, seal);
+  });
+  await followSigningKeys(database, seal)
+    .current()
+    .catch((error: unknown) => {
+      if (isDatabaseAway(error)) throw error;
+      throw new StartError('KEY_ENCRYPTION_SECRET does not open the signing keys in the database');
+    });
+}
+
+/** Changes of the keys take turns, whichever process makes them; those that only read wait for nobody. */
+export async function lockSigningKeys(tx: Transaction): Promise<void> {
+  await sql(tx, "SELECT pg_advisory_xact_lock(hashtextextended('signing keys ' || current_schema(), 0))");
+}
+
+/** Makes the keys that are missing: the current one at the very first start, a next one after each change. Call it with the lock. */
+export async function fillSigningKeys(tx: Transaction, seal: Seal): Promise<void> {
+  const states = (await sql<{ state: string }>(tx, 'SELECT DISTINCT state FROM signing_keys')).map(
+    ({ state }) => state,
+  );
+  if (!states.includes('current')) await insertKey(tx, seal, 'current');
+  if (!states.includes('next')) await insertKey(tx, seal, 'next');
+}
+
+async function insertKey(tx: Transaction, seal: Seal, state: 'current' | 'next'): Promise<void> {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = await exportJWK(publicKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  await sql(
+    tx,
+    `INSERT INTO signing_keys (kid, state, public_jwk, private_key, current_at)
+     VALUES ($1, $2, $3::jsonb, $4, CASE WHEN $2 = 'current' THEN clock_timestamp() END)`,
+    [
+      kid,
+      state,
+      JSON.stringify({ ...jwk, kid, alg: algorithm, use: 'sig' }),
+      seal.close(await exportPKCS8(privateKey), kid),
+    ],
+  );
+}

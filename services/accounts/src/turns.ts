@@ -1,0 +1,40 @@
+// A bounded queue for work that keeps a core busy: some runs, some waits its turn, the rest is refused.
+import { Problem } from '@shop/shared/http';
+
+export interface Turns {
+  /** Runs `work` when its turn comes, first come first served. @throws Problem 503 at once when too much waits already */
+  take<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export interface TurnsOptions {
+  /** How much runs at once, at least 1. */
+  readonly running: number;
+  /** How much may wait beyond that. */
+  readonly waiting: number;
+}
+
+export function createTurns(options: TurnsOptions): Turns {
+  const queue: (() => void)[] = [];
+  let running = 0;
+  return {
+    async take(work) {
+      if (running < options.running) running += 1;
+      else if (queue.length >= options.waiting) throw busy();
+      else await new Promise<void>((resolve) => queue.push(resolve));
+      try {
+        return await work();
+      } finally {
+        // The turn goes on to the next one in the queue: the count stays, so nobody can slip in between.
+        const next = queue.shift();
+        if (next === undefined) running -= 1;
+        else next();
+      }
+    },
+  };
+}
+
+function busy(): Problem {
+  return new Problem('service-unavailable', 'Too many passwords are being checked at the moment. Try again shortly.', {
+    headers: { 'Retry-After': '2' },
+  });
+}

@@ -1,0 +1,73 @@
+// PATCH /v1/accounts/{accountId}: a merge patch of the caller's own account.
+import { isDeepStrictEqual } from 'node:util';
+import { violatedConstraint } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { mergePatch, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import type { Transaction } from 'sequelize';
+import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
+import { audit } from './audit.ts';
+import { refuseCommonPassword } from './common-passwords.ts';
+import type { Context } from './context.ts';
+import { emailKey } from './email.ts';
+import { noSuchAccount, ownAccountId } from './own-account.ts';
+import { endAllFamilies } from './refresh-token.ts';
+
+interface AccountPatch {
+  readonly password?: string;
+  readonly [member: string]: unknown;
+}
+
+/**
+ * A patch that changes nothing leaves version and events alone.
+ * @throws Problem 403 for any other account, 409 for an e-mail that is taken, 412 when If-Match is stale, 422 for a common password
+ */
+export async function updateAccount(request: OperationRequest, context: Context): Promise<Reply> {
+  const accountId = ownAccountId(request);
+  const { password, ...patch } = request.body as AccountPatch;
+  if (password !== undefined) refuseCommonPassword(password);
+  const passwordHash = password === undefined ? undefined : await context.passwords.hash(password);
+  return context.database.transaction(async (tx) => {
+    const account = await Account.findByPk(accountId, { transaction: tx, lock: tx.LOCK.UPDATE });
+    if (account === null) throw noSuchAccount();
+    requireMatch(request.headers, account.version);
+    const before = profileOf(account);
+    // The contract has checked every member of the patch, so the merged members keep its rules.
+    const after = mergePatch(before, patch) as Profile;
+    if (passwordHash === undefined && isDeepStrictEqual(before, after)) return accountReply(200, account);
+    await saveProfile(tx, account, after);
+    if (passwordHash !== undefined) await changePassword(tx, request, account, passwordHash);
+    if (after.email !== before.email) {
+      const detail = { from: before.email, to: after.email };
+      await audit(tx, { action: 'email-changed', accountId, requestId: request.id, detail });
+    }
+    await appendEvent(tx, {
+      type: 'account.updated.v1',
+      subject: accountId,
+      sequence: account.version,
+      data: toDetails(account),
+      requestId: request.id,
+      traceparent: request.traceparent,
+    });
+    return accountReply(200, account);
+  });
+}
+
+async function saveProfile(transaction: Transaction, account: Account, profile: Profile): Promise<void> {
+  account.set({ ...profileColumns(profile), emailKey: emailKey(profile.email), version: account.version + 1 });
+  await account.save({ transaction }).catch((error: unknown) => {
+    throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
+  });
+}
+
+/** Whoever knew the old password is logged out everywhere, at the latest when the access token expires. */
+async function changePassword(
+  transaction: Transaction,
+  request: OperationRequest,
+  account: Account,
+  passwordHash: string,
+): Promise<void> {
+  await account.update({ passwordHash }, { transaction });
+  await endAllFamilies(transaction, account.id);
+  const { id: accountId } = account;
+  await audit(transaction, { action: 'password-changed', accountId, requestId: request.id, detail: {} });
+}

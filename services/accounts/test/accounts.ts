@@ -1,0 +1,85 @@
+// What the tests of accounts share: accounts to work with, and rows and events to look at.
+import { expect } from '@jest/globals';
+import { startServices, type TestAnswer, type TestClient, type TestServices } from '@shop/shared/testing';
+import type { Pool } from 'pg';
+
+export interface TestAccounts {
+  readonly services: TestServices;
+  readonly client: TestClient;
+  /** A pool with the service's own role. */
+  readonly database: Pool;
+}
+
+export interface Holder {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  /** Access token of the tests' own issuer. */
+  readonly token: string;
+  readonly path: string;
+}
+
+export const password = 'a long and quiet river';
+let registered = 0;
+
+export async function startAccounts(environment: Readonly<Record<string, string>> = {}): Promise<TestAccounts> {
+  const services = await startServices(['accounts'], { environment });
+  const { client, database } = services.service('accounts');
+  return { services, client, database };
+}
+
+/** An e-mail that no other test of the run uses. */
+export function freshEmail(): string {
+  registered += 1;
+  return `holder-${process.pid}-${registered}@example.com`;
+}
+
+export async function register({ services, client }: TestAccounts, more: object = {}): Promise<Holder> {
+  const email = freshEmail();
+  const answer = await client.post('/v1/accounts', { body: { email, name: 'Kim Park', password, ...more } });
+  expect(answer.status).toBe(201);
+  const { id } = answer.body;
+  const token = await services.issuer.sign({ accountId: id });
+  return { id, email: answer.body.email, password, token, path: `/v1/accounts/${id}` };
+}
+
+export function logIn({ client }: TestAccounts, email: string, secret = password): Promise<TestAnswer> {
+  return client.post('/v1/tokens', { body: { email, password: secret } });
+}
+
+export function refresh({ client }: TestAccounts, token: string): Promise<TestAnswer> {
+  return client.post('/v1/tokens', { body: { refresh_token: token } });
+}
+
+/** A refresh token of a new log-in. */
+export async function refreshTokenOf(accounts: TestAccounts, holder: Holder): Promise<string> {
+  const answer = await logIn(accounts, holder.email);
+  expect(answer.status).toBe(200);
+  return answer.body.refresh_token;
+}
+
+export async function eventsOf({ database }: TestAccounts, accountId: string) {
+  const { rows } = await database.query(
+    'SELECT type, sequence, request_id, data FROM outbox WHERE subject = $1 ORDER BY sequence',
+    [accountId],
+  );
+  return rows;
+}
+
+export async function auditOf(
+  { database }: TestAccounts,
+  accountId: string,
+): Promise<{ action: string; detail: object }[]> {
+  const { rows } = await database.query('SELECT action, detail FROM audit_log WHERE account_id = $1 ORDER BY id', [
+    accountId,
+  ]);
+  return rows;
+}
+
+export async function countAccounts({ database }: TestAccounts): Promise<number> {
+  return (await database.query('SELECT count(*)::int AS n FROM accounts')).rows[0].n;
+}
+
+export function pointersOf(answer: TestAnswer): string[] {
+  return answer.body.errors.map((fault: { pointer?: string }) => fault.pointer);
+}

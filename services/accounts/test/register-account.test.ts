@@ -1,0 +1,319 @@
+// POST /v1/accounts
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  countAccounts,
+  eventsOf,
+  freshEmail,
+  password,
+  pointersOf,
+  startAccounts,
+  type TestAccounts,
+} from './accounts.ts';
+
+let accounts: TestAccounts;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+});
+
+afterAll(() => accounts.services.stop());
+
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  accounts.client.post('/v1/accounts', { body, headers });
+const valid = (more: object = {}) => ({ email: freshEmail(), name: 'Kim Park', password, ...more });
+const address = {
+  street_address: '1 Rue Pasteur',
+  city: 'Lyon',
+  region: 'ARA',
+  postal_code: '69007',
+  country: 'France',
+};
+
+describe('201', () => {
+  it('gives the account without its password, its address and its version', async () => {
+    const body = valid({ phone_number: '+33 (0)4-72.00', shipping_address: address });
+    const answer = await post(body);
+    expect(answer.status).toBe(201);
+    const { password: _, ...shown } = body;
+    expect(answer.body).toEqual({ id: answer.body.id, ...shown });
+    expect(answer.headers.location).toBe(`/v1/accounts/${answer.body.id}`);
+    expect(answer.headers.etag).toBe('"1"');
+    expect(answer.headers['cache-control']).toBe('private, no-cache');
+    expect(answer.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    const token = await accounts.services.issuer.sign({ accountId: answer.body.id });
+    expect((await accounts.client.get(answer.headers.location ?? '', { token })).body).toEqual(answer.body);
+  });
+
+  it('needs no more than e-mail, name and password', async () => {
+    const { body } = await post(valid());
+    expect(Object.keys(body).sort()).toEqual(['email', 'id', 'name']);
+  });
+
+  it('stores the password as argon2id with 19 MiB, 2 passes and 1 lane', async () => {
+    const { body } = await post(valid());
+    const { rows } = await accounts.database.query('SELECT password_hash FROM accounts WHERE id = $1', [body.id]);
+    expect(rows[0].password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+
+  it('returns the e-mail as it was written, and tells the others the address alone', async () => {
+    const email = ` Mixed.Case-${process.pid}@Example.COM `;
+    const { status, body } = await post(valid({ email }));
+    expect(status).toBe(201);
+    expect(body.email).toBe(email);
+    const [event] = await eventsOf(accounts, body.id);
+    expect(event.data.email).toBe(email.trim());
+  });
+
+  it('tells of the account once, in the same transaction', async () => {
+    const { body, headers } = await post(valid({ name: 'Ada' }), { 'X-Request-Id': 'registration-of-ada' });
+    expect(headers['x-request-id']).toBe('registration-of-ada');
+    expect(await eventsOf(accounts, body.id)).toEqual([
+      {
+        type: 'account.registered.v1',
+        sequence: '1',
+        request_id: 'registration-of-ada',
+        data: { accountId: body.id, email: body.email, name: 'Ada' },
+      },
+    ]);
+  });
+
+  it.each([
+    ['name', 'x'],
+    ['name', '𝒜'.repeat(200)],
+    ['name', 'محمد 李雷 O’Brien-Žižek 👩‍👩‍👧'],
+    ['phone_number', '123'],
+    ['phone_number', '+1 (555) 010-9999.'],
+    ['phone_number', '1'.repeat(32)],
+    ['shipping_address', {}],
+    ['shipping_address', { city: 'x'.repeat(200) }],
+    ['password', 'eight ch'],
+    ['password', '🗝'.repeat(128)],
+  ])('takes the %s %j and gives it back', async (member, value) => {
+    const { status, body } = await post(valid({ [member]: value }));
+    expect(status).toBe(201);
+    if (member !== 'password') expect(body[member]).toEqual(value);
+  });
+
+  it.each([
+    'o’hara@example.com'.replace('’', "'"),
+    'a+b.c@sub.example.co',
+    'δοκιμή@παράδειγμα.gr',
+    `${'x'.repeat(240)}@example.com`,
+  ])('takes the e-mail %s', async (email) => {
+    expect((await post(valid({ email }))).status).toBe(201);
+  });
+
+  it('normalises text to NFC', async () => {
+    const { body } = await post(valid({ name: 'Rene\u0301', shipping_address: { city: 'Cafe\u0301' } }));
+    expect(body.name).toBe('Ren\u00e9');
+    expect(body.shipping_address.city).toBe('Caf\u00e9');
+  });
+
+  it('takes a password in whatever Unicode form at log-in', async () => {
+    const { body } = await post(valid({ password: 're\u0301sume\u0301 perdu' }));
+    const logIn = await accounts.client.post('/v1/tokens', {
+      body: { email: body.email, password: 'r\u00e9sum\u00e9 perdu' },
+    });
+    expect(logIn.status).toBe(200);
+  });
+
+  it('has one effect for one idempotency key', async () => {
+    const body = valid();
+    const key = { 'Idempotency-Key': 'register once' };
+    const first = await post(body, key);
+    const again = await post(body, key);
+    expect(first.headers).not.toHaveProperty('idempotency-replayed');
+    expect(again.status).toBe(201);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.location).toBe(first.headers.location);
+    expect(again.headers.etag).toBe(first.headers.etag);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(await eventsOf(accounts, first.body.id)).toHaveLength(1);
+  });
+
+  it('keeps nothing of a password for a repeated request', async () => {
+    await post(valid({ password: 'the secret of the lake' }), { 'Idempotency-Key': 'a secret' });
+    const { rows } = await accounts.database.query('SELECT idempotency_keys::text AS row FROM idempotency_keys');
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { row } of rows) expect(row).not.toContain('secret of the lake');
+  });
+});
+
+describe('400', () => {
+  it.each([
+    [{ email: undefined }, '/email'],
+    [{ email: null }, '/email'],
+    [{ email: 5 }, '/email'],
+    [{ email: '' }, '/email'],
+    [{ email: 'nobody' }, '/email'],
+    [{ email: 'a@b' }, '/email'],
+    [{ email: 'a b@example.com' }, '/email'],
+    [{ email: 'a@example..com' }, '/email'],
+    [{ email: 'a@-example.com' }, '/email'],
+    [{ email: 'a@b@example.com' }, '/email'],
+    [{ email: 'a@example.com\r\nBcc: b@example.com' }, '/email'],
+    [{ email: '\na@example.com' }, '/email'],
+    [{ email: 'a@example.com, b@example.com' }, '/email'],
+    [{ email: '"Kim" <kim@example.com>' }, '/email'],
+    [{ email: `${'x'.repeat(243)}@example.com` }, '/email'],
+    [{ name: undefined }, '/name'],
+    [{ name: '' }, '/name'],
+    [{ name: '   ' }, '/name'],
+    [{ name: 'x'.repeat(201) }, '/name'],
+    [{ name: 'Kim\r\nBcc: all@example.com' }, '/name'],
+    [{ name: ['Kim'] }, '/name'],
+    [{ password: undefined }, '/password'],
+    [{ password: 'sevench' }, '/password'],
+    [{ password: '🗝'.repeat(7) }, '/password'],
+    [{ password: 'x'.repeat(129) }, '/password'],
+    [{ password: 12345678 }, '/password'],
+    [{ phone_number: '12' }, '/phone_number'],
+    [{ phone_number: '1'.repeat(33) }, '/phone_number'],
+    [{ phone_number: '555 CALL ME' }, '/phone_number'],
+    [{ phone_number: '١٢٣٤' }, '/phone_number'],
+    [{ phone_number: null }, '/phone_number'],
+    [{ phone_number: 5550109 }, '/phone_number'],
+    [{ shipping_address: 'Lyon' }, '/shipping_address'],
+    [{ shipping_address: [] }, '/shipping_address'],
+    [{ shipping_address: null }, '/shipping_address'],
+    [{ shipping_address: { city: '' } }, '/shipping_address/city'],
+    [{ shipping_address: { city: null } }, '/shipping_address/city'],
+    [{ shipping_address: { city: 'x'.repeat(201) } }, '/shipping_address/city'],
+    [{ shipping_address: { planet: 'Mars' } }, '/shipping_address/planet'],
+    [{ id: '0198c0de-0000-7000-8000-000000000000' }, '/id'],
+    [{ scopes: ['orders:read-all'] }, '/scopes'],
+    [{ scope: 'orders:read-all' }, '/scope'],
+    [{ version: 9 }, '/version'],
+    [{ passwordHash: 'x' }, '/passwordHash'],
+    [{ accountId: '0198c0de-0000-7000-8000-000000000000' }, '/accountId'],
+    [{ name: 'a\0b' }, '/name'],
+    [{ name: 'a\ud800b' }, '/name'],
+  ])('refuses %j', async (more, pointer) => {
+    const before = await countAccounts(accounts);
+    const answer = await post(valid(more));
+    expect(answer.status).toBe(400);
+    expect(answer.body.code).toBe('invalid-request');
+    expect(pointersOf(answer)).toContain(pointer);
+    expect(await countAccounts(accounts)).toBe(before);
+  });
+
+  it.each([
+    '{"__proto__":{"scopes":["orders:read-all"]}}',
+    '{"constructor":1}',
+    '{"shipping_address":{"prototype":1}}',
+  ])('refuses the member in %s', async (rawBody) => {
+    const answer = await accounts.client.post('/v1/accounts', {
+      rawBody,
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(answer.status).toBe(400);
+  });
+
+  it('names every fault at once', async () => {
+    const answer = await post({
+      email: 'no',
+      name: '',
+      password: 'short',
+      phone_number: 'x',
+      nick: 1,
+      shipping_address: { a: 1 },
+    });
+    expect(pointersOf(answer)).toEqual(
+      expect.arrayContaining(['/email', '/name', '/password', '/phone_number', '/nick', '/shipping_address/a']),
+    );
+  });
+
+  it('says in words what is wrong with an e-mail', async () => {
+    const { body } = await post(valid({ email: 'kim at example.com' }));
+    expect(body.errors).toEqual([{ pointer: '/email', detail: 'must be an e-mail address such as kim@example.com' }]);
+  });
+
+  it.each(['', '{', 'null', '[]', '"x"', '1e400', '{"email":"a@example.com",}', '\ufeff{}'])(
+    'refuses the body %j',
+    async (rawBody) => {
+      const answer = await accounts.client.post('/v1/accounts', {
+        rawBody,
+        headers: { 'Content-Type': 'application/json' },
+      });
+      expect(answer.status).toBe(400);
+    },
+  );
+
+  it.each([' ', 'é', 'x'.repeat(256)])('refuses the idempotency key %j', async (key) => {
+    const sent = Buffer.from(key, 'utf8').toString('latin1');
+    const answer = await post(valid(), { 'Idempotency-Key': sent });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].header).toBe('Idempotency-Key');
+  });
+
+  it('takes an e-mail that would be costly to match with a careless pattern', async () => {
+    const answer = await post(valid({ email: `${'a.'.repeat(40_000)}@${'a-'.repeat(5_000)}` }));
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe('409', () => {
+  it.each([
+    ['itself', (email: string) => email],
+    ['in other case', (email: string) => email.toUpperCase()],
+    ['with blanks around', (email: string) => `  ${email} `],
+    ['in another Unicode form', (email: string) => email.normalize('NFD')],
+  ])('refuses a registered e-mail %s', async (_, change) => {
+    const email = `é-${freshEmail()}`;
+    expect((await post(valid({ email }))).status).toBe(201);
+    const answer = await post(valid({ email: change(email) }));
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe('email-already-registered');
+    expect(pointersOf(answer)).toEqual(['/email']);
+  });
+
+  it('lets one of many at once through', async () => {
+    const email = freshEmail();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(valid({ email }))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
+    const { rows } = await accounts.database.query('SELECT id FROM accounts WHERE email_key = $1', [email]);
+    expect(rows).toHaveLength(1);
+    expect(await eventsOf(accounts, rows[0].id)).toHaveLength(1);
+  });
+
+  it('keeps the refusal under an idempotency key', async () => {
+    const { body: taken } = await post(valid());
+    const body = valid({ email: taken.email });
+    const key = { 'Idempotency-Key': 'refused once' };
+    expect((await post(body, key)).status).toBe(409);
+    const again = await post(body, key);
+    expect(again.status).toBe(409);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+});
+
+describe('415', () => {
+  it.each(['text/plain', 'application/merge-patch+json', 'application/x-www-form-urlencoded'])(
+    'refuses %s',
+    async (type) => {
+      const answer = await post(valid(), { 'Content-Type': type });
+      expect(answer.status).toBe(415);
+      expect(answer.headers['accept-post']).toBe('application/json');
+    },
+  );
+});
+
+describe('422', () => {
+  it.each(['password', 'Password', 'PASSWORD1', '12345678', 'iloveyou', 'qwertyuiop', 'trustno1'])(
+    'refuses the common password %s',
+    async (common) => {
+      const answer = await post(valid({ password: common }));
+      expect(answer.status).toBe(422);
+      expect(answer.body.code).toBe('password-too-common');
+      expect(pointersOf(answer)).toEqual(['/password']);
+    },
+  );
+
+  it('refuses an idempotency key of another request', async () => {
+    const key = { 'Idempotency-Key': 'of another' };
+    expect((await post(valid(), key)).status).toBe(201);
+    const answer = await post(valid(), key);
+    expect(answer.status).toBe(422);
+    expect(answer.body.code).toBe('idempotency-key-reused');
+  });
+});
