@@ -42,10 +42,10 @@ function findingOf(error: ErrorObject): Finding | undefined {
       return { pointer: instancePath, detail: `must be ${[params.type].flat().join(' or ')}` };
     case 'anyOf':
     case 'oneOf':
-    case 'if':
       return { pointer: instancePath, detail: 'must have one of the documented forms' };
     case '$ref':
     case 'allOf':
+    case 'if': // what its branch missed is a finding of its own
       return undefined;
     case 'pattern':
       return { pointer: instancePath, detail: patternDetail(error) };
