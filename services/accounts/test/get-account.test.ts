@@ -1,0 +1,146 @@
+// GET /v1/accounts/{accountId}
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Holder, register, startAccounts, type TestAccounts } from './accounts.ts';
+
+let accounts: TestAccounts;
+let holder: Holder;
+let other: Holder;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+  holder = await register(accounts, { phone_number: '+33 4 72 00', shipping_address: { city: 'Lyon' } });
+  other = await register(accounts);
+});
+
+afterAll(() => accounts.services.stop());
+
+const get = (path: string, token?: string, headers: Record<string, string> = {}) =>
+  accounts.client.get(path, { ...(token === undefined ? {} : { token }), headers });
+
+describe('200', () => {
+  it('gives the account under its id and under me', async () => {
+    const answer = await get(holder.path, holder.token);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      id: holder.id,
+      email: holder.email,
+      name: 'Kim Park',
+      phone_number: '+33 4 72 00',
+      shipping_address: { city: 'Lyon' },
+    });
+    const me = await get('/v1/accounts/me', holder.token);
+    expect(me.text).toBe(answer.text);
+    expect(me.headers.etag).toBe(answer.headers.etag);
+  });
+
+  it('is kept by no shared cache', async () => {
+    const { headers } = await get(holder.path, holder.token);
+    expect(headers['cache-control']).toBe('private, no-cache');
+    expect(headers.vary).toBe('Authorization');
+  });
+
+  it('answers HEAD like GET, without a body', async () => {
+    const answer = await accounts.client.call('HEAD', holder.path, { token: holder.token });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.etag).toBe('"1"');
+    expect(answer.text).toBe('');
+  });
+
+  it('gives the whole account when If-None-Match names another version', async () => {
+    expect((await get(holder.path, holder.token, { 'If-None-Match': '"7"' })).status).toBe(200);
+  });
+});
+
+describe('304', () => {
+  it.each(['"1"', 'W/"1"', '"7", "1"', '*'])('answers If-None-Match: %s', async (tags) => {
+    const answer = await get(holder.path, holder.token, { 'If-None-Match': tags });
+    expect(answer.status).toBe(304);
+    expect(answer.headers.etag).toBe('"1"');
+    expect(answer.text).toBe('');
+  });
+});
+
+describe('400', () => {
+  it('refuses a parameter', async () => {
+    const answer = await get(`${holder.path}?fields=email`, holder.token);
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].parameter).toBe('fields');
+  });
+
+  it('refuses an If-None-Match that is no list of tags', async () => {
+    expect((await get(holder.path, holder.token, { 'If-None-Match': '1' })).status).toBe(400);
+  });
+});
+
+describe('401', () => {
+  it('refuses a request without a token', async () => {
+    const answer = await get(holder.path);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="shop"');
+  });
+
+  it.each([
+    ['an expired token', { expiresIn: -60 }],
+    ['a token of another issuer', { issuer: 'https://elsewhere.test' }],
+    ['a token for another audience', { audience: 'elsewhere' }],
+    ['a token of another type', { type: 'JWT' }],
+  ])('refuses %s', async (_, claims) => {
+    const token = await accounts.services.issuer.sign({ accountId: holder.id, ...claims });
+    const answer = await get(holder.path, token);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
+  });
+
+  it('refuses a forged token, and does not tell whose account it is', async () => {
+    const token = await accounts.services.issuer.forge({ accountId: holder.id });
+    expect((await get(holder.path, token)).status).toBe(401);
+    expect((await get(other.path, token)).status).toBe(401);
+  });
+});
+
+describe('403', () => {
+  it('answers alike for an account that exists and for one that does not', async () => {
+    const instance = { 'X-Request-Id': 'the-same' };
+    const foreign = await get(other.path, holder.token, instance);
+    const absent = await get('/v1/accounts/0198c0de-0000-7000-8000-000000000000', holder.token, instance);
+    expect(foreign.status).toBe(403);
+    expect(foreign.body.code).toBe('forbidden');
+    expect(absent.text).toBe(foreign.text);
+    expect({ ...absent.headers, date: '' }).toEqual({ ...foreign.headers, date: '' });
+  });
+
+  it('is not opened by any scope', async () => {
+    const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'];
+    const token = await accounts.services.issuer.sign({ accountId: holder.id, scopes });
+    expect((await get(other.path, token)).status).toBe(403);
+  });
+});
+
+describe('404', () => {
+  it.each([
+    '1',
+    'ME',
+    'me%00',
+    '0198C0DE-0000-7000-8000-000000000000',
+    '0198c0de00007000800000000000000',
+    'null',
+    '..%2fme',
+  ])('knows no account %s', async (id) => {
+    const answer = await get(`/v1/accounts/${id}`, holder.token);
+    expect(answer.status).toBe(404);
+    expect(answer.body.code).toBe('not-found');
+  });
+
+  it('knows no account behind a token of an outside provider', async () => {
+    const token = await accounts.services.issuer.sign({ accountId: '0198c0de-0000-7000-8000-000000000000' });
+    expect((await get('/v1/accounts/me', token)).status).toBe(404);
+  });
+});
+
+describe('405', () => {
+  it('names the methods', async () => {
+    const answer = await accounts.client.call('DELETE', holder.path, { token: holder.token });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe('PATCH, GET, HEAD, OPTIONS');
+  });
+});

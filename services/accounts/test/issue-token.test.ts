@@ -1,0 +1,242 @@
+// POST /v1/tokens
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
+import {
+  auditOf,
+  freshEmail,
+  type Holder,
+  logIn,
+  password,
+  pointersOf,
+  refresh,
+  refreshTokenOf,
+  register,
+  startAccounts,
+  type TestAccounts,
+} from './accounts.ts';
+
+let accounts: TestAccounts;
+let holder: Holder;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+  holder = await register(accounts);
+});
+
+afterAll(() => accounts.services.stop());
+
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  accounts.client.post('/v1/tokens', { body, headers });
+
+describe('200', () => {
+  it('logs in with an access token that verifiers take', async () => {
+    const { status, body, headers } = await logIn(accounts, holder.email);
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 900 });
+    expect(body.refresh_token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    const { issuer, audience } = accounts.services.issuer;
+    const keySet = createRemoteJWKSet(new URL('/.well-known/jwks.json', accounts.services.service('accounts').url));
+    const { payload, protectedHeader } = await jwtVerify(body.access_token, keySet, { issuer, audience });
+    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+    const { iat = 0, exp = 0 } = payload;
+    expect(payload).toEqual({
+      iss: issuer,
+      aud: audience,
+      sub: holder.id,
+      accountId: holder.id,
+      scope: '',
+      iat,
+      exp,
+      jti: expect.any(String),
+    });
+    expect(exp - iat).toBe(900);
+  });
+
+  it('gives every token another id', async () => {
+    const [one, two] = [await logIn(accounts, holder.email), await logIn(accounts, holder.email)];
+    expect(decodeJwt(one.body.access_token).jti).not.toBe(decodeJwt(two.body.access_token).jti);
+  });
+
+  it.each([(email: string) => email.toUpperCase(), (email: string) => `  ${email}  `])(
+    'logs in whatever the spelling of the e-mail',
+    async (spell) => {
+      expect((await logIn(accounts, spell(holder.email))).status).toBe(200);
+    },
+  );
+
+  it('renews with a refresh token and replaces it', async () => {
+    const first = await refreshTokenOf(accounts, holder);
+    const answer = await refresh(accounts, first);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.body.refresh_token).not.toBe(first);
+    expect(decodeJwt(answer.body.access_token)).toMatchObject({ sub: holder.id, accountId: holder.id });
+    expect((await refresh(accounts, answer.body.refresh_token)).status).toBe(200);
+  });
+
+  it('stores refresh tokens as digests only', async () => {
+    const token = await refreshTokenOf(accounts, holder);
+    const { rows } = await accounts.database.query(
+      "SELECT string_agg(t::text, '') || string_agg(f::text, '') AS everything FROM refresh_tokens t, refresh_families f",
+    );
+    expect(rows[0].everything).not.toContain(token);
+  });
+
+  it('writes a log-in into the audit log', async () => {
+    const { id, email } = await register(accounts);
+    await post({ email, password }, { 'X-Request-Id': 'audited-log-in' });
+    expect(await auditOf(accounts, id)).toEqual([{ action: 'login-succeeded', detail: {} }]);
+    const { rows } = await accounts.database.query(
+      "SELECT account_id FROM audit_log WHERE request_id = 'audited-log-in'",
+    );
+    expect(rows).toEqual([{ account_id: id }]);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    [{}, ['/email', '/password']],
+    [{ email: 'a@example.com' }, ['/password']],
+    [{ password }, ['/email']],
+    [{ email: 5, password: true }, ['/email', '/password']],
+    [{ email: '', password: '' }, ['/email', '/password']],
+    [{ email: null, password: null }, ['/email', '/password']],
+    [{ email: { $ne: '' }, password: { $ne: '' } }, ['/email', '/password']],
+    [{ email: 'a@example.com', password: 'x'.repeat(129) }, ['/password']],
+    [{ email: 'a@example.com', password, refresh_token: 'x' }, ['']],
+    [{ refresh_token: '' }, ['/refresh_token']],
+    [{ refresh_token: ['x'] }, ['/refresh_token']],
+    [{ refresh_token: 'x'.repeat(129) }, ['/refresh_token']],
+    [{ email: 'a@example.com', password, scope: 'orders:read-all' }, ['/scope']],
+    [{ grant_type: 'password', username: 'a@example.com', password }, ['/grant_type', '/username', '/email']],
+    [{ email: 'a@example.com', password: 'a\0bcdefgh' }, ['/password']],
+    [[], ['']],
+  ])('refuses %j', async (body, pointers) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    expect(pointersOf(answer).sort()).toEqual([...pointers].sort());
+  });
+});
+
+describe('401', () => {
+  it('answers alike for a wrong password and an unknown e-mail', async () => {
+    const instance = { 'X-Request-Id': 'the-same' };
+    const wrong = await post({ email: holder.email, password: 'not the river' }, instance);
+    const unknown = await post({ email: freshEmail(), password }, instance);
+    expect(wrong.status).toBe(401);
+    expect(wrong.body.code).toBe('invalid-credentials');
+    expect(wrong.headers['www-authenticate']).toBe('Bearer realm="shop"');
+    expect(unknown.text).toBe(wrong.text);
+    expect({ ...unknown.headers, date: '' }).toEqual({ ...wrong.headers, date: '' });
+  });
+
+  it.each(['x', 'not an e-mail', "' OR 1=1 --", 'a@example.com\0'.replace('\0', ''), '%'])(
+    'knows no e-mail %j',
+    async (email) => {
+      expect((await post({ email, password })).status).toBe(401);
+    },
+  );
+
+  it.each([
+    ['in other case', password.toUpperCase()],
+    ['with blanks around', ` ${password} `],
+    ['too short to be one', 'x'],
+    [
+      'the hash itself',
+      '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    ],
+  ])('refuses a password %s', async (_, secret) => {
+    expect((await logIn(accounts, holder.email, secret)).status).toBe(401);
+  });
+
+  it('writes a failed log-in into the audit log, with and without an account', async () => {
+    const { email, id } = await register(accounts);
+    await post({ email, password: 'not the river' }, { 'X-Request-Id': 'failed-known' });
+    await post({ email: freshEmail(), password }, { 'X-Request-Id': 'failed-unknown' });
+    const { rows } = await accounts.database.query(
+      "SELECT account_id, action FROM audit_log WHERE request_id IN ('failed-known', 'failed-unknown') ORDER BY id",
+    );
+    expect(rows).toEqual([
+      { account_id: id, action: 'login-failed' },
+      { account_id: null, action: 'login-failed' },
+    ]);
+  });
+
+  it('refuses a refresh token that nobody gave out', async () => {
+    const answer = await refresh(accounts, 'A'.repeat(43));
+    expect(answer.status).toBe(401);
+    expect(answer.body.code).toBe('invalid-credentials');
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="shop"');
+  });
+
+  it('refuses an access token in place of a refresh token, and the other way round', async () => {
+    const { body } = await logIn(accounts, holder.email);
+    const asRefresh = await post({ refresh_token: body.access_token });
+    expect(asRefresh.status).toBe(400);
+    const asAccess = await accounts.client.get('/v1/accounts/me', { token: body.refresh_token });
+    expect(asAccess.status).toBe(401);
+  });
+
+  it('ends the family when a used refresh token comes again, with the same answer as for an unknown one', async () => {
+    const { id, email } = await register(accounts);
+    const first = (await logIn(accounts, email)).body.refresh_token;
+    const otherFamily = (await logIn(accounts, email)).body.refresh_token;
+    const second = (await refresh(accounts, first)).body.refresh_token;
+    const instance = { 'X-Request-Id': 'the-same' };
+    const reused = await post({ refresh_token: first }, instance);
+    expect(reused.status).toBe(401);
+    expect(reused.text).toBe((await post({ refresh_token: 'B'.repeat(43) }, instance)).text);
+    expect((await refresh(accounts, second)).status).toBe(401);
+    expect((await refresh(accounts, otherFamily)).status).toBe(200);
+    expect((await auditOf(accounts, id)).map(({ action }) => action)).toEqual([
+      'login-succeeded',
+      'login-succeeded',
+      'refresh-token-reused',
+    ]);
+  });
+
+  it('gives one of two requests with the same refresh token at once a successor, and ends the family', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const token = await refreshTokenOf(accounts, holder);
+      const answers = await Promise.all([refresh(accounts, token), refresh(accounts, token)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+      const successor = answers.find(({ status }) => status === 200)?.body.refresh_token;
+      expect((await refresh(accounts, successor)).status).toBe(401);
+    }
+  });
+
+  it('ends in refusals, never in an error, when old and new tokens of a family come at once', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const first = await refreshTokenOf(accounts, holder);
+      const second = (await refresh(accounts, first)).body.refresh_token;
+      const answers = await Promise.all([first, second, first, second].map((token) => refresh(accounts, token)));
+      for (const { status } of answers) expect([200, 401]).toContain(status);
+      const successors = answers.filter(({ status }) => status === 200).map(({ body }) => body.refresh_token);
+      for (const token of successors) expect((await refresh(accounts, token)).status).toBe(401);
+    }
+  });
+
+  it('refuses an expired refresh token', async () => {
+    const token = await refreshTokenOf(accounts, holder);
+    await accounts.database.query("UPDATE refresh_families SET expires_at = now() - interval '1 second'");
+    expect((await refresh(accounts, token)).status).toBe(401);
+  });
+
+  it('leaves no log-in alive that raced with a change of the password', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { email, path, token } = await register(accounts);
+      const [changed, ...logIns] = await Promise.all([
+        accounts.client.patch(path, { token, body: { password: 'a short and loud brook' } }),
+        logIn(accounts, email),
+        logIn(accounts, email),
+        logIn(accounts, email),
+      ]);
+      expect(changed.status).toBe(200);
+      for (const { status, body } of logIns) {
+        expect([200, 401]).toContain(status);
+        if (status === 200) expect((await refresh(accounts, body.refresh_token)).status).toBe(401);
+      }
+    }
+  });
+});

@@ -1,0 +1,85 @@
+// POST /v1/tokens/revoke
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Holder,
+  pointersOf,
+  refresh,
+  refreshTokenOf,
+  register,
+  startAccounts,
+  type TestAccounts,
+} from './accounts.ts';
+
+let accounts: TestAccounts;
+let holder: Holder;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+  holder = await register(accounts);
+});
+
+afterAll(() => accounts.services.stop());
+
+const revoke = (body: unknown) => accounts.client.post('/v1/tokens/revoke', { body });
+
+describe('204', () => {
+  it('ends the token, and no other log-in', async () => {
+    const [token, other] = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
+    const answer = await revoke({ refresh_token: token });
+    expect(answer.status).toBe(204);
+    expect(answer.text).toBe('');
+    expect((await refresh(accounts, token)).status).toBe(401);
+    expect((await refresh(accounts, other)).status).toBe(200);
+  });
+
+  it('ends the whole family by a token that was used before', async () => {
+    const first = await refreshTokenOf(accounts, holder);
+    const second = (await refresh(accounts, first)).body.refresh_token;
+    await revoke({ refresh_token: first });
+    expect((await refresh(accounts, second)).status).toBe(401);
+  });
+
+  it('does not tell whether there was such a token', async () => {
+    const token = await refreshTokenOf(accounts, holder);
+    const answers = [
+      await revoke({ refresh_token: token }),
+      await revoke({ refresh_token: token }),
+      await revoke({ refresh_token: 'C'.repeat(43) }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
+  });
+
+  it('lets a renewal and a revocation at once end with no token alive', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const token = await refreshTokenOf(accounts, holder);
+      const [revoked, renewed] = await Promise.all([revoke({ refresh_token: token }), refresh(accounts, token)]);
+      expect(revoked.status).toBe(204);
+      expect([200, 401]).toContain(renewed.status);
+      if (renewed.status === 200) expect((await refresh(accounts, renewed.body.refresh_token)).status).toBe(401);
+    }
+  });
+});
+
+describe('400', () => {
+  it.each([
+    [{}, '/refresh_token'],
+    [{ refresh_token: null }, '/refresh_token'],
+    [{ refresh_token: '' }, '/refresh_token'],
+    [{ token: 'x', refresh_token: 'x' }, '/token'],
+    [[], ''],
+  ])('refuses %j', async (body, pointer) => {
+    const answer = await revoke(body);
+    expect(answer.status).toBe(400);
+    expect(pointersOf(answer)).toContain(pointer);
+  });
+});
+
+describe('415', () => {
+  it('refuses a form', async () => {
+    const answer = await accounts.client.post('/v1/tokens/revoke', {
+      rawBody: 'token=x',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    expect(answer.status).toBe(415);
+  });
+});

@@ -1,0 +1,303 @@
+// PATCH /v1/accounts/{accountId}
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  auditOf,
+  eventsOf,
+  freshEmail,
+  type Holder,
+  logIn,
+  password,
+  pointersOf,
+  refresh,
+  refreshTokenOf,
+  register,
+  startAccounts,
+  type TestAccounts,
+} from './accounts.ts';
+
+let accounts: TestAccounts;
+let holder: Holder;
+const address = {
+  street_address: '1 Rue Pasteur',
+  city: 'Lyon',
+  region: 'ARA',
+  postal_code: '69007',
+  country: 'France',
+};
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+});
+
+afterAll(() => accounts.services.stop());
+
+beforeEach(async () => {
+  holder = await register(accounts, { phone_number: '+33 4 72 00', shipping_address: address });
+});
+
+const patch = (body: unknown, headers: Record<string, string> = {}, path = holder.path) =>
+  accounts.client.patch(path, { token: holder.token, body, headers });
+const read = () => accounts.client.get(holder.path, { token: holder.token });
+
+describe('200', () => {
+  it('replaces what is given and leaves the rest', async () => {
+    const before = await read();
+    const answer = await patch({ name: 'Kim Lee', phone_number: '555' });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ ...before.body, name: 'Kim Lee', phone_number: '555' });
+    expect(answer.headers.etag).toBe('"2"');
+    const after = await read();
+    expect(after.body).toEqual(answer.body);
+    expect(after.headers.etag).toBe('"2"');
+  });
+
+  it('takes me for the id', async () => {
+    expect((await patch({ name: 'Me' }, {}, '/v1/accounts/me')).body.name).toBe('Me');
+    expect((await read()).body.name).toBe('Me');
+  });
+
+  it('merges sub-fields of the address', async () => {
+    const { body } = await patch({ shipping_address: { city: 'Paris', region: null } });
+    const { region: _, ...rest } = address;
+    expect(body.shipping_address).toEqual({ ...rest, city: 'Paris' });
+  });
+
+  it('removes phone number and address with null', async () => {
+    const { body } = await patch({ phone_number: null, shipping_address: null });
+    expect(body).toEqual({ id: holder.id, email: holder.email, name: 'Kim Park' });
+    expect((await read()).body).toEqual(body);
+  });
+
+  it('makes an address where there was none', async () => {
+    await patch({ shipping_address: null });
+    expect((await patch({ shipping_address: { city: 'Nice', region: null } })).body.shipping_address).toEqual({
+      city: 'Nice',
+    });
+  });
+
+  it('keeps an address whose last sub-field was removed, as RFC 7396 says', async () => {
+    const nothing = Object.fromEntries(Object.keys(address).map((name) => [name, null]));
+    expect((await patch({ shipping_address: nothing })).body.shipping_address).toEqual({});
+  });
+
+  it.each([{}, { name: 'Kim Park' }, { shipping_address: {} }, { shipping_address: { city: 'Lyon' } }])(
+    'changes nothing for %j: neither version nor events',
+    async (body) => {
+      const answer = await patch(body);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.etag).toBe('"1"');
+      expect(await eventsOf(accounts, holder.id)).toHaveLength(1);
+    },
+  );
+
+  it('tells of each change with the version as its sequence', async () => {
+    await patch({ name: 'Second' }, { 'X-Request-Id': 'second-version' });
+    await patch({ phone_number: null });
+    const [, second, third] = await eventsOf(accounts, holder.id);
+    expect(second).toEqual({
+      type: 'account.updated.v1',
+      sequence: '2',
+      request_id: 'second-version',
+      data: { accountId: holder.id, email: holder.email, name: 'Second' },
+    });
+    expect(third).toMatchObject({ type: 'account.updated.v1', sequence: '3' });
+  });
+
+  it('moves the log-in to the new e-mail and frees the old one', async () => {
+    const email = freshEmail();
+    const answer = await patch({ email: email.toUpperCase() });
+    expect(answer.body.email).toBe(email.toUpperCase());
+    expect((await logIn(accounts, email)).status).toBe(200);
+    expect((await logIn(accounts, holder.email)).status).toBe(401);
+    const again = await accounts.client.post('/v1/accounts', { body: { email: holder.email, name: 'Next', password } });
+    expect(again.status).toBe(201);
+  });
+
+  it('writes a changed e-mail into the audit log', async () => {
+    const email = freshEmail();
+    await patch({ email });
+    expect(await auditOf(accounts, holder.id)).toEqual([
+      { action: 'email-changed', detail: { from: holder.email, to: email } },
+    ]);
+  });
+
+  it('takes the own e-mail in another spelling', async () => {
+    const answer = await patch({ email: holder.email.toUpperCase() });
+    expect(answer.status).toBe(200);
+    expect(answer.body.email).toBe(holder.email.toUpperCase());
+  });
+
+  it('ends every refresh token of the account when the password changes, and no other', async () => {
+    const other = await register(accounts);
+    const tokens = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
+    const kept = await refreshTokenOf(accounts, other);
+    const answer = await patch({ password: 'a short and loud brook' });
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain('brook');
+    for (const token of tokens) expect((await refresh(accounts, token)).status).toBe(401);
+    expect((await refresh(accounts, kept)).status).toBe(200);
+    expect((await logIn(accounts, holder.email)).status).toBe(401);
+    expect((await logIn(accounts, holder.email, 'a short and loud brook')).status).toBe(200);
+    const audit = await auditOf(accounts, holder.id);
+    expect(audit).toContainEqual({ action: 'password-changed', detail: {} });
+    expect(JSON.stringify(audit)).not.toContain('brook');
+  });
+
+  it('keeps refresh tokens when something else changes', async () => {
+    const token = await refreshTokenOf(accounts, holder);
+    await patch({ name: 'Another', email: freshEmail() });
+    expect((await refresh(accounts, token)).status).toBe(200);
+  });
+
+  it.each(['"1"', '"9", "1"', '*'])('holds If-Match: %s', async (tags) => {
+    expect((await patch({ name: 'Matched' }, { 'If-Match': tags })).status).toBe(200);
+  });
+
+  it('loses none of many changes at once', async () => {
+    const members = ['street_address', 'city', 'region', 'postal_code', 'country'];
+    const answers = await Promise.all(
+      members.map((member) => patch({ shipping_address: { [member]: `new ${member}` } })),
+    );
+    expect(answers.map(({ headers }) => headers.etag).sort()).toEqual(['"2"', '"3"', '"4"', '"5"', '"6"']);
+    expect((await read()).body.shipping_address).toEqual(
+      Object.fromEntries(members.map((member) => [member, `new ${member}`])),
+    );
+  });
+});
+
+describe('400', () => {
+  it.each([
+    [{ email: null }, '/email'],
+    [{ name: null }, '/name'],
+    [{ password: null }, '/password'],
+    [{ email: 'nobody' }, '/email'],
+    [{ email: '' }, '/email'],
+    [{ name: '' }, '/name'],
+    [{ password: 'short' }, '/password'],
+    [{ phone_number: '' }, '/phone_number'],
+    [{ phone_number: 'abc' }, '/phone_number'],
+    [{ shipping_address: 'Lyon' }, '/shipping_address'],
+    [{ shipping_address: { city: '' } }, '/shipping_address/city'],
+    [{ shipping_address: { city: { name: 'Lyon' } } }, '/shipping_address/city'],
+    [{ shipping_address: { planet: null } }, '/shipping_address/planet'],
+    [{ id: 'x' }, '/id'],
+    [{ scopes: ['orders:read-all'] }, '/scopes'],
+    [{ version: 1 }, '/version'],
+    [{ emailKey: 'x' }, '/emailKey'],
+    [{ password_hash: 'x' }, '/password_hash'],
+    [{ current_password: password }, '/current_password'],
+    [[], ''],
+    ['x', ''],
+    [null, ''],
+  ])('refuses %j and changes nothing', async (body, pointer) => {
+    const before = await read();
+    const answer = await patch(body);
+    expect(answer.status).toBe(400);
+    expect(pointersOf(answer)).toContain(pointer);
+    expect((await read()).text).toBe(before.text);
+    expect(await eventsOf(accounts, holder.id)).toHaveLength(1);
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype'])('refuses the member %s at any depth', async (name) => {
+    for (const rawBody of [`{"${name}":{"x":1}}`, `{"shipping_address":{"${name}":"x"}}`]) {
+      const answer = await accounts.client.patch(holder.path, { token: holder.token, rawBody });
+      expect(answer.status).toBe(400);
+    }
+  });
+
+  it('refuses an If-Match that is no list of tags', async () => {
+    const answer = await patch({ name: 'x' }, { 'If-Match': '1' });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].header).toBe('If-Match');
+  });
+});
+
+describe('401', () => {
+  it('refuses a request without a token before it looks at the body', async () => {
+    const answer = await accounts.client.patch(holder.path, { body: { name: null } });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('403', () => {
+  it('answers alike for another account and for none, also with a body that is wrong', async () => {
+    const other = await register(accounts);
+    const instance = { 'X-Request-Id': 'the-same' };
+    const foreign = await patch({ name: 'Mine now' }, instance, other.path);
+    const absent = await patch({ name: 'Mine now' }, instance, '/v1/accounts/0198c0de-0000-7000-8000-000000000000');
+    expect(foreign.status).toBe(403);
+    expect(absent.text).toBe(foreign.text);
+    expect((await accounts.client.get(other.path, { token: other.token })).body.name).toBe('Kim Park');
+  });
+});
+
+describe('404', () => {
+  it('knows no account behind a token of an outside provider', async () => {
+    const token = await accounts.services.issuer.sign();
+    const answer = await accounts.client.patch('/v1/accounts/me', { token, body: { name: 'x' } });
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe('409', () => {
+  it('refuses the e-mail of another account in whatever spelling, and changes nothing', async () => {
+    const other = await register(accounts);
+    const before = await read();
+    const answer = await patch({ email: ` ${other.email.toUpperCase()}`, name: 'Thief' });
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe('email-already-registered');
+    expect(pointersOf(answer)).toEqual(['/email']);
+    expect((await read()).text).toBe(before.text);
+    expect((await read()).headers.etag).toBe('"1"');
+    expect(await auditOf(accounts, holder.id)).toEqual([]);
+  });
+
+  it('gives an e-mail to one of several that want it at once', async () => {
+    const others = await Promise.all([register(accounts), register(accounts), register(accounts)]);
+    const email = freshEmail();
+    const answers = await Promise.all(
+      others.map(({ path, token }) => accounts.client.patch(path, { token, body: { email } })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  });
+
+  it('lets two accounts that swap their e-mails at once end in a refusal, not in an error', async () => {
+    const other = await register(accounts);
+    const answers = await Promise.all([
+      patch({ email: other.email }),
+      accounts.client.patch(other.path, { token: other.token, body: { email: holder.email } }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([409, 409]);
+  });
+});
+
+describe('412', () => {
+  it.each(['"2"', 'W/"1"', '"0", "11"'])('refuses If-Match: %s and changes nothing', async (tags) => {
+    const answer = await patch({ name: 'Stale' }, { 'If-Match': tags });
+    expect(answer.status).toBe(412);
+    expect(answer.body.code).toBe('precondition-failed');
+    expect((await read()).body.name).toBe('Kim Park');
+  });
+
+  it('lets one of two with the same version through', async () => {
+    const answers = await Promise.all(['One', 'Two'].map((name) => patch({ name }, { 'If-Match': '"1"' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+  });
+});
+
+describe('415', () => {
+  it.each(['application/json', 'text/plain', 'application/json-patch+json'])('refuses %s', async (type) => {
+    const answer = await patch({ name: 'x' }, { 'Content-Type': type });
+    expect(answer.status).toBe(415);
+    expect(answer.headers['accept-patch']).toBe('application/merge-patch+json');
+  });
+});
+
+describe('422', () => {
+  it('refuses a common password and keeps the old one', async () => {
+    const answer = await patch({ password: 'Iloveyou' });
+    expect(answer.status).toBe(422);
+    expect(answer.body.code).toBe('password-too-common');
+    expect((await logIn(accounts, holder.email)).status).toBe(200);
+  });
+});
