@@ -35,7 +35,15 @@ export function createGatewayServer(handle: Middleware, log: Log): Server<typeof
   const refused = new WeakSet<Socket>();
 
   const take = (request: GatewayRequest, response: GatewayResponse): void => {
-    answering.set(request.socket, response);
+    // A request that was sent ahead waits: Node parses it at once, but the one before it may end the connection, and what
+    // will not be answered must not be done.
+    const { socket } = request;
+    const running = answering.get(socket);
+    answering.set(socket, response);
+    if (running === undefined || running.writableFinished) run(request, response);
+    else running.once('close', () => (socket.writable ? run(request, response) : response.destroy()));
+  };
+  const run = (request: GatewayRequest, response: GatewayResponse): void => {
     try {
       handle(request, response, (error) => {
         sendProblem(request, response, error ?? new Problem('not-found', 'There is nothing at this address.'), log);

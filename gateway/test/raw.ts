@@ -1,0 +1,56 @@
+// Speaks to a port in raw bytes and reads whatever answers come back.
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface RawExchange {
+  readonly answers: readonly RawAnswer[];
+  /** Whether the other side ended the connection. */
+  readonly closed: boolean;
+}
+
+/**
+ * Writes the bytes and reads until the other side closes, or is silent for `silence` milliseconds.
+ * @param text one character a byte
+ */
+export function sendRaw(port: number, text: string, silence = 250): Promise<RawExchange> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, '127.0.0.1');
+    let closed = false;
+    socket.setTimeout(silence, () => socket.destroy());
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('end', () => {
+      closed = true;
+    });
+    socket.on('error', () => {
+      closed = true;
+    });
+    socket.on('close', () => resolve({ answers: readAnswers(Buffer.concat(chunks).toString('latin1')), closed }));
+    socket.write(text, 'latin1');
+  });
+}
+
+/** Splits a stream of answers; interim ones (1xx) are left out. */
+function readAnswers(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const end = rest.indexOf('\r\n\r\n');
+    const [first = '', ...lines] = rest.slice(0, end).split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
+    if (end < 0 || Number.isNaN(status)) throw new Error(`no HTTP answer: ${JSON.stringify(rest.slice(0, 200))}`);
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    );
+    const body = rest.slice(end + 4, end + 4 + Number(headers['content-length'] ?? 0));
+    if (status >= 200) answers.push({ status, headers, body });
+    rest = rest.slice(end + 4 + body.length);
+  }
+  return answers;
+}
