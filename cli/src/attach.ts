@@ -7,7 +7,7 @@ import { dataFolder, findRunning, type RunningShop, takeFolder } from './data-fo
 import { type DatabaseUrls, migrateAll, provision } from './database.ts';
 import type { Wiring } from './processes.ts';
 import { keptSecrets, readSecrets } from './secrets.ts';
-import { readSettings } from './settings.ts';
+import { givenEnvironment, readSettings } from './settings.ts';
 
 export interface AttachedShop extends Wiring {
   /** What runs; undefined for a stopped shop, and for one that only DATABASE_URL tells of. */
@@ -20,9 +20,10 @@ export interface AttachedShop extends Wiring {
  * @throws StartError when there is no shop, or it is just starting or stopping
  */
 export async function withShop<T>(use: (shop: AttachedShop) => Promise<T>): Promise<T> {
-  const settings = readSettings(process.env);
+  const given = givenEnvironment();
+  const settings = readSettings(given);
   const folder = dataFolder(settings.dataDir);
-  const found = { settings, folder, given: process.env };
+  const found = { settings, folder, given };
   const running = await findRunning(folder);
   if (settings.databaseUrl !== undefined || running !== undefined) {
     const databases = settings.databaseUrl === undefined ? running?.databases : asEachRole(settings.databaseUrl);

@@ -5,6 +5,16 @@ import { type Environment, integer, optional, readConfig, text, url } from '@sho
 /** The checkout. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
+/** The environment, with the checkout's `.env` behind it. What is set to nothing counts as not set. */
+export function givenEnvironment(): NodeJS.ProcessEnv {
+  try {
+    process.loadEnvFile(fileURLToPath(new URL('../../.env', import.meta.url)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+}
+
 export type Settings = ReturnType<typeof readSettings>;
 
 /** @throws ConfigError naming every variable that is wrong */

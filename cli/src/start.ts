@@ -8,7 +8,7 @@ import { keepRunning } from './part.ts';
 import { runProcess } from './process-run.ts';
 import { scriptEnvironment, shopProcesses, type Wiring } from './processes.ts';
 import { keptSecrets } from './secrets.ts';
-import { readSettings, root } from './settings.ts';
+import { givenEnvironment, readSettings, root } from './settings.ts';
 import { summarise } from './summary.ts';
 
 /** How long processes of a launcher that was killed may take to notice. */
@@ -41,7 +41,8 @@ function stop(code: number): Promise<never> {
 
 async function start(): Promise<void> {
   const began = performance.now();
-  const settings = readSettings(process.env);
+  const given = givenEnvironment();
+  const settings = readSettings(given);
   const folder = dataFolder(settings.dataDir);
   const { release, abandoned } = await takeFolder(folder);
   stops.push(release);
@@ -59,7 +60,7 @@ async function start(): Promise<void> {
   const databases = await provision(adminUrl, secrets, settings.databaseUrl !== undefined);
   await migrateAll(databases);
 
-  const wiring: Wiring = { settings, folder, secrets, databases, given: process.env };
+  const wiring: Wiring = { settings, folder, secrets, databases, given };
   const common = { cwd: root, logs: folder.logs };
   const seed = runProcess({
     ...common,
@@ -111,6 +112,13 @@ async function someProduct(gateway: string): Promise<string | undefined> {
   return page.items?.[0]?.id;
 }
 
+/** npm passes signals on, but cannot when it is killed: then the shop must not stay behind alone. */
+function stopWithNpm(): void {
+  const parent = process.ppid;
+  setInterval(() => process.ppid === parent || void stop(0), 1_000).unref();
+}
+
+if (process.env.npm_lifecycle_event === 'start') stopWithNpm();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 try {
   await start();

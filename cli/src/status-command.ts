@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { dataFolder, findRunning } from './data-folder.ts';
 import { type Output, print, withJson } from './output.ts';
-import { readSettings } from './settings.ts';
+import { givenEnvironment, readSettings } from './settings.ts';
 import { table } from './table.ts';
 
 interface ProcessStatus {
@@ -19,7 +19,7 @@ export function statusCommand(): Command {
   return withJson(
     new Command('status').description('show what runs and whether it is ready; exit code 1 if not'),
   ).action(async (output: Output) => {
-    const folder = dataFolder(readSettings(process.env).dataDir);
+    const folder = dataFolder(readSettings(givenEnvironment()).dataDir);
     const shop = await findRunning(folder);
     const processes = await Promise.all(
       Object.entries(shop?.processes ?? {}).map(([name, url]) => statusOf(name, url)),

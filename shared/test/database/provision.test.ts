@@ -1,0 +1,109 @@
+// Provisioning: each role reaches its own schema and nothing else; running it again, or several at once, does no harm.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { provisionDatabase, type SchemaName, schemas } from '../../src/database/provision.ts';
+import { startEmbeddedPostgres } from '../../src/embedded/index.ts';
+import { adminUrlVariable } from '../../src/testing/run-state.ts';
+
+const adminUrl = process.env[adminUrlVariable] ?? '';
+const database = `provision_${randomBytes(6).toString('hex')}`;
+// Roles belong to the whole server, which other test files use at the same time: the password is the one they use.
+const roles = Object.fromEntries(schemas.map((name) => [name, 'only-for-tests'])) as Record<SchemaName, string>;
+let urls: Record<SchemaName, string>;
+
+async function ask(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query({ text, rowMode: 'array' })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+beforeAll(async () => {
+  [urls] = (await Promise.all(Array.from({ length: 5 }, () => provisionDatabase({ adminUrl, database, roles })))) as [
+    Record<SchemaName, string>,
+  ];
+  for (const name of schemas) await ask(urls[name], 'CREATE TABLE own (id integer)');
+});
+
+afterAll(async () => {
+  await ask(adminUrl, `DROP DATABASE ${database} WITH (FORCE)`);
+});
+
+describe.each(schemas)('the role %s', (name) => {
+  it('works in its own schema, which it owns', async () => {
+    expect(
+      await ask(
+        urls[name],
+        `SELECT current_schema(), current_user, (SELECT nspowner::regrole::text FROM pg_namespace
+      WHERE nspname = current_schema()), current_setting('search_path'), current_setting('timezone')`,
+      ),
+    ).toEqual([name, name, name, name, 'UTC']);
+  });
+
+  it.each(schemas.filter((other) => other !== name))('cannot read from %s', async (other) => {
+    await expect(ask(urls[name], `SELECT * FROM ${other}.own`)).rejects.toThrow(
+      `permission denied for schema ${other}`,
+    );
+  });
+
+  it.each([
+    ['make a table in public', 'CREATE TABLE public.x (id integer)'],
+    ['make a schema', 'CREATE SCHEMA x'],
+    ['make a temporary table', 'CREATE TEMPORARY TABLE x (id integer)'],
+    ['make a role', 'CREATE ROLE x'],
+    ['make a database', 'CREATE DATABASE x'],
+    ['become another role', 'SET ROLE postgres'],
+    ['read a file of the server', `SELECT pg_read_file('postgresql.conf')`],
+  ])('cannot %s', async (_, text) => {
+    await expect(ask(urls[name], text)).rejects.toThrow('permission denied');
+  });
+
+  it("cannot enter the server's own database", async () => {
+    const other = Object.assign(new URL(urls[name]), { pathname: '/postgres' }).href;
+    await expect(ask(other, 'SELECT 1')).rejects.toThrow('pg_hba.conf rejects connection');
+  });
+});
+
+describe('provisioning', () => {
+  it('keeps what is there when it runs again', async () => {
+    await ask(urls.orders, 'INSERT INTO own VALUES (7)');
+    await provisionDatabase({ adminUrl, database, roles });
+    expect(await ask(urls.orders, 'SELECT id FROM own')).toEqual([7]);
+  });
+
+  it('needs no superuser, only the right to make databases and roles', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'shop-provision-'));
+    const server = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), durable: false });
+    try {
+      await ask(server.url, `CREATE ROLE boss LOGIN CREATEDB CREATEROLE PASSWORD 'boss'`);
+      await ask(server.url, 'CREATE DATABASE boss OWNER boss');
+      const boss = `postgres://boss:boss@127.0.0.1:${server.port}/boss`;
+      for (const password of ['first', 'second']) {
+        const passwords = Object.fromEntries(schemas.map((name) => [name, password])) as typeof roles;
+        const made = await provisionDatabase({ adminUrl: boss, database: 'shop', roles: passwords });
+        expect(await ask(made.orders, 'SELECT current_schema()')).toEqual(['orders']);
+        await expect(ask(made.orders, 'CREATE TABLE accounts.x ()')).rejects.toThrow('permission denied');
+      }
+    } finally {
+      await server.stop();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('leaves the roles without any power over the server', async () => {
+    expect(
+      await ask(
+        adminUrl,
+        `SELECT rolname FROM pg_roles WHERE rolname = ANY ('{${schemas.join(',')}}')
+           AND (rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls)`,
+      ),
+    ).toEqual([]);
+  });
+});

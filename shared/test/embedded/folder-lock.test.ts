@@ -1,0 +1,59 @@
+// The lock of a folder: one process has it, a dead one does not, and of many that take over only one succeeds.
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { identityOf, lockFolder } from '../../src/embedded/index.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-lock-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+describe('the lock of a folder', () => {
+  it('is had by one at a time', async () => {
+    const lock = await lockFolder(folder);
+    await expect(lockFolder(folder)).rejects.toThrow(`${folder} is in use by process ${process.pid}`);
+    await lock.release();
+    await (await lockFolder(folder)).release();
+  });
+
+  it('leaves nothing behind', async () => {
+    await (await lockFolder(folder)).release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is taken from a process that is gone, and says so', async () => {
+    await writeFile(join(folder, 'lock'), '4000000 1 nowhere');
+    const lock = await lockFolder(folder);
+    expect(lock.previousOwner).toBe('4000000 1 nowhere');
+    await lock.release();
+  });
+
+  it('is taken from a process whose number another one has by now', async () => {
+    await writeFile(join(folder, 'lock'), `${process.pid} 1 at another time`);
+    await (await lockFolder(folder)).release();
+  });
+
+  it('is taken from a file that was never written to the end', async () => {
+    await writeFile(join(folder, 'lock'), '');
+    await (await lockFolder(folder)).release();
+  });
+});
+
+describe('the identity of a process', () => {
+  it('stays the same while it runs', async () => {
+    const identity = await identityOf(process.pid);
+    expect(identity).toMatch(new RegExp(`^${process.pid} `));
+    expect(await identityOf(process.pid)).toBe(identity);
+  });
+
+  it('is missing for a process that is not there', async () => {
+    expect(await identityOf(4_000_000)).toBeUndefined();
+  });
+});

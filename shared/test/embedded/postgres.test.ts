@@ -1,0 +1,164 @@
+// The embedded server: kept data, one user at a time, no orphan, one line when it cannot start.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { freePorts, startEmbeddedPostgres } from '../../src/embedded/index.ts';
+import { eventually } from '../../src/testing/eventually.ts';
+
+let folder: string;
+const dataDir = (): string => join(folder, 'data');
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-embedded-'));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function ask(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query({ text, rowMode: 'array' })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+/** Another process that starts the server and then does nothing. Resolves with the server's URL. */
+async function startElsewhere(): Promise<{ url: string; kill(): Promise<void> }> {
+  const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, dataDir()], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [url] = await once(child.stdout, 'data');
+  const kill = async (): Promise<void> => {
+    const closed = once(child, 'exit');
+    child.kill('SIGKILL');
+    await closed;
+  };
+  return { url: String(url).trim(), kill };
+}
+
+describe('the embedded PostgreSQL', () => {
+  it('keeps its data and password between starts', async () => {
+    const first = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.stop();
+    const second = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    try {
+      expect(await ask(second.url, 'SELECT answer FROM kept')).toEqual([42]);
+      expect(new URL(second.url).password).toBe(new URL(first.url).password);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('is UTF-8, byte-wise, in UTC, durable, and listens on the loopback interface only', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    try {
+      const settings = ['server_encoding', 'timezone', 'listen_addresses', 'unix_socket_directories', 'fsync'];
+      const values = await ask(server.url, `SELECT ${settings.map((name) => `current_setting('${name}')`).join(', ')}`);
+      expect(values).toEqual(['UTF8', 'UTC', '127.0.0.1', '', 'on']);
+      expect(await ask(server.url, `SELECT array_agg(t ORDER BY t) FROM unnest('{a,B,ä,b}'::text[]) t`)).toEqual([
+        ['B', 'a', 'b', 'ä'],
+      ]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('keeps password and log to its owner, and asks everybody for a password', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    try {
+      for (const name of ['password', 'postgres.log']) {
+        expect((await stat(join(dataDir(), name))).mode & 0o777).toBe(0o600);
+      }
+      const wrong = Object.assign(new URL(server.url), { password: 'wrong' }).href;
+      await expect(ask(wrong, 'SELECT 1')).rejects.toThrow('password authentication failed');
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('refuses a second start on the same folder while the first runs', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    try {
+      await expect(startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).rejects.toThrow(
+        `${dataDir()} is in use by process ${process.pid}`,
+      );
+      expect(await ask(server.url, 'SELECT 1')).toEqual([1]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('takes over from a process that was killed, at once', async () => {
+    const other = await startElsewhere();
+    await ask(other.url, `CREATE TABLE before_the_kill AS SELECT 'x' AS mark`);
+    await other.kill();
+    const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    try {
+      expect(await ask(server.url, 'SELECT mark FROM before_the_kill')).toEqual(['x']);
+      await expect(ask(other.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('ends by itself after the process that started it was killed', async () => {
+    const other = await startElsewhere();
+    await other.kill();
+    await eventually(() => expect(ask(other.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED'), 15_000);
+    expect(await readFile(join(dataDir(), 'postgres.log'), 'utf8')).toMatch(/database system is shut down\n$/);
+  });
+
+  it('is not held up by a process file that names another process by now', async () => {
+    await writeFile(join(dataDir(), 'cluster', 'postmaster.pid'), `${process.pid}\n`);
+    const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    await server.stop();
+  });
+
+  it('says when it has ended without being asked', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    const pid = Number((await readFile(join(dataDir(), 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+    process.kill(pid, 'SIGINT');
+    await server.ended;
+    await server.stop();
+  });
+
+  it('says in one line that the port is taken', async () => {
+    const [port = 0] = await freePorts(1);
+    const taken = createServer().listen(port, '127.0.0.1');
+    await once(taken, 'listening');
+    try {
+      await expect(startEmbeddedPostgres({ dataDir: dataDir(), port, durable: true })).rejects.toThrow(
+        /^PostgreSQL does not start: could not bind .*Address already in use$/,
+      );
+    } finally {
+      taken.close();
+    }
+    // The refused start has let go of the folder.
+    await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
+  });
+
+  it.each(['file/below', 'file'])('says in one line that it cannot write to %s', async (name) => {
+    await writeFile(join(folder, 'file'), '');
+    const path = join(folder, name);
+    await expect(startEmbeddedPostgres({ dataDir: path, durable: true })).rejects.toThrow(
+      new RegExp(`^cannot write to the data folder ${path} \\(\\w+\\)$`),
+    );
+  });
+
+  it('says in one line that its password is gone', async () => {
+    await rm(join(dataDir(), 'password'));
+    await expect(startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).rejects.toThrow(
+      /^cannot read the database's password in .* \(ENOENT\)$/,
+    );
+  });
+});
