@@ -2,6 +2,7 @@
 export { appendEvent, type NewEvent } from './append-event.ts';
 export { type ConsumeOptions, consume, type Handlers } from './consume.ts';
 export { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
+export { type DeadLetterDesk, openDeadLetters, type ReadableDeadLetter } from './dead-letters.ts';
 export type * from './definitions.ts';
 export { type EventHandler, PoisonError, type ShopEvent } from './event.ts';
 export { type Relay, type RelayOptions, startRelay } from './relay.ts';

@@ -52,6 +52,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         resolve('unknown');
+        if (publisher.blocked() !== undefined) return; // says so itself, and will say when it goes on
         publisher.drop(`no confirm within ${confirmWithin / 1000} s`); // frees what the broker did not take
       }, confirmWithin);
       const all = { contentType: 'application/cloudevents+json', persistent: true, ...properties, correlationId };

@@ -1,0 +1,86 @@
+// The dead letters of all consumers, for the people who look after the shop.
+import type { Log } from '../runtime/index.ts';
+import { shopTopology } from './start-events.ts';
+import { connectTransport, type DeadLetter, type Topology } from './transport.ts';
+
+/** A dead letter, and what its content says of itself as far as it is an event. */
+export interface ReadableDeadLetter extends DeadLetter {
+  readonly type: string | undefined;
+  readonly subject: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+export interface DeadLetterDesk {
+  /** The oldest letters, at most `limit` of each consumer. */
+  list(consumer?: string, limit?: number): Promise<readonly ReadableDeadLetter[]>;
+  /** Undefined when no consumer has a letter of that id. */
+  show(id: string): Promise<ReadableDeadLetter | undefined>;
+  /** Puts the letter into its consumer's queue again. False when there is none of that id. */
+  replay(id: string): Promise<boolean>;
+  /** Deletes the letter for good. False when there is none of that id. */
+  discard(id: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface DeadLetterOptions {
+  /** EVENTS_URL. */
+  readonly url: string;
+  readonly log: Log;
+  readonly topology?: Topology;
+}
+
+const searchLimit = 10_000;
+
+/** @throws BrokerAwayError when the broker does not answer within 5 s */
+export async function openDeadLetters({
+  url,
+  log,
+  topology = shopTopology,
+}: DeadLetterOptions): Promise<DeadLetterDesk> {
+  const transport = await connectTransport({ url, name: 'dead letters', topology, log });
+  try {
+    await transport.ping();
+  } catch (error) {
+    await transport.close();
+    throw error;
+  }
+  const all = Object.keys(topology.consumers);
+  const list = async (consumer?: string, limit = 100): Promise<readonly ReadableDeadLetter[]> => {
+    const letters: ReadableDeadLetter[] = [];
+    for (const each of consumer === undefined ? all : [consumer]) {
+      letters.push(...(await transport.deadLetters(each, limit)).map(readable));
+    }
+    return letters;
+  };
+  /** The same event may be a dead letter of several consumers: all of them are meant. */
+  const each = async (act: (consumer: string) => Promise<boolean>): Promise<boolean> => {
+    let found = false;
+    for (const consumer of all) found = (await act(consumer)) || found;
+    return found;
+  };
+  return {
+    list,
+    show: async (id) => (await list(undefined, searchLimit)).find((letter) => letter.id === id),
+    replay: (id) => each((consumer) => transport.replay(consumer, id)),
+    discard: (id) => each((consumer) => transport.discard(consumer, id)),
+    close: () => transport.close(),
+  };
+}
+
+function readable(letter: DeadLetter): ReadableDeadLetter {
+  const event = membersOf(letter.content);
+  const text = (name: string): string | undefined => {
+    const value = event[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  return { ...letter, type: text('type'), subject: text('subject'), requestId: text('requestid') };
+}
+
+function membersOf(content: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(content);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,152 @@
+// What RabbitMQ does to us: it refuses, disappears, hangs, blocks, and gives up on a message.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect } from 'amqplib';
+import { connectTransport, type Message, type Topology } from '../../src/events/transport.ts';
+import { newId } from '../../src/runtime/index.ts';
+import { type BrokerServer, eventually, startBrokerServer, testBroker } from '../../src/testing/index.ts';
+import { log, record } from './brokers.ts';
+import { startProxy } from './tcp-proxy.ts';
+
+const topology: Topology = { consumers: { taker: ['order.shipped.v1'] }, retries: 1, retryDelay: 1 };
+
+function message(text = ''): Message {
+  const id = newId();
+  return { id, type: 'order.shipped.v1', content: JSON.stringify({ id, text }) };
+}
+
+const open = (url: string, more: Partial<Topology> = {}) =>
+  connectTransport({ url, name: 'test', topology: { ...topology, ...more }, log });
+
+describe('RabbitMQ', () => {
+  let url: string;
+  let queue: string;
+  beforeAll(async () => {
+    url = await testBroker();
+    queue = `${new URL(url).searchParams.get('namespace')}.taker`;
+  }, 120_000);
+
+  const admin = async <T>(
+    work: (channel: Awaited<ReturnType<Awaited<ReturnType<typeof connect>>['createChannel']>>) => Promise<T>,
+  ) => {
+    const connection = await connect(url);
+    const result = await work(await connection.createChannel());
+    await connection.close();
+    return result;
+  };
+
+  it('refuses to start when a queue exists with other arguments, and says what to do', async () => {
+    const other = await testBroker();
+    const name = `${new URL(other).searchParams.get('namespace')}.taker`;
+    await admin((channel) => channel.assertQueue(name, { durable: true, arguments: { 'x-queue-type': 'quorum' } }));
+    await expect(open(other)).rejects.toThrow(/PRECONDITION.FAILED.*taker.*exists with other arguments/);
+    await admin((channel) => channel.deleteQueue(name));
+  });
+
+  it('refuses to start with a wrong password', async () => {
+    const wrong = new URL(url);
+    wrong.password = 'wrong';
+    await expect(open(wrong.href)).rejects.toThrow(/RabbitMQ refuses: .*ACCESS.REFUSED/);
+  });
+
+  it('starts while the broker is away, and works once it is there', async () => {
+    const proxy = await startProxy(url);
+    await proxy.cut();
+    const transport = await open(proxy.url);
+    await expect(transport.ping()).rejects.toThrow(/RabbitMQ is away/);
+    await expect(transport.publish([message()])).rejects.toThrow(/RabbitMQ is away/);
+    await proxy.restore();
+    await eventually(() => transport.ping(), 10_000);
+    await transport.close();
+    await proxy.close();
+  });
+
+  it('comes back after a lost connection, publishing and consuming', async () => {
+    const proxy = await startProxy(url);
+    const transport = await open(proxy.url);
+    const taker = await record(transport, 'taker');
+    for (let round = 1; round <= 3; round += 1) {
+      await proxy.cut();
+      await proxy.restore();
+      const sent = message();
+      await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 10_000);
+      await eventually(() => expect(taker.deliveries.map(({ content }) => content)).toContain(sent.content), 10_000);
+    }
+    await taker.stop();
+    await transport.close();
+    await proxy.close();
+  });
+
+  it('gives a silent broker up after its time, and a message without a confirm stays with the sender', async () => {
+    const proxy = await startProxy(url);
+    const transport = await open(proxy.url);
+    proxy.freeze();
+    const [outcome] = await transport.publish([message()]);
+    expect(outcome).toBe('unknown');
+    await eventually(() => expect(transport.publish([message()])).rejects.toThrow(/RabbitMQ is away/));
+    await proxy.restore();
+    await eventually(async () => expect(await transport.publish([message()])).toEqual(['confirmed']), 10_000);
+    await transport.close();
+    await proxy.close();
+    await admin((channel) => channel.purgeQueue(queue));
+  }, 60_000);
+
+  it('gives up on a message whose consumers always die, and keeps it as a dead letter', async () => {
+    const transport = await open(url);
+    const sent = message();
+    await transport.publish([sent]);
+    await admin(async (channel) => {
+      for (let deliveries = 0; deliveries <= 20; deliveries += 1) {
+        const taken = await eventually(async () => {
+          const got = await channel.get(queue);
+          if (got === false) throw new Error('nothing in the queue');
+          return got;
+        });
+        channel.nack(taken, false, true);
+      }
+    });
+    const [letter] = await eventually(async () => {
+      const letters = await transport.deadLetters('taker', 10);
+      expect(letters).toHaveLength(1);
+      return letters;
+    }, 10_000);
+    expect(letter).toMatchObject({ content: sent.content, reason: 'given up by the broker: delivery_limit' });
+    await transport.discard('taker', letter?.id ?? '');
+    await transport.close();
+  });
+
+  describe('blocked by an alarm', () => {
+    let server: BrokerServer;
+    beforeAll(async () => {
+      server = await startBrokerServer({ own: true });
+    }, 120_000);
+    afterAll(() => server.stop());
+
+    it('takes nothing in, keeps memory bounded, goes on consuming, and recovers by itself', async () => {
+      const transport = await open(server.url);
+      const taker = await record(transport, 'taker');
+      const before = message();
+      await transport.publish([before]);
+      await server.control('set_vm_memory_high_watermark', '0.00001');
+      const large = 'x'.repeat(100_000);
+      const heap = process.memoryUsage().rss;
+      // Only when something is published does the broker say that it blocks.
+      expect(await transport.publish([message(large)])).toEqual(['unknown']);
+      await expect(transport.ping()).rejects.toThrow(/RabbitMQ is blocked: /);
+      for (let n = 0; n < 500; n += 1) {
+        const batch = Array.from({ length: 20 }, () => message(large));
+        await expect(transport.publish(batch)).rejects.toThrow(/RabbitMQ is blocked: /);
+      }
+      expect(process.memoryUsage().rss - heap).toBeLessThan(300 * 1024 * 1024);
+      await server.control('set_vm_memory_high_watermark', '0.6');
+      const after = message();
+      await eventually(async () => expect(await transport.publish([after])).toEqual(['confirmed']), 15_000);
+      await eventually(() => {
+        const contents = taker.deliveries.map(({ content }) => content);
+        expect(contents).toContain(before.content);
+        expect(contents).toContain(after.content);
+      });
+      await taker.stop();
+      await transport.close();
+    }, 60_000);
+  });
+});
