@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import { type Database, sql } from '../database/index.ts';
+import type { Log } from '../runtime/index.ts';
 import type { OperationRequest, Reply } from './operation.ts';
 import { Problem, problemDocument, problemMediaType } from './problem.ts';
 
@@ -19,6 +20,10 @@ interface StoredAnswer {
   readonly body: string | null;
 }
 
+const selectKept = `
+  SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
+  WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '24 hours'`;
+
 /**
  * Runs `work` in one transaction. With an `Idempotency-Key` header the answer is kept for 24 hours per account, operation and
  * key, and a repeated request gets it again with `Idempotency-Replayed: true`. A refusal (4xx) thrown by `work` is an answer
@@ -32,7 +37,7 @@ export async function idempotent(
 ): Promise<Reply> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return context.database.transaction(work);
-  const scope = [request.caller?.accountId ?? 'anonymous', request.operationId, key];
+  const scope = scopeOf(request, key);
   const fingerprint = fingerprintOf(request, context.idempotencySecret);
   return context.database.transaction(async (tx) => {
     const stored = await claim(tx, scope);
@@ -41,6 +46,25 @@ export async function idempotent(
     await keep(tx, scope, fingerprint, reply);
     return reply;
   });
+}
+
+/**
+ * The answer that is kept for the request's key, before anything runs: for work that has to happen outside the transaction.
+ * @throws Problem 422 for the same key with another request
+ */
+export async function keptAnswer(request: OperationRequest, context: IdempotencyContext): Promise<Reply | undefined> {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') return undefined;
+  const { rows } = await context.database.pool.query<StoredAnswer>({
+    name: 'kept-answer',
+    text: selectKept,
+    values: scopeOf(request, key),
+  });
+  return rows[0] && replay(rows[0], fingerprintOf(request, context.idempotencySecret));
+}
+
+function scopeOf(request: OperationRequest, key: string): string[] {
+  return [request.caller?.accountId ?? 'anonymous', request.operationId, key];
 }
 
 function fingerprintOf(request: OperationRequest, secret: string): string {
@@ -60,12 +84,7 @@ async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredA
       headers: { 'Retry-After': '1' },
     });
   }
-  const [stored] = await sql<StoredAnswer>(
-    tx,
-    `SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
-     WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '24 hours'`,
-    scope,
-  );
+  const [stored] = await sql<StoredAnswer>(tx, selectKept, scope);
   return stored;
 }
 
@@ -114,6 +133,16 @@ async function keep(tx: Transaction, scope: readonly string[], fingerprint: stri
        etag = excluded.etag, body = excluded.body, created_at = now()`,
     [...scope, fingerprint, reply.status, JSON.stringify(reply.headers ?? {}), reply.etag ?? null, body],
   );
+}
+
+const pruneEvery = 3_600_000;
+
+/** Forgets keys whose 24 hours are over, every hour. The returned function stops it. */
+export function startPruningKeys(database: Database, log: Log): () => void {
+  const timer = setInterval(() => {
+    pruneIdempotencyKeys(database).catch((error: unknown) => log.warn({ err: error }, 'old idempotency keys stay'));
+  }, pruneEvery);
+  return () => clearInterval(timer);
 }
 
 /** Forgets the keys whose 24 hours are over. */

@@ -3,7 +3,19 @@ export { etagOf, notModified, requireMatch } from './conditional.ts';
 export { type Contract, type ContractOperation, loadContract, type Security } from './contract.ts';
 export type { Answer } from './contract-answers.ts';
 export { type AppOptions, createApp } from './create-app.ts';
-export { type IdempotencyContext, idempotent, pruneIdempotencyKeys } from './idempotent.ts';
+export {
+  type IdempotencyContext,
+  idempotent,
+  keptAnswer,
+  pruneIdempotencyKeys,
+  startPruningKeys,
+} from './idempotent.ts';
+export {
+  createInternalClient,
+  type InternalAnswer,
+  type InternalClient,
+  type InternalClientOptions,
+} from './internal-client.ts';
 export { mergePatch } from './merge-patch.ts';
 export {
   callerOf,

@@ -12,6 +12,7 @@ export {
   url,
   type Variable,
 } from './config.ts';
+export { currency, decimalsOf } from './currency.ts';
 export { createHealth, type Health, type HealthReport } from './health.ts';
 export { isId, newId } from './id.ts';
 export { createLog, type Log } from './log.ts';

@@ -1,0 +1,75 @@
+// Calls from one service to another: a kept connection, a service token, the caller's request id and trace, a time limit.
+import { Pool } from 'undici';
+import type { ServiceTokens } from '../auth/index.ts';
+import { Problem } from './problem.ts';
+import type { RequestIdentity } from './request-identity.ts';
+
+export interface InternalClientOptions {
+  /** Origin of the other service. */
+  readonly url: string;
+  /** Its name: the audience of the service tokens. */
+  readonly service: string;
+  readonly serviceTokens: ServiceTokens;
+  /** For the whole call, in milliseconds; default 3000. */
+  readonly timeout?: number;
+}
+
+export interface InternalAnswer {
+  /** From 200 to 499. */
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface InternalClient {
+  /**
+   * Sends a POST that may be repeated: a connection that breaks is tried once more.
+   * @throws Problem `service-unavailable` when the other service is away, slow or failing
+   */
+  post(path: string, body: object | undefined, identity: RequestIdentity): Promise<InternalAnswer>;
+  close(): Promise<void>;
+}
+
+// A connection that the other side closed while it idled, or that fell with its process.
+const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+export function createInternalClient(options: InternalClientOptions): InternalClient {
+  const { service, serviceTokens, timeout = 3_000 } = options;
+  const pool = new Pool(options.url, { connections: 64, connect: { timeout: 1_000 } });
+
+  const send = async (path: string, body: object | undefined, identity: RequestIdentity, signal: AbortSignal) => {
+    const answer = await pool.request({
+      method: 'POST',
+      path,
+      headers: {
+        Authorization: await serviceTokens.sign(service),
+        'X-Request-Id': identity.id,
+        traceparent: identity.traceparent,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+  };
+
+  return {
+    async post(path, body, identity) {
+      const signal = AbortSignal.timeout(timeout);
+      try {
+        const answer = await send(path, body, identity, signal).catch((error: unknown) => {
+          if (!brokenConnection.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+          return send(path, body, identity, signal);
+        });
+        if (answer.status >= 500) throw new Error(`${service} answered ${answer.status}`);
+        return answer;
+      } catch (error) {
+        throw new Problem('service-unavailable', 'A service that this needs is away. Try again shortly.', {
+          headers: { 'Retry-After': '1' },
+          cause: error,
+        });
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
