@@ -1,5 +1,5 @@
 // Environment → one typed frozen object; every mistake is reported at once.
-import { type Environment, integer, keyList, readConfig, secret, text, url, type Variable } from '@shop/shared/runtime';
+import { currency, type Environment, integer, keyList, readConfig, secret, text, url } from '@shop/shared/runtime';
 
 export function readCatalogueConfig(environment: Environment) {
   return readConfig(environment, {
@@ -13,19 +13,8 @@ export function readCatalogueConfig(environment: Environment) {
     internalSecret: secret('INTERNAL_SECRET'),
     cursorKeys: keyList('CURSOR_KEYS'),
     currency: currency('SHOP_CURRENCY', 'EUR'),
+    ordersUrl: url('ORDERS_URL', ['http', 'https']),
+    /** How long stock is held before the orders service is asked whether the order exists. */
+    reservationSeconds: integer('RESERVATION_SECONDS', { min: 1, max: 86_400, fallback: 60 }),
   });
-}
-
-/** A currency of ISO 4217 that this machine knows the decimals of. */
-export function currency(name: string, fallback: string): Variable<string> {
-  return {
-    name,
-    fallback,
-    parse(code) {
-      if (!Intl.supportedValuesOf('currency').includes(code)) {
-        throw new Error(`must be a currency code of ISO 4217 in capitals, such as EUR, not "${code}"`);
-      }
-      return code;
-    },
-  };
 }

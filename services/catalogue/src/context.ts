@@ -6,4 +6,6 @@ import type { Products } from './product.ts';
 export interface CatalogueContext extends IdempotencyContext {
   readonly database: Database;
   readonly products: Products;
+  /** How long stock is held for an order that is not heard of. */
+  readonly reservationSeconds: number;
 }

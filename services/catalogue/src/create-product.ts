@@ -4,7 +4,7 @@ import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http
 import { newId } from '@shop/shared/runtime';
 import type { CatalogueContext } from './context.ts';
 import { columnValues, type ProductInput, toRow, writtenColumns } from './product-input.ts';
-import { enterStockChange } from './stock-ledger.ts';
+import { enterReceived } from './stock-ledger.ts';
 
 /** 201 with the product and its address. */
 export async function createProduct(request: OperationRequest, context: CatalogueContext): Promise<Reply> {
@@ -18,7 +18,7 @@ export async function createProduct(request: OperationRequest, context: Catalogu
       `INSERT INTO products (id, ${writtenColumns.join(', ')}) VALUES ($1, ${parameters}) RETURNING ${products.columns}`,
       [id, ...columnValues(row)],
     );
-    await enterStockChange(tx, { productId: id, kind: 'received', quantity: row.stock });
+    await enterReceived(tx, id, row.stock);
     return products.reply(201, Object.values(created ?? {}), { Location: `/v1/products/${id}` });
   });
 }

@@ -4,6 +4,8 @@ import type { CatalogueContext } from './context.ts';
 import { createProduct } from './create-product.ts';
 import { getProduct } from './get-product.ts';
 import { listProducts } from './list-products.ts';
+import { releaseReservation } from './release-reservation.ts';
+import { reserveStock } from './reserve-stock.ts';
 import { searchProducts } from './search-products.ts';
 import { updateProduct } from './update-product.ts';
 
@@ -13,4 +15,6 @@ export const operations: Operations<CatalogueContext> = {
   getProduct,
   createProduct,
   updateProduct,
+  reserveStock,
+  releaseReservation,
 };

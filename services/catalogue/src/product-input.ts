@@ -2,7 +2,7 @@
 import { decimal } from '@shop/shared/collection';
 import type { SqlValue } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/http';
-import { decimalsOf } from './product.ts';
+import { decimalsOf } from '@shop/shared/runtime';
 
 /** What the contract lets through; a body on create, the outcome of a merge patch on update. */
 export interface ProductInput {

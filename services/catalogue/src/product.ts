@@ -17,13 +17,9 @@ import {
   writeAll,
 } from '@shop/shared/collection';
 import { etagOf, Problem, type Reply } from '@shop/shared/http';
+import { decimalsOf } from '@shop/shared/runtime';
 
 export const statuses = ['available', 'active', 'backorder', 'pending'] as const;
-
-/** Decimals of an ISO 4217 currency: 2 for EUR, 0 for JPY. */
-export function decimalsOf(currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-}
 
 /** The whole surface of a product. What is not in this table neither leaves the service nor reaches SQL. */
 export function productSpec(currency: string): CollectionSpec<unknown> {

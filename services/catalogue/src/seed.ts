@@ -1,9 +1,7 @@
 // Fills the catalogue with products that look real: the same ones for the same seed. Run as a process of its own.
 import { parseArgs } from 'node:util';
-import { readConfig, url } from '@shop/shared/runtime';
+import { currency, decimalsOf, readConfig, url } from '@shop/shared/runtime';
 import pg from 'pg';
-import { currency } from './config.ts';
-import { decimalsOf } from './product.ts';
 import { type SampleProduct, sampleProducts } from './sample-products.ts';
 
 export interface SeedOptions {
@@ -34,7 +32,8 @@ const insert = `
     ON CONFLICT DO NOTHING
     RETURNING id, stock
   )
-  INSERT INTO stock_ledger (product_id, kind, quantity) SELECT id, 'received', stock FROM added WHERE stock > 0`;
+  INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after)
+  SELECT id, 'received', stock, stock, 0 FROM added WHERE stock > 0`;
 
 /** Adds the products in batches; those that are there already, by id, stay as they are. */
 export async function seedProducts({ pool, count, seed, decimals, onProgress }: SeedOptions): Promise<void> {

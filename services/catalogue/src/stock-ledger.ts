@@ -1,21 +1,17 @@
-// The book of stock: a line for every change, written in the transaction that makes it.
+// The book of stock: what comes in, written in the transaction that makes the change. Reservations write their own lines.
 import { sql } from '@shop/shared/database';
 import type { Transaction } from 'sequelize';
 
-export interface StockChange {
-  readonly productId: string;
-  readonly kind: 'received' | 'reserved' | 'released' | 'shipped';
-  /** Signed; nothing is written for 0. */
-  readonly quantity: number;
-  readonly reservationId?: string;
-  readonly orderId?: string;
-}
-
-export async function enterStockChange(tx: Transaction, change: StockChange): Promise<void> {
-  if (change.quantity === 0) return;
+/**
+ * Enters a change of what is on hand, after the change. The caller has made it, and so holds the product's lock.
+ * @param quantity signed: negative when units were found to be missing; nothing is written for 0
+ */
+export async function enterReceived(tx: Transaction, productId: string, quantity: number): Promise<void> {
+  if (quantity === 0) return;
   await sql(
     tx,
-    'INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id) VALUES ($1, $2, $3, $4, $5)',
-    [change.productId, change.kind, change.quantity, change.reservationId ?? null, change.orderId ?? null],
+    `INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after)
+     SELECT id, 'received', $2, stock, reserved + oversold FROM products WHERE id = $1`,
+    [productId, quantity],
   );
 }

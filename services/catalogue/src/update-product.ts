@@ -4,7 +4,7 @@ import { mergePatch, type OperationRequest, Problem, type Reply, requireMatch } 
 import type { CatalogueContext } from './context.ts';
 import { noSuchProduct } from './product.ts';
 import { columnValues, type ProductInput, toInput, toRow, type WrittenRow, writtenColumns } from './product-input.ts';
-import { enterStockChange } from './stock-ledger.ts';
+import { enterReceived } from './stock-ledger.ts';
 
 interface LockedRow extends WrittenRow {
   readonly reserved: number;
@@ -30,12 +30,16 @@ export async function updateProduct(request: OperationRequest, context: Catalogu
       throw new Problem('insufficient-stock', `The stock ${detail}.`, { errors: [{ pointer: '/stock', detail }] });
     }
     const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
+    // What is promised beyond the stock gets the units that came in, before anybody else does.
+    const stock = `$${writtenColumns.length + 2}::integer`;
     const [updated] = await sql<Record<string, string | null>>(
       tx,
-      `UPDATE products SET ${assignments} WHERE id = $1 RETURNING ${products.columns}`,
-      [productId, ...columnValues(row)],
+      `UPDATE products SET ${assignments},
+         reserved = least(reserved + oversold, ${stock}), oversold = greatest(reserved + oversold - ${stock}, 0)
+       WHERE id = $1 RETURNING ${products.columns}`,
+      [productId, ...columnValues(row), row.stock],
     );
-    await enterStockChange(tx, { productId, kind: 'received', quantity: row.stock - present.stock });
+    await enterReceived(tx, productId, row.stock - present.stock);
     return products.reply(200, Object.values(updated ?? {}));
   });
 }

@@ -1,0 +1,13 @@
+// order.shipped.v1: the goods have left the house.
+import { type EventHandler, PoisonError } from '@shop/shared/events';
+import { lockReservation, shipStock } from './reservation.ts';
+
+export const onOrderShipped: EventHandler<'order.shipped.v1'> = async ({ data }, tx) => {
+  const { reservationId, orderId } = data;
+  const reservation = await lockReservation(tx, reservationId);
+  if (reservation?.state === 'held' || reservation?.state === 'confirmed') {
+    await shipStock(tx, reservationId, orderId);
+  } else if (reservation?.state !== 'shipped') {
+    throw new PoisonError(`order ${orderId} has shipped: reservation ${reservationId} is ${reservation?.state}`);
+  }
+};

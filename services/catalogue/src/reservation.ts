@@ -1,0 +1,96 @@
+// What becomes of a reservation: an order takes it, and then it is given back or leaves with the parcel. Each at most once.
+import { sql } from '@shop/shared/database';
+import type { Transaction } from 'sequelize';
+
+export type ReservationState = 'held' | 'confirmed' | 'released' | 'shipped';
+
+export interface Reservation {
+  readonly state: ReservationState;
+  /** The order that has or had it. */
+  readonly orderId: string | null;
+}
+
+/** Locks a reservation until the transaction ends. Products are locked after it, in the order of their ids. */
+export async function lockReservation(tx: Transaction, id: string): Promise<Reservation | undefined> {
+  const [reservation] = await sql<Reservation>(
+    tx,
+    'SELECT state, order_id AS "orderId" FROM reservations WHERE id = $1 FOR UPDATE',
+    [id],
+  );
+  return reservation;
+}
+
+/** The order is known: the reservation no longer expires. */
+export async function confirmReservation(tx: Transaction, id: string, orderId: string): Promise<void> {
+  await sql(
+    tx,
+    `UPDATE reservations SET state = 'confirmed', order_id = $2, changed_at = now() WHERE id = $1 AND state = 'held'`,
+    [id, orderId],
+  );
+}
+
+/**
+ * Gives the stock of a locked reservation back, which the caller has seen to be held or confirmed.
+ * @param orderId the cancelled order, or null when there never was one
+ */
+export async function giveStockBack(tx: Transaction, id: string, orderId: string | null): Promise<void> {
+  await end(tx, id, 'released', orderId);
+  await sql(
+    tx,
+    `WITH given_back AS (
+       UPDATE products SET
+         reserved = least(reserved + oversold - quantity, stock),
+         oversold = greatest(reserved + oversold - quantity - stock, 0)
+       FROM reservation_lines AS line
+       WHERE line.reservation_id = $1 AND products.id = line.product_id
+       RETURNING products.id, quantity, stock, reserved + oversold AS promised
+     )
+     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after)
+     SELECT id, 'released', quantity, $1, $2, stock, promised FROM given_back`,
+    [id, orderId],
+  );
+}
+
+/**
+ * Takes the stock of a locked reservation out of the house. Units that left without having been on the books, which only a back
+ * order can bring about, are entered as received first: they must have been there.
+ */
+export async function shipStock(tx: Transaction, id: string, orderId: string): Promise<void> {
+  await end(tx, id, 'shipped', orderId);
+  await sql(
+    tx,
+    `WITH before AS (
+       SELECT product.id, quantity, stock, reserved + oversold AS promised, greatest(quantity - stock, 0) AS found
+       FROM reservation_lines AS line JOIN products AS product ON product.id = line.product_id
+       WHERE line.reservation_id = $1
+     ), sent AS (
+       UPDATE products SET
+         stock = before.stock + found - quantity,
+         reserved = least(before.promised - quantity, before.stock + found - quantity),
+         oversold = greatest(before.promised - before.stock - found, 0)
+       FROM before WHERE products.id = before.id
+       RETURNING products.id, quantity, products.stock, reserved + oversold AS promised
+     )
+     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after)
+     SELECT id, 'received', found, $1::uuid, $2::uuid, stock + found, promised FROM before WHERE found > 0
+     UNION ALL
+     SELECT id, 'shipped', quantity, $1, $2, stock, promised FROM sent
+     ORDER BY 2`,
+    [id, orderId],
+  );
+}
+
+/** The end of a reservation, and the locks on its products for what follows. */
+async function end(tx: Transaction, id: string, state: 'released' | 'shipped', orderId: string | null): Promise<void> {
+  await sql(tx, 'UPDATE reservations SET state = $2, order_id = $3, changed_at = now() WHERE id = $1', [
+    id,
+    state,
+    orderId,
+  ]);
+  await sql(
+    tx,
+    `SELECT id FROM products WHERE id IN (SELECT product_id FROM reservation_lines WHERE reservation_id = $1)
+     ORDER BY id FOR NO KEY UPDATE`,
+    [id],
+  );
+}

@@ -1,0 +1,76 @@
+// The loop that settles reservations past their expiry: it asks the orders service, whose answer is final, and does what it says.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '@shop/shared/database';
+import { type InternalClient, requestIdentity } from '@shop/shared/http';
+import type { Log } from '@shop/shared/runtime';
+import { confirmReservation, giveStockBack, lockReservation } from './reservation.ts';
+
+export interface SettlingOptions {
+  readonly database: Database;
+  readonly orders: InternalClient;
+  readonly log: Log;
+}
+
+interface DueReservation {
+  readonly id: string;
+  readonly accountId: string;
+}
+
+const lookEvery = 1_000;
+const batchSize = 20;
+
+// Claiming moves the next question on, past any time-out: another replica takes it only when this one died, and asking twice does
+// no harm. Nothing stays locked while the orders service is asked.
+const claim = `
+  UPDATE reservations SET settle_at = now() + interval '10 seconds'
+  WHERE id IN (
+    SELECT id FROM reservations WHERE state = 'held' AND settle_at <= now()
+    ORDER BY settle_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED
+  )
+  RETURNING id, account_id AS "accountId"`;
+
+/** Starts the loop; any number of replicas may run it. The returned function stops it and waits for what is in work. */
+export function startSettling(options: SettlingOptions): () => Promise<void> {
+  const stop = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const due = await settleDue(options).catch((error: unknown) => {
+        options.log.warn({ err: error }, 'reservations wait to be settled');
+        return 0;
+      });
+      if (due < batchSize) await sleep(lookEvery, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  };
+  const running = run();
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
+
+/** One batch; a reservation without an answer is kept, and asked for again. */
+async function settleDue(options: SettlingOptions): Promise<number> {
+  const { rows } = await options.database.pool.query<DueReservation>(claim);
+  await Promise.all(
+    rows.map((reservation) =>
+      settle(options, reservation).catch((error: unknown) => {
+        options.log.warn({ err: error, reservation: reservation.id }, 'a reservation could not be settled yet');
+      }),
+    ),
+  );
+  return rows.length;
+}
+
+async function settle({ database, orders, log }: SettlingOptions, { id, accountId }: DueReservation): Promise<void> {
+  const question = { reservationId: id, accountId };
+  const { status, body } = await orders.post('/internal/reservations/settle', question, requestIdentity({}));
+  const answer = body as { state: 'exists'; orderId: string } | { state: 'absent' };
+  if (status !== 200) throw new Error(`orders answered ${status}`);
+  await database.transaction(async (tx) => {
+    const reservation = await lockReservation(tx, id);
+    if (reservation?.state !== 'held') return;
+    if (answer.state === 'exists') await confirmReservation(tx, id, answer.orderId);
+    if (answer.state === 'absent') await giveStockBack(tx, id, null);
+  });
+  log.info({ reservation: id, state: answer.state }, 'reservation settled');
+}
