@@ -1,0 +1,59 @@
+// Makes one transition of a locked order: the row and its line of history in one statement.
+import { sql } from '@shop/shared/database';
+import type { OperationRequest } from '@shop/shared/http';
+import type { Transaction } from 'sequelize';
+import type { LockedOrder } from './order.ts';
+import type { OrderStatus } from './order-status.ts';
+
+export interface StatusChange {
+  readonly to: OrderStatus;
+  readonly actor: 'customer' | 'staff';
+  /** Kept with a cancellation. */
+  readonly reason?: string | undefined;
+}
+
+export interface ChangedOrder {
+  /** The version after the change, from which the entity tag and the event's sequence are made. */
+  readonly version: number;
+  readonly changedAt: Date;
+}
+
+/** The caller has locked the order and has seen that the transition is permitted. */
+export async function changeStatus(
+  tx: Transaction,
+  request: OperationRequest,
+  order: LockedOrder,
+  { to, actor, reason }: StatusChange,
+): Promise<ChangedOrder> {
+  const [changed] = await sql<ChangedOrder>(
+    tx,
+    `WITH changed AS (
+       UPDATE orders SET
+         status = $3::text,
+         version = version + 1,
+         updated_at = greatest(now(), updated_at),
+         cancellation_reason = $4,
+         cancelled_at = CASE WHEN $3 = 'cancelled' THEN now() END,
+         stock_released = CASE WHEN $3 = 'cancelled' THEN 'pending' END,
+         customer_notified = CASE WHEN $3 = 'cancelled' THEN 'pending' END
+       WHERE id = $1 AND account_id = $2 AND version = $5
+       RETURNING id, account_id, version, status, updated_at
+     ), history AS (
+       INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
+       SELECT id, account_id, version, status, $6, $7::uuid, $8, updated_at FROM changed
+     )
+     SELECT version, updated_at AS "changedAt" FROM changed`,
+    [
+      order.id,
+      order.accountId,
+      to,
+      reason ?? null,
+      order.version,
+      actor,
+      request.caller?.accountId ?? null,
+      request.id,
+    ],
+  );
+  if (changed === undefined) throw new Error(`order ${order.id} changed while it was locked`);
+  return changed;
+}

@@ -1,0 +1,18 @@
+// Environment → one typed frozen object; every mistake is reported at once.
+import { currency, type Environment, integer, keyList, readConfig, secret, text, url } from '@shop/shared/runtime';
+
+export function readOrdersConfig(environment: Environment) {
+  return readConfig(environment, {
+    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+    eventsUrl: url('EVENTS_URL', ['amqp', 'amqps', 'postgres', 'postgresql']),
+    host: text('HOST', '127.0.0.1'),
+    port: integer('PORT', { min: 0, max: 65_535, fallback: 8082 }),
+    jwksUrl: url('JWKS_URL', ['http', 'https']),
+    jwtIssuer: text('JWT_ISSUER'),
+    jwtAudience: text('JWT_AUDIENCE'),
+    internalSecret: secret('INTERNAL_SECRET'),
+    cursorKeys: keyList('CURSOR_KEYS'),
+    catalogueUrl: url('CATALOGUE_URL', ['http', 'https']),
+    currency: currency('SHOP_CURRENCY', 'EUR'),
+  });
+}

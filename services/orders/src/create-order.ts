@@ -1,0 +1,77 @@
+// POST /v1/orders: reserves the stock in the catalogue, then places the order in one transaction of its own.
+import { violatedConstraint } from '@shop/shared/database';
+import { idempotent, keptAnswer, type OperationRequest, type Problem, type Reply } from '@shop/shared/http';
+import type { OrdersContext } from './context.ts';
+import { checkTotal, readExpectedTotal } from './expected-total.ts';
+import { type NewOrder, placeOrder } from './place-order.ts';
+import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } from './stock-reservation.ts';
+
+export interface OrderInput {
+  readonly items: readonly { readonly productId: string; readonly quantity: number }[];
+  readonly shipping_address?: Readonly<Record<string, string>>;
+  readonly expectedTotal?: number;
+}
+
+/**
+ * 201 with the order and its address; 409 when stock lacks or the total differs from `expectedTotal`, 422 for a product that cannot
+ * be ordered. All or nothing: whatever dies on the way, repeating the request with its key leads to one order or to none.
+ */
+export async function createOrder(request: OperationRequest, context: OrdersContext): Promise<Reply> {
+  const input = request.body as OrderInput;
+  const expectedTotal = readExpectedTotal(input, context.orders);
+  const wanted = wantedLines(input);
+  for (let attempt = 0; ; attempt += 1) {
+    const kept = await keptAnswer(request, context);
+    if (kept !== undefined) return kept;
+    const reservation = await reserveStock(request, context, reservationIdFor(request, wanted, attempt), wanted);
+    if (reservation.state === 'gone') continue;
+    if (reservation.state === 'refused') return refuse(request, context, reservation.problem);
+
+    const order = priced(reservation.id, wanted, reservation.lines, input);
+    const problem = checkTotal(order, expectedTotal, context.orders);
+    if (problem !== undefined) {
+      await abandonReservation(request, context, reservation.id);
+      return refuse(request, context, problem);
+    }
+    try {
+      return await idempotent(request, context, (tx) => placeOrder(tx, request, context, order));
+    } catch (error) {
+      // The reservation was settled before we committed: it is no longer ours, so the next one has to be.
+      if (violatedConstraint(error) !== 'reservations_pkey') throw error;
+    }
+  }
+}
+
+/** Within the transaction of the key, so that the refusal is kept as the answer. */
+function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Reply> {
+  return idempotent(request, context, () => Promise.reject(problem));
+}
+
+/** The lines in the order of their first appearance, the same product added up. */
+function wantedLines({ items }: OrderInput): WantedLine[] {
+  const lines = new Map<string, { productId: string; quantity: number; positions: number[] }>();
+  for (const [position, { productId, quantity }] of items.entries()) {
+    const line = lines.get(productId) ?? { productId, quantity: 0, positions: [] };
+    line.quantity += quantity;
+    line.positions.push(position);
+    lines.set(productId, line);
+  }
+  return [...lines.values()];
+}
+
+/** The order with the names and prices that the reservation froze. */
+function priced(
+  reservationId: string,
+  wanted: readonly WantedLine[],
+  reserved: readonly { productId: string; name: string; unitPriceMinor: number }[],
+  input: OrderInput,
+): NewOrder {
+  const lines = wanted.map((line) => {
+    const found = reserved.find(({ productId }) => productId === line.productId);
+    if (found === undefined) throw new Error(`the reservation lacks product ${line.productId}`);
+    // At most 1e11 × 99,900: a line may be past the safe integers, and so may their sum.
+    return { ...line, ...found, lineTotalMinor: BigInt(found.unitPriceMinor) * BigInt(line.quantity) };
+  });
+  const totalMinor = lines.reduce((sum, { lineTotalMinor }) => sum + lineTotalMinor, 0n);
+  return { reservationId, lines, totalMinor, shippingAddress: input.shipping_address };
+}

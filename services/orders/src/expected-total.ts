@@ -1,0 +1,52 @@
+// What an order costs against what the client expected, in exact minor units.
+import { type Fault, Problem } from '@shop/shared/http';
+import type { OrderInput } from './create-order.ts';
+import type { Orders } from './order.ts';
+import type { NewOrder } from './place-order.ts';
+
+/** The most that one order may cost, in minor units; stays within the safe integers. */
+const maximumTotal = 999_999_999_999_999n;
+
+/** @throws Problem 400 when the expected total has more decimals than the currency */
+export function readExpectedTotal({ expectedTotal }: OrderInput, { money }: Orders): bigint | undefined {
+  if (expectedTotal === undefined) return undefined;
+  const minor = money.fromJson(expectedTotal);
+  if (typeof minor === 'number') return BigInt(minor);
+  const detail = `must be ${money.expects}`;
+  throw new Problem('invalid-request', `expectedTotal ${detail}.`, { errors: [{ pointer: '/expectedTotal', detail }] });
+}
+
+/** The problem with the order's total, if there is one. */
+export function checkTotal(order: NewOrder, expected: bigint | undefined, orders: Orders): Problem | undefined {
+  if (order.totalMinor > maximumTotal) {
+    const detail = 'cost more together than one order may';
+    return new Problem('invalid-request', `The items ${detail}.`, { errors: [{ pointer: '/items', detail }] });
+  }
+  if (expected === undefined || expected === order.totalMinor) return undefined;
+  const major = (minor: bigint) => orders.money.toJson(Number(minor));
+  const [from, to] = [major(expected), major(order.totalMinor)];
+  const total: Fault = {
+    pointer: '/expectedTotal',
+    detail: `is ${from}, but the order costs ${to}`,
+    old: from,
+    new: to,
+  };
+  const lines = order.lines.flatMap((line) =>
+    line.positions.map((position): Fault => {
+      // What a single product was expected to cost follows from the total; of several only the new prices are known.
+      const quantity = BigInt(line.quantity);
+      const known = order.lines.length === 1 && expected % quantity === 0n;
+      const unitPrice = major(BigInt(line.unitPriceMinor));
+      return {
+        pointer: `/items/${position}`,
+        detail: `costs ${unitPrice} each`,
+        productId: line.productId,
+        ...(known ? { old: major(expected / quantity) } : {}),
+        new: unitPrice,
+      };
+    }),
+  );
+  return new Problem('price-changed', `The order costs ${to}, not ${from}. Nothing was ordered.`, {
+    errors: [total, ...lines],
+  });
+}

@@ -1,0 +1,33 @@
+// GET /v1/orders/{orderId}/history: every transition that the order has made.
+import { callerOf, etagOf, type OperationRequest, type Reply } from '@shop/shared/http';
+import type { OrdersContext } from './context.ts';
+import { noSuchOrder } from './order.ts';
+
+interface HistoryRow {
+  readonly version: number;
+  readonly status: string;
+  readonly at: Date;
+  readonly actor: string;
+}
+
+/** Oldest first. The same 404 as for the order itself. */
+export async function getOrderHistory(request: OperationRequest, { database }: OrdersContext): Promise<Reply> {
+  const caller = callerOf(request);
+  const readAll = caller.scopes.has('orders:read-all');
+  const { rows } = await database.pool.query<HistoryRow>({
+    name: readAll ? 'any-history' : 'own-history',
+    text: `SELECT orders.version, history.status, history.at, history.actor
+           FROM orders JOIN order_history AS history
+             ON history.order_id = orders.id AND history.account_id = orders.account_id
+           WHERE orders.id = $1 ${readAll ? '' : 'AND orders.account_id = $2'}
+           ORDER BY history.version`,
+    values: readAll ? [request.path.orderId] : [request.path.orderId, caller.accountId],
+  });
+  const [first] = rows;
+  if (first === undefined) throw noSuchOrder();
+  return {
+    status: 200,
+    etag: etagOf(first.version),
+    body: { items: rows.map(({ status, at, actor }) => ({ status, at: at.toISOString(), by: actor })) },
+  };
+}

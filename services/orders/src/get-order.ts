@@ -1,0 +1,18 @@
+// GET /v1/orders/{orderId}: one order, for its owner and for staff that may read all.
+import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
+import type { OrdersContext } from './context.ts';
+import { noSuchOrder } from './order.ts';
+
+/** The same 404 for an order of another account and for one that never was. */
+export async function getOrder(request: OperationRequest, { database, orders }: OrdersContext): Promise<Reply> {
+  const caller = callerOf(request);
+  const readAll = caller.scopes.has('orders:read-all');
+  const { rows } = await database.pool.query<Record<string, string | null>>({
+    name: readAll ? 'any-order' : 'own-order',
+    text: `SELECT ${orders.columns} FROM orders WHERE id = $1 ${readAll ? '' : 'AND account_id = $2'}`,
+    values: readAll ? [request.path.orderId] : [request.path.orderId, caller.accountId],
+  });
+  const [row] = rows;
+  if (row === undefined) throw noSuchOrder();
+  return orders.reply(200, row, caller);
+}

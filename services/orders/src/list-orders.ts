@@ -1,0 +1,19 @@
+// GET /v1/orders: one page of the caller's orders; of another account's only with the scope for it.
+import { fromQuery, readPage } from '@shop/shared/collection';
+import { callerOf, type OperationRequest, Problem, type Reply } from '@shop/shared/http';
+import type { OrdersContext } from './context.ts';
+
+/** The page and a `Link` to the next one. 400 for a query that is none, 403 for another's orders. */
+export async function listOrders(request: OperationRequest, { database, orders }: OrdersContext): Promise<Reply> {
+  const caller = callerOf(request);
+  const { accountId = 'me', ...query } = request.query;
+  const account = accountId === 'me' ? caller.accountId : String(accountId);
+  if (account !== caller.accountId && !caller.scopes.has('orders:read-all')) {
+    throw new Problem('forbidden', 'These are the orders of another account.', {
+      errors: [{ parameter: 'accountId', detail: 'must be me or your own account' }],
+    });
+  }
+  const { collection } = orders;
+  const criteria = fromQuery(collection.spec, query);
+  return readPage({ collection, criteria, pool: database.pool, scope: { account }, context: caller, url: request.url });
+}

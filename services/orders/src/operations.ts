@@ -1,0 +1,24 @@
+// operationId → function: the whole surface of orders.
+import type { Operations } from '@shop/shared/http';
+import { cancelOrder } from './cancel-order.ts';
+import type { OrdersContext } from './context.ts';
+import { createOrder } from './create-order.ts';
+import { deliverOrder } from './deliver-order.ts';
+import { getOrder } from './get-order.ts';
+import { getOrderHistory } from './get-order-history.ts';
+import { listOrders } from './list-orders.ts';
+import { processOrder } from './process-order.ts';
+import { settleReservation } from './settle-reservation.ts';
+import { shipOrder } from './ship-order.ts';
+
+export const operations: Operations<OrdersContext> = {
+  createOrder,
+  listOrders,
+  getOrder,
+  getOrderHistory,
+  cancelOrder,
+  processOrder,
+  shipOrder,
+  deliverOrder,
+  settleReservation,
+};

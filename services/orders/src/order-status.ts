@@ -1,0 +1,31 @@
+// The life of an order: the one table of its transitions, and who may ask for which.
+import type { Caller } from '@shop/shared/auth';
+
+export const statuses = ['pending', 'processing', 'shipped', 'delivered', 'cancelled'] as const;
+export type OrderStatus = (typeof statuses)[number];
+
+/** Every permitted transition; what is not in this table cannot happen. */
+const transitions: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+  pending: ['processing', 'cancelled'],
+  processing: ['shipped', 'cancelled'],
+  shipped: ['delivered'],
+  delivered: [],
+  cancelled: [],
+};
+
+export function mayBecome(from: OrderStatus, to: OrderStatus): boolean {
+  return transitions[from].includes(to);
+}
+
+const actions: readonly { readonly name: string; readonly to: OrderStatus; readonly by: 'owner' | 'fulfilment' }[] = [
+  { name: 'cancel', to: 'cancelled', by: 'owner' },
+  { name: 'process', to: 'processing', by: 'fulfilment' },
+  { name: 'ship', to: 'shipped', by: 'fulfilment' },
+  { name: 'deliver', to: 'delivered', by: 'fulfilment' },
+];
+
+/** What this caller may do with an order in this state: the last path segments of the actions. */
+export function allowedActions(caller: Caller, accountId: string, status: OrderStatus): string[] {
+  const may = { owner: caller.accountId === accountId, fulfilment: caller.scopes.has('orders:fulfil') };
+  return actions.filter(({ to, by }) => may[by] && mayBecome(status, to)).map(({ name }) => name);
+}

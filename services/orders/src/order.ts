@@ -1,0 +1,148 @@
+// What an order is: its members, what a list may be filtered and sorted by, and how it is read.
+import type { Caller } from '@shop/shared/auth';
+import {
+  type Collection,
+  type CollectionSpec,
+  type Cursors,
+  choice,
+  decimal,
+  json,
+  matched,
+  none,
+  openCollection,
+  ordered,
+  selectAll,
+  text,
+  time,
+  uuid,
+  writeAll,
+} from '@shop/shared/collection';
+import { sql } from '@shop/shared/database';
+import { etagOf, Problem, type Reply } from '@shop/shared/http';
+import { decimalsOf } from '@shop/shared/runtime';
+import type { Transaction } from 'sequelize';
+import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
+
+/** The whole surface of an order. What is not in this table neither leaves the service nor reaches SQL. */
+function orderSpec(currency: string): CollectionSpec<Caller> {
+  const decimals = decimalsOf(currency);
+  return {
+    name: 'orders',
+    from: 'orders',
+    scope: { account: { column: 'account_id', cast: 'uuid' } },
+    fields: {
+      id: { type: uuid(), operators: none, column: 'id', sortable: true },
+      status: { type: choice(statuses), operators: matched, column: 'status' },
+      createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
+      updatedAt: { type: time(), operators: none, column: 'updated_at' },
+      accountId: { type: uuid(), operators: none, column: 'account_id' },
+      itemsSummary: { type: json(), operators: none, column: linesSql(decimals) },
+      totalCost: { type: decimal(decimals), operators: ordered, column: 'total_minor', sortable: true },
+      currency: { type: text(3), operators: none, column: 'currency' },
+      shipping_address: { type: json(), operators: none, column: 'shipping_address' },
+      allowedActions: {
+        type: json(),
+        operators: none,
+        column: "(account_id || ' ' || status)",
+        write: (column, caller) => {
+          const [accountId = '', status] = column?.split(' ') ?? [];
+          return JSON.stringify(allowedActions(caller, accountId, status as OrderStatus));
+        },
+      },
+      cancellation: { type: json(), operators: none, column: cancellationSql },
+    },
+    defaultSort: [
+      { field: 'createdAt', direction: 'desc' },
+      { field: 'id', direction: 'desc' },
+    ],
+  };
+}
+
+function linesSql(decimals: number): string {
+  const major = (column: string) => (decimals === 0 ? column : `round(${column} / 1e${decimals}, ${decimals})`);
+  return `(SELECT json_agg(json_build_object(
+      'productId', product_id, 'name', name, 'quantity', quantity,
+      'unitPrice', ${major('unit_price_minor')}, 'lineTotal', ${major('line_total_minor')}
+    ) ORDER BY position)
+    FROM order_lines WHERE order_id = orders.id AND order_lines.account_id = orders.account_id)`;
+}
+
+function timeSql(column: string): string {
+  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_nulls(json_build_object(
+    'reason', cancellation_reason,
+    'cancelledAt', ${timeSql('cancelled_at')},
+    'stockReleased', json_build_object('state', stock_released, 'at', ${timeSql('stock_released_at')}),
+    'customerNotified', json_build_object('state', customer_notified, 'at', ${timeSql('customer_notified_at')})
+  )) END)`;
+
+/** Orders as the operations use them. */
+export interface Orders {
+  readonly collection: Collection<Caller>;
+  readonly currency: string;
+  /** Amounts: `fromJson` reads major units into minor ones, `toJson` writes them. */
+  readonly money: ReturnType<typeof decimal>;
+  /** SELECT list of a whole order: its members as text, then its version. */
+  readonly columns: string;
+  /** The answer that shows a row of `columns` to this caller. */
+  reply(status: number, row: object, caller: Caller, headers?: Readonly<Record<string, string>>): Reply;
+}
+
+export function openOrders(currency: string, cursors: Cursors): Orders {
+  const spec = orderSpec(currency);
+  const write = writeAll(spec);
+  return {
+    collection: openCollection(spec, cursors),
+    currency,
+    money: decimal(decimalsOf(currency)),
+    columns: `${selectAll(spec)}, version::text AS version`,
+    reply: (status, row, caller, headers = {}) => {
+      const columns: (string | null)[] = Object.values(row);
+      return { status, headers, etag: etagOf(Number(columns.at(-1))), json: write(columns, caller) };
+    },
+  };
+}
+
+/** The order as it is now, inside a transaction that has locked or made it. */
+export async function showOrder(
+  tx: Transaction,
+  orders: Orders,
+  caller: Caller,
+  order: { readonly id: string; readonly accountId: string },
+): Promise<Reply> {
+  const [row] = await sql(tx, `SELECT ${orders.columns} FROM orders WHERE id = $1 AND account_id = $2`, [
+    order.id,
+    order.accountId,
+  ]);
+  return orders.reply(200, row ?? {}, caller);
+}
+
+export interface LockedOrder {
+  readonly id: string;
+  readonly accountId: string;
+  readonly reservationId: string;
+  readonly status: OrderStatus;
+  readonly version: number;
+}
+
+/**
+ * Locks an order until the transaction ends.
+ * @param owner the account that it must belong to; undefined for staff
+ * @throws Problem 404, the same for an order that is absent and one of another account
+ */
+export async function lockOrder(tx: Transaction, id: string, owner: string | undefined): Promise<LockedOrder> {
+  const [order] = await sql<LockedOrder>(
+    tx,
+    `SELECT id, account_id AS "accountId", reservation_id AS "reservationId", status, version
+     FROM orders WHERE id = $1 ${owner === undefined ? '' : 'AND account_id = $2'} FOR UPDATE`,
+    owner === undefined ? [id] : [id, owner],
+  );
+  if (order === undefined) throw noSuchOrder();
+  return order;
+}
+
+export function noSuchOrder(): Problem {
+  return new Problem('not-found', 'There is no order with this id.');
+}

@@ -1,0 +1,104 @@
+// The one transaction of a new order: the fence, the order, its lines, its history, its event.
+import { sql } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
+import { newId } from '@shop/shared/runtime';
+import type { Transaction } from 'sequelize';
+import type { OrdersContext } from './context.ts';
+import { showOrder } from './order.ts';
+import type { WantedLine } from './stock-reservation.ts';
+
+export interface PricedLine extends WantedLine {
+  readonly name: string;
+  readonly unitPriceMinor: number;
+  readonly lineTotalMinor: bigint;
+}
+
+export interface NewOrder {
+  readonly reservationId: string;
+  readonly lines: readonly PricedLine[];
+  /** At most the largest safe integer. */
+  readonly totalMinor: bigint;
+  readonly shippingAddress: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The reply to the order's creation. Fails on `reservations_pkey` when the reservation was settled or taken before: the fence row
+ * and the order commit together or not at all.
+ */
+export async function placeOrder(
+  tx: Transaction,
+  request: OperationRequest,
+  { orders }: OrdersContext,
+  order: NewOrder,
+): Promise<Reply> {
+  const caller = callerOf(request);
+  const { accountId } = caller;
+  const id = newId();
+  await insertOrder(tx, request, { ...order, id, accountId, currency: orders.currency });
+  const major = (minor: number | bigint) => Number(orders.money.toJson(Number(minor)));
+  await appendEvent(tx, {
+    type: 'order.created.v1',
+    subject: id,
+    sequence: 1,
+    requestId: request.id,
+    traceparent: request.traceparent,
+    data: {
+      orderId: id,
+      accountId,
+      reservationId: order.reservationId,
+      items: order.lines.map(({ productId, name, quantity, unitPriceMinor, lineTotalMinor }) => ({
+        productId,
+        name,
+        quantity,
+        unitPrice: major(unitPriceMinor),
+        lineTotal: major(lineTotalMinor),
+      })),
+      totalCost: major(order.totalMinor),
+      currency: orders.currency,
+    },
+  });
+  const shown = await showOrder(tx, orders, caller, { id, accountId });
+  return { ...shown, status: 201, headers: { Location: `/v1/orders/${id}` } };
+}
+
+interface InsertedOrder extends NewOrder {
+  readonly id: string;
+  readonly accountId: string;
+  readonly currency: string;
+}
+
+async function insertOrder(tx: Transaction, request: OperationRequest, order: InsertedOrder): Promise<void> {
+  const { lines } = order;
+  await sql(
+    tx,
+    `WITH fence AS (
+       INSERT INTO reservations (id, account_id, order_id) VALUES ($3, $2, $1)
+     ), placed AS (
+       INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, shipping_address)
+       VALUES ($1, $2, $3, 'pending', $4, $5, $6::json)
+       RETURNING id, account_id, version, status, created_at
+     ), history AS (
+       INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
+       SELECT id, account_id, version, status, 'customer', account_id, $7, created_at FROM placed
+     )
+     INSERT INTO order_lines
+       (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+     SELECT $1, $2, position, product_id, name, quantity, unit_price_minor, unit_price_minor * quantity
+     FROM unnest($8::uuid[], $9::text[], $10::int[], $11::bigint[]) WITH ORDINALITY
+       AS line (product_id, name, quantity, unit_price_minor, position)`,
+    [
+      order.id,
+      order.accountId,
+      order.reservationId,
+      order.currency,
+      String(order.totalMinor),
+      order.shippingAddress === undefined ? null : JSON.stringify(order.shippingAddress),
+      request.id,
+      lines.map(({ productId }) => productId),
+      lines.map(({ name }) => name),
+      lines.map(({ quantity }) => quantity),
+      lines.map(({ unitPriceMinor }) => unitPriceMinor),
+    ],
+  );
+}

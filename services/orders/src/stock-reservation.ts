@@ -1,0 +1,96 @@
+// The orders' side of a stock reservation: its id, the call that takes it, the call that gives it up.
+import { createHash } from 'node:crypto';
+import { type Fault, type OperationRequest, Problem, type ProblemCode } from '@shop/shared/http';
+import { newId } from '@shop/shared/runtime';
+import type { OrdersContext } from './context.ts';
+import { settle } from './settle-reservation.ts';
+
+export interface WantedLine {
+  readonly productId: string;
+  readonly quantity: number;
+  /** Places in the request's `items`; the same product may stand there more than once. */
+  readonly positions: readonly number[];
+}
+
+export interface ReservedLine {
+  readonly productId: string;
+  readonly name: string;
+  readonly unitPriceMinor: number;
+}
+
+/** `held`: ours until an order takes it. `gone`: the id is used up. `refused`: nothing was taken, and this is why. */
+export type Reservation =
+  | { readonly state: 'held'; readonly id: string; readonly lines: readonly ReservedLine[] }
+  | { readonly state: 'gone' }
+  | { readonly state: 'refused'; readonly problem: Problem };
+
+const derivedAttempts = 3;
+
+/**
+ * The id under which this attempt reserves. With an idempotency key it follows from the request, so that a repeat after a crash
+ * finds its own reservation instead of taking a second one. After a few used-up ids any new one will do.
+ */
+export function reservationIdFor(request: OperationRequest, lines: readonly WantedLine[], attempt: number): string {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string' || attempt >= derivedAttempts) return newId();
+  const wanted = lines.map(({ productId, quantity }) => [productId, quantity]);
+  const seed = JSON.stringify(['reservation', request.caller?.accountId, key, attempt, wanted]);
+  const hex = createHash('sha256').update(seed).digest('hex');
+  // RFC 9562 section 5.8: version 8 for values of our own making, variant 10.
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * Takes the stock in the catalogue; all lines or none.
+ * @throws Problem `service-unavailable` when nothing is known: the same id may be tried again, and is settled after its expiry
+ */
+export async function reserveStock(
+  request: OperationRequest,
+  { catalogue }: OrdersContext,
+  id: string,
+  wanted: readonly WantedLine[],
+): Promise<Reservation> {
+  const { status, body } = await catalogue.post(
+    '/internal/reservations',
+    {
+      reservationId: id,
+      accountId: request.caller?.accountId,
+      lines: wanted.map(({ productId, quantity }) => ({ productId, quantity })),
+    },
+    request,
+  );
+  if (status === 200) {
+    const answer = body as { state: 'held'; lines: readonly ReservedLine[] } | { state: 'gone' };
+    return answer.state === 'held' ? { ...answer, id } : answer;
+  }
+  const problem = body as { code?: ProblemCode; detail?: string; errors?: readonly Fault[] } | undefined;
+  if (problem?.code === 'insufficient-stock' || problem?.code === 'product-not-available') {
+    const errors = (problem.errors ?? []).flatMap((fault) => atItems(fault, wanted));
+    return { state: 'refused', problem: new Problem(problem.code, problem.detail ?? '', { errors }) };
+  }
+  throw new Problem('service-unavailable', 'The stock cannot be reserved at the moment. Try again shortly.', {
+    headers: { 'Retry-After': '1' },
+    cause: new Error(`the catalogue answered a reservation with ${status} ${problem?.code ?? ''}`),
+  });
+}
+
+/** A fault of a reservation's line as faults of the items that the client wrote. */
+function atItems(fault: Fault, wanted: readonly WantedLine[]): Fault[] {
+  const line = wanted.find(({ productId }) => productId === fault.productId);
+  return (line?.positions ?? []).map((position) => ({ ...fault, pointer: `/items/${position}` }));
+}
+
+/**
+ * Gives up a reservation that no order will take. First it is settled here, so that no repeat of the request can still commit on it;
+ * only then the catalogue gives the stock back. When that call fails, the catalogue asks after the expiry.
+ */
+export async function abandonReservation(request: OperationRequest, context: OrdersContext, id: string): Promise<void> {
+  const accountId = request.caller?.accountId ?? '';
+  if ((await settle(context.database, { reservationId: id, accountId })) !== null) return;
+  try {
+    await context.catalogue.post(`/internal/reservations/${id}/release`, undefined, request);
+  } catch (error) {
+    context.log.warn({ err: error, reservation: id }, 'a given-up reservation is left to its expiry');
+  }
+}

@@ -1,0 +1,326 @@
+// POST /v1/orders, by status.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { type Customer, startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+let customer: Customer;
+
+beforeAll(async () => {
+  shop = await startShop();
+  customer = await shop.customer();
+});
+afterAll(() => shop.stop());
+
+const placed = async (): Promise<number> => {
+  const { database } = shop.services.service('orders');
+  const { rows } = await database.query('SELECT count(*)::int AS n FROM orders');
+  return rows[0].n;
+};
+
+describe('201', () => {
+  it('shows the order, its address and its version', async () => {
+    const cup = await shop.product({ name: 'Cup', price: 19.99 });
+    const answer = await shop.order(customer, { [cup]: 2 });
+    expect(answer.status).toBe(201);
+    expect(answer.headers.location).toBe(`/v1/orders/${answer.body.id}`);
+    expect(answer.headers.etag).toBe('"1"');
+    expect(answer.body).toEqual({
+      id: expect.any(String),
+      status: 'pending',
+      createdAt: expect.any(String),
+      updatedAt: answer.body.createdAt,
+      accountId: customer.accountId,
+      itemsSummary: [{ productId: cup, name: 'Cup', quantity: 2, unitPrice: 19.99, lineTotal: 39.98 }],
+      totalCost: 39.98,
+      currency: 'EUR',
+      allowedActions: ['cancel'],
+    });
+    expect((await shop.view(customer, answer.body.id)).body).toEqual(answer.body);
+    expect(await shop.stockOf(cup)).toEqual({ stock: 10, reserved: 2, oversold: 0 });
+  });
+
+  it('adds the same product up and keeps the order of first appearance', async () => {
+    const [b, a] = [await shop.product({ price: 0.1 }), await shop.product({ price: 0.2 })];
+    const items = [
+      { productId: a, quantity: 1 },
+      { productId: b, quantity: 2 },
+      { productId: a, quantity: 2 },
+    ];
+    const answer = await shop.orders.post('/v1/orders', { token: customer.token, body: { items } });
+    expect(answer.body.itemsSummary).toEqual([
+      { productId: a, name: 'Cup', quantity: 3, unitPrice: 0.2, lineTotal: 0.6 },
+      { productId: b, name: 'Cup', quantity: 2, unitPrice: 0.1, lineTotal: 0.2 },
+    ]);
+    expect(answer.body.totalCost).toBe(0.8);
+  });
+
+  it('freezes names and prices', async () => {
+    const cup = await shop.product({ name: 'Old name', price: 5 });
+    const { body } = await shop.order(customer, { [cup]: 1 });
+    await shop.catalogue.patch(`/v1/products/${cup}`, {
+      token: shop.staff.token,
+      body: { name: 'New name', price: 6 },
+    });
+    expect((await shop.view(customer, body.id)).body).toMatchObject({
+      itemsSummary: [{ name: 'Old name', unitPrice: 5 }],
+      totalCost: 5,
+    });
+  });
+
+  it('keeps the shipping address as it was given', async () => {
+    const cup = await shop.product();
+    const shipping_address = { street_address: 'Lindenweg 4', city: 'Zürich', country: 'CH' };
+    const body = { items: [{ productId: cup, quantity: 1 }], shipping_address };
+    const answer = await shop.orders.post('/v1/orders', { token: customer.token, body });
+    expect(answer.body.shipping_address).toEqual(shipping_address);
+  });
+
+  it('takes an expected total that is right, however it is written', async () => {
+    const cup = await shop.product({ price: 19.9 });
+    const rawBody = `{"items":[{"productId":"${cup}","quantity":1}],"expectedTotal":19.90}`;
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await shop.orders.post('/v1/orders', { token: customer.token, rawBody, headers })).status).toBe(201);
+  });
+
+  it('sells what is on back order beyond the stock, and gives incoming units to whom they are owed', async () => {
+    const lamp = await shop.product({ status: 'backorder', stock: 1 });
+    expect((await shop.order(customer, { [lamp]: 3 })).status).toBe(201);
+    expect(await shop.stockOf(lamp)).toEqual({ stock: 1, reserved: 1, oversold: 2 });
+    await shop.catalogue.patch(`/v1/products/${lamp}`, { token: shop.staff.token, body: { stock: 2 } });
+    expect(await shop.stockOf(lamp)).toEqual({ stock: 2, reserved: 2, oversold: 1 });
+    await shop.catalogue.patch(`/v1/products/${lamp}`, { token: shop.staff.token, body: { stock: 7 } });
+    expect(await shop.stockOf(lamp)).toEqual({ stock: 7, reserved: 3, oversold: 0 });
+  });
+
+  it('writes the event with the order', async () => {
+    const cup = await shop.product({ price: 1.5 });
+    const { body } = await shop.order(customer, { [cup]: 2 }, { headers: { 'X-Request-Id': 'create-1' } });
+    const { rows } = await shop.services
+      .service('orders')
+      .database.query('SELECT type, sequence::int, request_id, data FROM outbox WHERE subject = $1', [body.id]);
+    expect(rows).toEqual([
+      {
+        type: 'order.created.v1',
+        sequence: 1,
+        request_id: 'create-1',
+        data: {
+          orderId: body.id,
+          accountId: customer.accountId,
+          reservationId: expect.any(String),
+          items: [{ productId: cup, name: 'Cup', quantity: 2, unitPrice: 1.5, lineTotal: 3 }],
+          totalCost: 3,
+          currency: 'EUR',
+        },
+      },
+    ]);
+  });
+});
+
+describe('201 again, with the same Idempotency-Key', () => {
+  it('gives the first answer and reserves nothing', async () => {
+    const cup = await shop.product();
+    const headers = { 'Idempotency-Key': newId() };
+    const first = await shop.order(customer, { [cup]: 1 }, { headers });
+    const again = await shop.order(customer, { [cup]: 1 }, { headers });
+    expect(again.status).toBe(201);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.headers.location).toBe(first.headers.location);
+    expect(again.headers.etag).toBe('"1"');
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
+  });
+
+  it('is one order, however many ask at once', async () => {
+    const cup = await shop.product({ stock: 1000 });
+    const headers = { 'Idempotency-Key': newId() };
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => shop.order(customer, { [cup]: 1 }, { headers })),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
+    const others = answers.filter(({ status }) => status !== 201);
+    for (const { body, headers: sent } of others) {
+      expect(body.code).toBe('request-in-progress');
+      expect(sent['retry-after']).toBe('1');
+    }
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
+  });
+
+  it('finds the reservation of a request that died before its order', async () => {
+    const cup = await shop.product({ stock: 1 });
+    const headers = { 'Idempotency-Key': newId() };
+    // The first request reserves and then cannot write its order.
+    const { database } = shop.services.service('orders');
+    await database.query('ALTER TABLE orders ADD CONSTRAINT never CHECK (version > 1) NOT VALID');
+    const died = await shop.order(customer, { [cup]: 1 }, { headers }).finally(async () => {
+      await database.query('ALTER TABLE orders DROP CONSTRAINT never');
+    });
+    expect(died.status).toBe(500);
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
+    expect((await shop.order(customer, { [cup]: 1 }, { headers })).status).toBe(201);
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
+  });
+});
+
+describe('400', () => {
+  const refused = async (body: unknown): Promise<unknown> => {
+    const before = await placed();
+    const answer = await shop.orders.post('/v1/orders', { token: customer.token, body });
+    expect(answer.status).toBe(400);
+    expect(await placed()).toBe(before);
+    return answer.body.errors;
+  };
+  const productId = newId();
+
+  it('refuses what is missing, unknown, or out of range, all at once', async () => {
+    expect(
+      await refused({ items: [{ productId, quantity: 0 }, { productId: 'x', quantity: 1.5 }, {}], id: 'mine' }),
+    ).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ pointer: '/id' }),
+        expect.objectContaining({ pointer: '/items/0/quantity' }),
+        expect.objectContaining({ pointer: '/items/1/productId' }),
+        expect.objectContaining({ pointer: '/items/1/quantity' }),
+        expect.objectContaining({ pointer: '/items/2/productId' }),
+        expect.objectContaining({ pointer: '/items/2/quantity' }),
+      ]),
+    );
+    await refused({ items: [] });
+    await refused({ items: Array.from({ length: 101 }, () => ({ productId, quantity: 1 })) });
+    await refused({ items: [{ productId, quantity: 1000 }] });
+    await refused({ items: [{ productId, quantity: 1 }], shipping_address: { planet: 'Mars' } });
+    await refused({ items: [{ productId, quantity: 1 }], shipping_address: { city: 'x'.repeat(201) } });
+    await refused({ items: [{ productId, quantity: 1, unitPrice: 0.01 }] });
+  });
+
+  it.each([1.999, -1, '19.99', 1e21, null])('refuses %p as the expected total', async (expectedTotal) => {
+    expect(await refused({ items: [{ productId, quantity: 1 }], expectedTotal })).toEqual([
+      expect.objectContaining({ pointer: '/expectedTotal' }),
+    ]);
+  });
+
+  it('refuses 1e400, NUL and other things that are no order', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    for (const rawBody of [
+      `{"items":[{"productId":"${productId}","quantity":1e400}]}`,
+      `{"items":[{"productId":"${productId}","quantity":1}],"shipping_address":{"city":"\\u0000"}}`,
+      `{"items":[{"productId":"${productId}","quantity":1}],"shipping_address":{"city":"\\ud800"}}`,
+      '{"__proto__":{},"items":[]}',
+      'null',
+      '[]',
+      '{',
+    ]) {
+      expect((await shop.orders.post('/v1/orders', { token: customer.token, rawBody, headers })).status).toBe(400);
+    }
+    expect((await shop.orders.post('/v1/orders', { token: customer.token })).status).toBe(400);
+  });
+
+  it('refuses a key that is no key', async () => {
+    const headers = { 'Idempotency-Key': 'x'.repeat(256) };
+    const answer = await shop.order(customer, { [productId]: 1 }, { headers });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].header).toBe('Idempotency-Key');
+  });
+});
+
+describe('401', () => {
+  it('needs a valid token', async () => {
+    const body = { items: [{ productId: newId(), quantity: 1 }] };
+    const forged = await shop.services.issuer.forge();
+    const expired = await shop.services.issuer.sign({ expiresIn: -60 });
+    expect((await shop.orders.post('/v1/orders', { body })).status).toBe(401);
+    expect((await shop.orders.post('/v1/orders', { body, token: forged })).status).toBe(401);
+    expect((await shop.orders.post('/v1/orders', { body, token: expired })).status).toBe(401);
+  });
+});
+
+describe('409', () => {
+  it('lists the lines that are not in stock, says no figure, and takes nothing', async () => {
+    const [few, many] = [await shop.product({ stock: 7 }), await shop.product({ stock: 50 })];
+    const answer = await shop.order(customer, { [many]: 2, [few]: 8 });
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe('insufficient-stock');
+    expect(answer.body.errors).toEqual([
+      { pointer: '/items/1', productId: few, requested: 8, detail: '8 are not in stock' },
+    ]);
+    expect(answer.text).not.toContain('7 ');
+    expect(await shop.stockOf(many)).toMatchObject({ reserved: 0 });
+    expect(await shop.stockOf(few)).toMatchObject({ reserved: 0 });
+  });
+
+  it('keeps the refusal for the key', async () => {
+    const cup = await shop.product({ stock: 0 });
+    const headers = { 'Idempotency-Key': newId() };
+    expect((await shop.order(customer, { [cup]: 1 }, { headers })).status).toBe(409);
+    await shop.catalogue.patch(`/v1/products/${cup}`, { token: shop.staff.token, body: { stock: 5 } });
+    const again = await shop.order(customer, { [cup]: 1 }, { headers });
+    expect(again.status).toBe(409);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
+  });
+
+  it('names old and new when the total is another, and gives the stock back at once', async () => {
+    const cup = await shop.product({ price: 10.5 });
+    const headers = { 'Idempotency-Key': newId() };
+    const body = { items: [{ productId: cup, quantity: 2 }], expectedTotal: 20 };
+    const answer = await shop.orders.post('/v1/orders', { token: customer.token, body, headers });
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe('price-changed');
+    expect(answer.body.errors).toEqual([
+      { pointer: '/expectedTotal', detail: expect.any(String), old: 20, new: 21 },
+      { pointer: '/items/0', detail: expect.any(String), productId: cup, old: 10, new: 10.5 },
+    ]);
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
+    const again = await shop.orders.post('/v1/orders', { token: customer.token, body, headers });
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.text).toBe(answer.text);
+  });
+});
+
+describe('422', () => {
+  it('lists products that are unknown or not for sale, before any lack of stock', async () => {
+    const [cup, soon, unknown] = [await shop.product({ stock: 1 }), await shop.product({ status: 'pending' }), newId()];
+    const answer = await shop.order(customer, { [soon]: 1, [cup]: 5, [unknown]: 1 });
+    expect(answer.status).toBe(422);
+    expect(answer.body.code).toBe('product-not-available');
+    expect(answer.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/items/0', '/items/2']);
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
+  });
+
+  it('refuses a key that belongs to another request', async () => {
+    const cup = await shop.product();
+    const headers = { 'Idempotency-Key': newId() };
+    await shop.order(customer, { [cup]: 1 }, { headers });
+    const answer = await shop.order(customer, { [cup]: 2 }, { headers });
+    expect(answer.status).toBe(422);
+    expect(answer.body.code).toBe('idempotency-key-reused');
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
+  });
+
+  it("takes another account's key for what it is: another's", async () => {
+    const cup = await shop.product();
+    const headers = { 'Idempotency-Key': newId() };
+    const other = await shop.customer();
+    const [mine, theirs] = [
+      await shop.order(customer, { [cup]: 1 }, { headers }),
+      await shop.order(other, { [cup]: 1 }, { headers }),
+    ];
+    expect([mine.status, theirs.status]).toEqual([201, 201]);
+    expect(theirs.body.accountId).toBe(other.accountId);
+    expect(theirs.body.id).not.toBe(mine.body.id);
+  });
+});
+
+describe('503', () => {
+  it('says when to try again while the catalogue is away, and recovers by itself', async () => {
+    const cup = await shop.product();
+    const headers = { 'Idempotency-Key': newId() };
+    await shop.services.service('catalogue').kill();
+    const answer = await shop.order(customer, { [cup]: 1 }, { headers });
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBe('1');
+    await shop.services.service('catalogue').restart();
+    expect((await shop.order(customer, { [cup]: 1 }, { headers })).status).toBe(201);
+  });
+});

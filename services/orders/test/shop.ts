@@ -1,0 +1,92 @@
+// Orders and the catalogue as real processes, and what the tests do with them.
+import { createServiceTokens } from '@shop/shared/auth';
+import { newId } from '@shop/shared/runtime';
+import {
+  type CallOptions,
+  type StartOptions,
+  startServices,
+  type TestAnswer,
+  type TestClient,
+  type TestServices,
+} from '@shop/shared/testing';
+
+export interface Customer {
+  readonly accountId: string;
+  readonly token: string;
+}
+
+export interface Stock {
+  readonly stock: number;
+  readonly reserved: number;
+  readonly oversold: number;
+}
+
+export interface NewProduct {
+  readonly stock?: number;
+  readonly price?: number;
+  readonly status?: string;
+  readonly name?: string;
+}
+
+export interface TestShop {
+  readonly services: TestServices;
+  readonly orders: TestClient;
+  readonly catalogue: TestClient;
+  /** Staff with every scope. */
+  readonly staff: Customer;
+  customer(...scopes: string[]): Promise<Customer>;
+  /** A new product's id. */
+  product(product?: NewProduct): Promise<string>;
+  stockOf(productId: string): Promise<Stock>;
+  /** Places an order; a number stands for one product's quantity. */
+  order(customer: Customer, items: Readonly<Record<string, number>>, options?: CallOptions): Promise<TestAnswer>;
+  act(who: Customer, orderId: string, action: string, options?: CallOptions): Promise<TestAnswer>;
+  view(who: Customer, orderId: string): Promise<TestAnswer>;
+  /** A call from one service to another. */
+  internal(service: 'orders' | 'catalogue', path: string, body?: unknown): Promise<TestAnswer>;
+  stop(): Promise<void>;
+}
+
+export async function startShop(options: StartOptions = {}): Promise<TestShop> {
+  const services = await startServices(['orders', 'catalogue'], options);
+  const orders = services.service('orders').client;
+  const catalogue = services.service('catalogue').client;
+  const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'tests' });
+  const customer = async (...scopes: string[]): Promise<Customer> => {
+    const accountId = newId();
+    return { accountId, token: await services.issuer.sign({ accountId, scopes }) };
+  };
+  const staff = await customer('catalogue:write', 'orders:fulfil', 'orders:read-all');
+  return {
+    services,
+    orders,
+    catalogue,
+    staff,
+    customer,
+    async product({ stock = 10, price = 9.99, status = 'active', name = 'Cup' } = {}) {
+      const body = { name, brand: 'Acme', category: 'Kitchen', price, status, stock };
+      const answer = await catalogue.post('/v1/products', { token: staff.token, body });
+      return String(answer.body.id);
+    },
+    async stockOf(productId) {
+      const { database } = services.service('catalogue');
+      const { rows } = await database.query<Stock>('SELECT stock, reserved, oversold FROM products WHERE id = $1', [
+        productId,
+      ]);
+      const [row] = rows;
+      if (row === undefined) throw new Error(`there is no product ${productId}`);
+      return row;
+    },
+    order(who, items, more = {}) {
+      const lines = Object.entries(items).map(([productId, quantity]) => ({ productId, quantity }));
+      return orders.post('/v1/orders', { token: who.token, body: { items: lines }, ...more });
+    },
+    act: (who, orderId, action, more) => orders.post(`/v1/orders/${orderId}/${action}`, { token: who.token, ...more }),
+    view: (who, orderId) => orders.get(`/v1/orders/${orderId}`, { token: who.token }),
+    async internal(service, path, body) {
+      const client = service === 'orders' ? orders : catalogue;
+      return client.post(path, { body, headers: { Authorization: await tokens.sign(service) } });
+    },
+    stop: () => services.stop(),
+  };
+}
