@@ -1,0 +1,200 @@
+// GET /.well-known/jwks.json, and the keys behind it: at the start, in a rotation, after a revocation.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectDatabase, type Database } from '@shop/shared/database';
+import { createLog } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import { decodeProtectedHeader } from 'jose';
+import { listKeys, revokeKey, rotateKeys } from '../src/rotate-keys.ts';
+import { createSeal } from '../src/seal.ts';
+import { prepareSigningKeys } from '../src/signing-key.ts';
+import { type Holder, logIn, register, startAccounts, type TestAccounts } from './accounts.ts';
+
+const path = '/.well-known/jwks.json';
+const seal = createSeal(Buffer.alloc(32, 7).toString('base64url'));
+let accounts: TestAccounts;
+let holder: Holder;
+let database: Database;
+
+/** The service verifies its own tokens, as it does behind the gateway. */
+const restart = () => {
+  const service = accounts.services.service('accounts');
+  return service.restart({ JWKS_URL: `${service.url}${path}` });
+};
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+  await restart();
+  holder = await register(accounts);
+  const url = accounts.services.database.urls.accounts;
+  database = connectDatabase({ url, name: 'test', log: createLog('test', 'silent') });
+});
+
+afterAll(async () => {
+  await database.close();
+  await accounts.services.stop();
+});
+
+/** As if the next key had been published for a while, which a rotation would otherwise wait for. */
+const age = () =>
+  accounts.database.query("UPDATE signing_keys SET created_at = created_at - interval '1 minute' WHERE state = 'next'");
+const rotate = async () => {
+  await age();
+  await rotateKeys(database, seal);
+};
+const kidOf = async (state: string) => (await listKeys(database)).find((key) => key.state === state)?.kid ?? '';
+const published = async (): Promise<string[]> =>
+  (await accounts.client.get(path)).body.keys.map(({ kid }: { kid: string }) => kid);
+const newToken = async (): Promise<string> => (await logIn(accounts, holder.email)).body.access_token;
+const use = (token: string) => accounts.client.get('/v1/accounts/me', { token });
+
+describe('200', () => {
+  it('shows the current and the next key, without their private part', async () => {
+    const answer = await accounts.client.get(path);
+    expect(answer.status).toBe(200);
+    expect(answer.body.keys).toHaveLength(2);
+    for (const key of answer.body.keys) expect(key).not.toHaveProperty('d');
+    expect(await published()).toEqual(expect.arrayContaining([await kidOf('current'), await kidOf('next')]));
+    expect(answer.headers['cache-control']).toBe('public, max-age=1');
+  });
+
+  it('shows the same keys after a restart', async () => {
+    const before = await published();
+    await restart();
+    expect(await published()).toEqual(before);
+  });
+
+  it('comes from keys whose private part is sealed', async () => {
+    const { rows } = await accounts.database.query("SELECT kid, private_key FROM signing_keys WHERE state = 'current'");
+    const [{ kid, private_key: sealed }] = rows;
+    expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('PRIVATE KEY');
+    expect(seal.open(sealed, kid)).toContain('PRIVATE KEY');
+  });
+});
+
+describe('304', () => {
+  it('answers a conditional request until the keys change', async () => {
+    const { headers } = await accounts.client.get(path);
+    const known = { headers: { 'If-None-Match': headers.etag ?? '' } };
+    const answer = await accounts.client.get(path, known);
+    expect(answer.status).toBe(304);
+    expect(answer.headers.etag).toBe(headers.etag);
+    await rotate();
+    expect((await accounts.client.get(path, known)).status).toBe(200);
+  });
+});
+
+describe('a rotation', () => {
+  it('promotes the next key, keeps the former one published, and refuses no token', async () => {
+    const [current, next, before] = [await kidOf('current'), await kidOf('next'), await newToken()];
+    expect(decodeProtectedHeader(before).kid).toBe(current);
+    await eventually(async () => expect((await use(before)).status).toBe(200));
+    await rotate();
+    const after = await listKeys(database);
+    expect(after.find(({ kid }) => kid === current)).toMatchObject({ state: 'retiring', published: true });
+    expect(after.find(({ kid }) => kid === next)).toMatchObject({ state: 'current', published: true });
+    expect(after.filter(({ state }) => state === 'next')).toHaveLength(1);
+    const token = await newToken();
+    expect(decodeProtectedHeader(token).kid).toBe(next);
+    await eventually(async () => expect((await use(token)).status).toBe(200));
+    expect((await use(before)).status).toBe(200);
+    expect(await published()).toContain(current);
+  });
+
+  it('waits until verifiers have seen the next key, so that no token is refused even when one follows the other', async () => {
+    await rotate();
+    let done = false;
+    const rotating = rotateKeys(database, seal).finally(() => {
+      done = true;
+    });
+    const used = [];
+    while (!done || used.length < 5) used.push((await use(await newToken())).status);
+    await rotating;
+    used.push((await use(await newToken())).status);
+    expect(new Set(used.slice(1))).toEqual(new Set([200]));
+  });
+
+  it('leaves one current and one next key when several are asked for at once', async () => {
+    await age();
+    const before = await listKeys(database);
+    await Promise.all([rotateKeys(database, seal), rotateKeys(database, seal)]);
+    const states = (await listKeys(database)).map(({ state }) => state);
+    expect(states.filter((state) => state === 'current')).toHaveLength(1);
+    expect(states.filter((state) => state === 'next')).toHaveLength(1);
+    expect(states).toHaveLength(before.length + 2);
+  });
+
+  it('takes a former key from the set once no token of its can be valid, and forgets its private part at once', async () => {
+    const kid = await kidOf('retiring');
+    const retired = (ago: string) =>
+      accounts.database.query('UPDATE signing_keys SET retired_at = now() - $2::interval WHERE kid = $1', [kid, ago]);
+    await retired('15 minutes 10 seconds');
+    expect(await published()).toContain(kid);
+    await retired('20 minutes');
+    expect(await published()).not.toContain(kid);
+    const { rows } = await accounts.database.query("SELECT private_key FROM signing_keys WHERE state = 'retiring'");
+    for (const row of rows) expect(row.private_key).toBeNull();
+  });
+
+  it('does not fill the key set beyond what verifiers take', async () => {
+    await accounts.database.query(
+      `INSERT INTO signing_keys (kid, state, public_jwk, retired_at)
+       SELECT 'filler-' || n, 'retiring', '{}', now() FROM generate_series(1, 30) AS n`,
+    );
+    await expect(rotate()).rejects.toThrow('too many keys are still published');
+    await accounts.database.query("DELETE FROM signing_keys WHERE kid LIKE 'filler-%'");
+  });
+});
+
+describe('a revocation', () => {
+  beforeEach(age);
+
+  it('takes the current key from the set at once; the next one takes over', async () => {
+    const [current, next, before] = [await kidOf('current'), await kidOf('next'), await newToken()];
+    await eventually(async () => expect((await use(before)).status).toBe(200));
+    await revokeKey(database, seal, current);
+    expect(await published()).not.toContain(current);
+    const token = await newToken();
+    expect(decodeProtectedHeader(token).kid).toBe(next);
+    await eventually(async () => expect((await use(before)).status).toBe(401));
+    expect((await use(token)).status).toBe(200);
+  });
+
+  it('replaces a next key, and leaves the current one', async () => {
+    const [current, next] = [await kidOf('current'), await kidOf('next')];
+    await revokeKey(database, seal, next);
+    expect(await published()).not.toContain(next);
+    expect(await kidOf('current')).toBe(current);
+    expect(await published()).toContain(await kidOf('next'));
+  });
+
+  it('takes a retiring key from the set', async () => {
+    await rotate();
+    const kid = await kidOf('retiring');
+    await revokeKey(database, seal, kid);
+    expect(await published()).not.toContain(kid);
+  });
+
+  it('changes nothing when it is repeated', async () => {
+    const before = await listKeys(database);
+    await revokeKey(database, seal, await kidOf('revoked'));
+    expect(await listKeys(database)).toEqual(before);
+  });
+
+  it('leaves no private part behind', async () => {
+    const { rows } = await accounts.database.query("SELECT private_key FROM signing_keys WHERE state = 'revoked'");
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) expect(row.private_key).toBeNull();
+  });
+
+  it('knows no key of another name', async () => {
+    await expect(revokeKey(database, seal, 'no-such-key')).rejects.toThrow('there is no signing key no-such-key');
+  });
+});
+
+describe('several processes', () => {
+  it('make one pair of keys when they start on an empty table at once', async () => {
+    await accounts.database.query('DELETE FROM signing_keys');
+    await Promise.all(Array.from({ length: 5 }, () => prepareSigningKeys(database, seal)));
+    expect((await listKeys(database)).map(({ state }) => state).sort()).toEqual(['current', 'next']);
+  });
+});

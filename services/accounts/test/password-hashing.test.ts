@@ -1,0 +1,142 @@
+// How many passwords are hashed: one for each log-in, whoever it is, and only so many at once.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectDatabase } from '@shop/shared/database';
+import { type OperationRequest, Problem } from '@shop/shared/http';
+import { createLog } from '@shop/shared/runtime';
+import { defineAccount } from '../src/account.ts';
+import { issueToken } from '../src/issue-token.ts';
+import { createPasswords, type Passwords } from '../src/password.ts';
+import { createSeal } from '../src/seal.ts';
+import { followSigningKeys } from '../src/signing-key.ts';
+import { createTurns } from '../src/turns.ts';
+import { freshEmail, logIn, password, register, startAccounts, type TestAccounts } from './accounts.ts';
+
+let accounts: TestAccounts;
+
+beforeAll(async () => {
+  accounts = await startAccounts({ HASH_CONCURRENCY: '1', HASH_QUEUE: '3' });
+});
+
+afterAll(() => accounts.services.stop());
+
+describe('a log-in', () => {
+  const counted: string[] = [];
+  let database: ReturnType<typeof connectDatabase>;
+  let passwords: Passwords;
+
+  beforeAll(async () => {
+    const url = accounts.services.database.urls.accounts;
+    database = connectDatabase({ url, name: 'test', log: createLog('test', 'silent') });
+    defineAccount(database.sequelize);
+    const real = await createPasswords({
+      take(work) {
+        counted.push('hashed');
+        return work();
+      },
+    });
+    passwords = real;
+  });
+
+  afterAll(() => database.close());
+
+  it('checks exactly one hash, with and without an account, with the right password and the wrong one', async () => {
+    const { email } = await register(accounts);
+    const context = {
+      database,
+      passwords,
+      idempotencySecret: 'unused',
+      signingKeys: followSigningKeys(database, createSeal(Buffer.alloc(32, 7).toString('base64url'))),
+      tokenIssuer: { issuer: 'https://shop.test', audience: 'shop' },
+      refreshTokenDays: 1,
+    };
+    const outcomes = [];
+    for (const body of [
+      { email, password },
+      { email, password: 'not the river' },
+      { email: freshEmail(), password },
+    ]) {
+      counted.length = 0;
+      const request = { id: 'request', headers: {}, body } as unknown as OperationRequest;
+      const outcome = await issueToken(request, context).catch((error: Problem) => error);
+      outcomes.push([outcome.status, counted.length]);
+    }
+    expect(outcomes).toEqual([
+      [200, 1],
+      [401, 1],
+      [401, 1],
+    ]);
+  });
+});
+
+describe('503', () => {
+  it('refuses what is past the queue, with the time to wait, and serves the rest', async () => {
+    const { email } = await register(accounts);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => logIn(accounts, email)));
+    const served = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(served.length).toBeGreaterThanOrEqual(4);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(served.length + refused.length).toBe(30);
+    for (const { body, headers } of refused) {
+      expect(body.code).toBe('service-unavailable');
+      expect(headers['retry-after']).toBe('2');
+    }
+    expect((await logIn(accounts, email)).status).toBe(200);
+  });
+
+  it('answers known and unknown e-mails alike when it is busy', async () => {
+    const { email } = await register(accounts);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => logIn(accounts, index % 2 === 0 ? email : freshEmail())),
+    );
+    const texts = answers
+      .filter(({ status }) => status === 503)
+      .map(({ body: { instance: _, ...rest } }) => JSON.stringify(rest));
+    expect(new Set(texts).size).toBe(1);
+  });
+});
+
+describe('200 registrations at once', () => {
+  it('all pass with the settings that the service has by itself', async () => {
+    const own = await startAccounts();
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () =>
+        own.client.post('/v1/accounts', { body: { email: freshEmail(), name: 'Kim Park', password } }),
+      ),
+    );
+    await own.services.stop();
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  });
+});
+
+describe('turns', () => {
+  it('run so many at once, serve the rest in order, and go on after a failure', async () => {
+    const turns = createTurns({ running: 2, waiting: 3 });
+    const started: number[] = [];
+    const finish: (() => void)[] = [];
+    const work = (n: number) =>
+      turns.take(
+        () =>
+          new Promise<number>((resolve, reject) => {
+            started.push(n);
+            finish[n] = () => (n === 1 ? reject(new Error('failed')) : resolve(n));
+          }),
+      );
+    const all = [0, 1, 2, 3, 4].map((n) => work(n).catch(() => -1));
+    await expect(work(5)).rejects.toThrow(Problem);
+    expect(started).toEqual([0, 1]);
+    finish[1]?.();
+    expect(await all[1]).toBe(-1);
+    await new Promise(setImmediate);
+    expect(started).toEqual([0, 1, 2]);
+    for (const n of [0, 2, 3, 4]) {
+      finish[n]?.();
+      await all[n];
+      await new Promise(setImmediate);
+    }
+    expect(started).toEqual([0, 1, 2, 3, 4]);
+    const last = work(6);
+    finish[6]?.();
+    expect(await last).toBe(6);
+  });
+});

@@ -1,0 +1,83 @@
+// How the process starts, lives through the loss of its database, and stops.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
+import pg from 'pg';
+import { logIn, refresh, refreshTokenOf, register, startAccounts, type TestAccounts } from './accounts.ts';
+
+let accounts: TestAccounts;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+});
+
+afterAll(() => accounts.services.stop());
+
+describe('start', () => {
+  it('names every mistake in the environment, a line each, and repeats no secret', async () => {
+    const service = accounts.services.service('accounts');
+    const wrong = { KEY_ENCRYPTION_SECRET: 'short', JWT_ISSUER: '', HASH_QUEUE: 'many', DATABASE_URL: 'mysql://x:y@z' };
+    await expect(service.restart(wrong)).rejects.toThrow('did not become ready');
+    for (const line of [
+      'accounts: KEY_ENCRYPTION_SECRET must have at least 32 characters',
+      'accounts: JWT_ISSUER is required',
+      'accounts: HASH_QUEUE must be a whole number from 0 to 100000, not "many"',
+      'accounts: DATABASE_URL must be a URL that starts with postgres:// or postgresql://',
+    ]) {
+      expect(service.output()).toContain(line);
+    }
+    expect(service.output()).not.toContain('x:y@z');
+    await service.restart();
+  });
+
+  it('says so when the secret does not open the signing keys', async () => {
+    const service = accounts.services.service('accounts');
+    const other = { KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 9).toString('base64url') };
+    await expect(service.restart(other)).rejects.toThrow('did not become ready');
+    expect(service.output()).toContain(
+      'accounts: KEY_ENCRYPTION_SECRET does not open the signing keys in the database',
+    );
+    await service.restart();
+  });
+
+  it('writes no password and no token into its log', async () => {
+    const holder = await register(accounts);
+    const token = await refreshTokenOf(accounts, holder);
+    await logIn(accounts, holder.email, 'a wrong and dry desert');
+    await refresh(accounts, token);
+    const output = accounts.services.service('accounts').output();
+    for (const secret of ['quiet river', 'dry desert', token, '$argon2']) expect(output).not.toContain(secret);
+  });
+});
+
+describe('a database that is away', () => {
+  it('means 503 with the time to wait, and no restart when it is back', async () => {
+    const holder = await register(accounts);
+    const name = new URL(accounts.services.database.adminUrl).pathname.slice(1);
+    const { adminUrl } = accounts.services.database;
+    const admin = new pg.Client({ connectionString: Object.assign(new URL(adminUrl), { pathname: '/postgres' }).href });
+    await admin.connect();
+    try {
+      await admin.query(`ALTER DATABASE ${name} CONNECTION LIMIT 0`);
+      await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+      const answers = [
+        await accounts.client.get(holder.path, { token: holder.token }),
+        await logIn(accounts, holder.email),
+        await accounts.client.get('/.well-known/jwks.json'),
+        await accounts.client.patch(holder.path, { token: holder.token, body: { name: 'Away' } }),
+      ];
+      for (const { status, body, headers, text } of answers) {
+        expect(status).toBe(503);
+        expect(body.code).toBe('service-unavailable');
+        expect(headers['retry-after']).toBe('1');
+        expect(text).not.toContain(name);
+      }
+      const ready = await fetch(`${accounts.services.service('accounts').url}/health/ready`);
+      expect(ready.status).toBe(503);
+      expect(await ready.json()).toMatchObject({ checks: { database: 'failing' } });
+    } finally {
+      await admin.query(`ALTER DATABASE ${name} CONNECTION LIMIT -1`);
+      await admin.end();
+    }
+    await eventually(async () => expect((await logIn(accounts, holder.email)).status).toBe(200));
+  });
+});
