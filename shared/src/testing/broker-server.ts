@@ -127,12 +127,12 @@ async function startFromPath(): Promise<BrokerServer> {
       process.kill(-server.pid, 'SIGKILL'); // nobody keeps its data
       await ended;
     }
-    await run('epmd', ['-kill'], { env: environment }).catch(() => {});
+    await stopNames(environment);
     await rm(data, { recursive: true, force: true });
   };
   try {
     await Promise.race([
-      control('await_startup', '--timeout', String(startWithin / 1000)),
+      control('wait', join(data, 'pid'), '--timeout', String(startWithin / 1000)),
       ended.then(() => Promise.reject(new Error('it ended at once'))),
     ]);
   } catch (error) {
@@ -140,6 +140,18 @@ async function startFromPath(): Promise<BrokerServer> {
     throw error;
   }
   return { url: `amqp://guest:guest@127.0.0.1:${port}`, control, stop };
+}
+
+/** Erlang's port mapper was started along with the server; it lets itself be ended once it has noticed that the server is gone. */
+async function stopNames(environment: NodeJS.ProcessEnv): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const refused = await run('epmd', ['-kill'], { env: environment }).then(
+      () => false,
+      (error: { stdout?: string }) => error.stdout?.includes('living nodes') === true,
+    );
+    if (!refused) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 async function installAndStart(): Promise<BrokerServer> {
