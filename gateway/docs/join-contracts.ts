@@ -37,7 +37,9 @@ export function joinContracts(base: Node, parts: readonly Part[]): Node {
   const tags = new Map<string, unknown>();
   for (const part of all) {
     const rename = (reference: string): string =>
-      ambiguous.has(reference) && part.components.has(reference) ? prefixed(reference, part.name) : reference;
+      ambiguous.has(reference)
+        ? prefixed(reference, part.components.has(reference) ? part.name : gateway.name)
+        : reference;
     for (const [path, item] of Object.entries(part.paths)) {
       if (path in paths) throw new Error(`two services claim ${path}`);
       paths[path] = withReferences(item, rename);

@@ -36,9 +36,8 @@ export function forward(services: ServiceDirectory, maximumBody: number): Policy
     schema,
     policy({ serviceEndpoint, connections, connectTimeout, headersTimeout, bodyTimeout }: ForwardAction, config) {
       const endpoint = config.gatewayConfig.serviceEndpoints[serviceEndpoint];
-      const origins = (endpoint?.urls ?? endpoint?.url?.split(',') ?? []).map(
-        (address) => new URL(address.trim()).origin,
-      );
+      const addresses = endpoint?.urls ?? endpoint?.url?.split(',') ?? [];
+      const origins = addresses.map((address) => new URL(address).origin);
       if (origins.length === 0) throw new Error(`the service endpoint ${serviceEndpoint} has no address`);
       const options = { connections, connectTimeout, headersTimeout, bodyTimeout };
       const service = services.open(serviceEndpoint, origins, options);

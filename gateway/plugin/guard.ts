@@ -9,8 +9,10 @@ import { readTarget } from './target.ts';
 export interface GuardOptions {
   /** How many proxies of ours stand in front; 0 takes nothing that a client says about its address. */
   readonly trustedProxies: number;
-  /** Bytes of a request body. */
+  /** Bytes of a request body, of the request target, of the header section. */
   readonly maximumBody: number;
+  readonly maximumTarget: number;
+  readonly maximumHeader: number;
   /** Milliseconds from the first byte of the request to the last of the answer's header. */
   readonly deadline: number;
 }
@@ -26,11 +28,11 @@ export function guard(options: GuardOptions): Middleware {
     // An answer needs an id and a trace even when the header section is refused below.
     identifyRequest(request);
     request.deadline = performance.now() + options.deadline;
-    const fields = readHeaderFields(request.rawHeaders);
+    const fields = readHeaderFields(request.rawHeaders, options.maximumHeader);
     request.forwardable = fields.forwardable;
     request.authorization = fields.single.get('authorization');
     readAddress(request, fields, options.trustedProxies);
-    request.path = readTarget(request.url ?? '');
+    request.path = readTarget(request.url ?? '', options.maximumTarget);
     if (!methods.has(request.method ?? '')) {
       const headers = { Allow: allow };
       throw new Problem('method-not-allowed', `The method ${request.method} is not supported.`, { headers });

@@ -11,7 +11,6 @@ export interface HeaderFields {
   readonly forwardedProto: string;
 }
 
-export const maximumHeaderBytes = 16 * 1024;
 const maximumFields = 100;
 
 // A second one of these would mean one thing to the gateway and another to the service.
@@ -69,9 +68,9 @@ const lowerCased = new Map<string, string>();
 
 /**
  * Reads the raw header list of Node (name, value, name, value …).
- * @throws Problem 431 past 16 KiB or 100 fields, 400 for a field given twice that may come once
+ * @throws Problem 431 past `maximum` bytes or 100 fields, 400 for a field given twice that may come once
  */
-export function readHeaderFields(raw: readonly string[]): HeaderFields {
+export function readHeaderFields(raw: readonly string[], maximum: number): HeaderFields {
   if (raw.length > 2 * maximumFields) throw tooLarge(`There are more than ${maximumFields} header fields.`);
   const single = new Map<string, string>();
   const forwardable: string[] = [];
@@ -92,7 +91,7 @@ export function readHeaderFields(raw: readonly string[]): HeaderFields {
     else if (name === 'x-forwarded-for') forwardedFor += `,${value}`;
     else if (name === 'x-forwarded-proto') forwardedProto = value;
   }
-  if (bytes > maximumHeaderBytes) throw tooLarge(`The header fields are larger than ${maximumHeaderBytes} bytes.`);
+  if (bytes > maximum) throw tooLarge(`The header fields are larger than ${maximum} bytes.`);
   const fields = { forwardable, single, forwardedFor, forwardedProto };
   return /^,(?:keep-alive|close)?$/i.test(connection) || connection === '' ? fields : withoutNamed(fields, connection);
 }

@@ -36,11 +36,12 @@ export function operation(folder: string, known: Set<string>): Policy {
 function buildPaths(operations: readonly ContractOperation[], known: Set<string>): PathNode {
   const root = emptyNode();
   for (const entry of operations) {
-    // What services say to each other is not for anybody outside, whatever path it has.
-    if (entry.internal || entry.security.access === 'service') continue;
-    known.add(entry.operationId);
     let node = root;
     for (const segment of entry.path.split('/')) node = childFor(node, segment);
+    // What services say to each other is not for anybody outside: its path is known, so that no parameter matches it,
+    // and nothing is there.
+    if (entry.internal || entry.security.access === 'service') continue;
+    known.add(entry.operationId);
     node.operations.set(entry.method.toUpperCase(), entry);
   }
   return root;

@@ -1,8 +1,6 @@
 // The request target: one spelling per path, and nothing in it that two parsers could read differently.
 import { Problem } from '@shop/shared/http';
 
-export const maximumTarget = 8 * 1024;
-
 // Printable ASCII without the fragment mark, which has no place in a request.
 const visible = /^[\x21\x22\x24-\x7e]+$/;
 // What is refused outright: text that changes its meaning when somebody behind the gateway decodes or resolves it.
@@ -19,12 +17,12 @@ const plain = /^(?:\/\.well-known)?(?:\/[a-z0-9_~-][a-z0-9._~-]*)+$/;
 
 /**
  * The path of a request target.
- * @throws Problem 414 past 8 KiB, 400 for another form than origin-form (RFC 9112 section 3.2.1) or an ambiguous path,
+ * @throws Problem 414 past `maximum` bytes, 400 for another form than origin-form (RFC 9112 section 3.2.1) or an ambiguous path,
  * 404 for a path that no resource of ours is spelled like: other letters, escapes, a trailing slash
  */
-export function readTarget(target: string): string {
-  if (target.length > maximumTarget) {
-    throw new Problem('uri-too-long', `The request target is longer than ${maximumTarget} bytes.`);
+export function readTarget(target: string, maximum: number): string {
+  if (target.length > maximum) {
+    throw new Problem('uri-too-long', `The request target is longer than ${maximum} bytes.`);
   }
   if (!target.startsWith('/')) throw invalid('The request target must be a path.');
   if (!visible.test(target)) throw invalid('The request target contains a character that must be encoded.');

@@ -27,6 +27,10 @@ export function readEnvironment(environment: Environment) {
     algorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
     trustedProxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
+    maximumBody: integer('BODY_LIMIT', { min: 1_024, max: 2 ** 30, fallback: 100 * 1_024 }),
+    maximumTarget: integer('URL_LIMIT', { min: 1_024, max: 65_536, fallback: 8 * 1_024 }),
+    maximumHeader: integer('HEADER_LIMIT', { min: 1_024, max: 65_536, fallback: 16 * 1_024 }),
+    deadline: integer('REQUEST_TIMEOUT_MS', { min: 100, max: 600_000, fallback: 10_000 }),
     drain: integer('DRAIN_MS', { min: 0, max: 3_000, fallback: 2_000 }),
     configFolder: text('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
   });
@@ -38,13 +42,14 @@ function addresses(name: string): Variable<string> {
     name,
     fallback: undefined,
     parse(value) {
-      for (const address of value.split(',')) {
-        const parsed = URL.canParse(address.trim()) ? new URL(address.trim()) : undefined;
+      const list = value.split(',').map((address) => address.trim());
+      for (const address of list) {
+        const parsed = URL.canParse(address) ? new URL(address) : undefined;
         if (parsed?.protocol !== 'http:' || parsed.href !== `${parsed.origin}/`) {
           throw new Error('must be one or several addresses like http://host:port, with commas between them');
         }
       }
-      return value;
+      return list.join(',');
     },
   };
 }

@@ -10,7 +10,7 @@ import type { GatewayPlugin } from '../plugin/index.ts';
 /** gateway.config.yml as the engine reads it. */
 export interface GatewayConfig {
   readonly apiEndpoints: Readonly<Record<string, unknown>>;
-  readonly serviceEndpoints: Readonly<Record<string, { url?: string; urls?: string[] }>>;
+  readonly serviceEndpoints: Readonly<Record<string, { readonly url?: string; readonly urls?: readonly string[] }>>;
   readonly policies: readonly string[];
   readonly pipelines: Readonly<Record<string, EnginePipeline>>;
 }

@@ -8,9 +8,6 @@ import { startEngine } from './engine.ts';
 import { watchConfig } from './reload.ts';
 import { createGatewayServer, listen } from './server.ts';
 
-const maximumBody = 100 * 1024;
-const deadline = 10_000;
-
 await runProcess('gateway', async (life) => {
   const { log } = life;
   const config = readEnvironment(process.env);
@@ -27,7 +24,7 @@ await runProcess('gateway', async (life) => {
     folder: configFolder,
     verifier,
     counters,
-    guard: { trustedProxies: config.trustedProxies, maximumBody, deadline },
+    guard: config,
     draining: () => draining,
     log,
   });
@@ -35,7 +32,7 @@ await runProcess('gateway', async (life) => {
   const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
     throw new StartError(`the configuration in ${configFolder} does not hold: ${error.message}`);
   });
-  const server = createGatewayServer(engine.handle, log);
+  const server = createGatewayServer(engine.handle, config, log);
   const port = await listen(server, config, life, () => {
     draining = true;
   });

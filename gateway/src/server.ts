@@ -6,8 +6,7 @@ import { Problem, problemDocument, problemMediaType } from '@shop/shared/http';
 import { type Log, newId, type ProcessLife, StartError } from '@shop/shared/runtime';
 import { sendProblem } from '../plugin/answer.ts';
 import { GatewayRequest, type GatewayResponse, type Middleware } from '../plugin/exchange.ts';
-import { maximumHeaderBytes } from '../plugin/header-fields.ts';
-import { maximumTarget } from '../plugin/target.ts';
+import type { GuardOptions } from '../plugin/guard.ts';
 
 /** Milliseconds for a client to deliver a whole request. */
 const arrival = 10_000;
@@ -17,8 +16,6 @@ const finishWithin = 7_000;
 
 const options = {
   IncomingMessage: GatewayRequest,
-  // Room for the longest target and the largest header section together: which of the two was too long is told apart here.
-  maxHeaderSize: maximumHeaderBytes + maximumTarget,
   headersTimeout: arrival,
   requestTimeout: arrival,
   connectionsCheckingInterval: 500,
@@ -30,7 +27,9 @@ const options = {
 };
 
 /** The server, not listening yet. Whatever goes wrong on it is answered with a problem document. */
-export function createGatewayServer(handle: Middleware, log: Log): Server<typeof GatewayRequest> {
+export function createGatewayServer(handle: Middleware, limits: GuardOptions, log: Log): Server<typeof GatewayRequest> {
+  // Room for the longest target and the largest header section together: the guard tells which of the two was too long.
+  const maxHeaderSize = limits.maximumHeader + limits.maximumTarget;
   const answering = new WeakMap<Socket, GatewayResponse>();
   const refused = new WeakSet<Socket>();
 
@@ -52,7 +51,7 @@ export function createGatewayServer(handle: Middleware, log: Log): Server<typeof
       sendProblem(request, response, error, log);
     }
   };
-  const server = createServer(options, take as never) as Server<typeof GatewayRequest>;
+  const server = createServer({ ...options, maxHeaderSize }, take as never) as Server<typeof GatewayRequest>;
   // The guard counts the fields; Node would drop those past its own bound without a word.
   server.maxHeadersCount = 0;
   server.timeout = idle;
@@ -75,10 +74,10 @@ export function createGatewayServer(handle: Middleware, log: Log): Server<typeof
     }
     // An answer may be under way for an earlier request of this connection: this refusal is not its answer.
     const running = answering.get(socket);
-    if (running === undefined || running.writableFinished) refuse(socket, problemOf(error));
-    else if (running.req.complete) running.once('close', () => refuse(socket, problemOf(error)));
+    if (running === undefined || running.writableFinished) refuse(socket, problemOf(error, limits));
+    else if (running.req.complete) running.once('close', () => refuse(socket, problemOf(error, limits)));
     else if (running.headersSent) socket.destroy();
-    else refuse(socket, problemOf(error));
+    else refuse(socket, problemOf(error, limits));
   });
   return server;
 }
@@ -88,7 +87,7 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-function problemOf({ code, rawPacket }: ParserError): Problem {
+function problemOf({ code, rawPacket }: ParserError, { maximumTarget, maximumHeader }: GuardOptions): Problem {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout', 'The request did not arrive in time.');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new Problem('content-too-large', 'The chunk extensions are too large.');
@@ -97,7 +96,7 @@ function problemOf({ code, rawPacket }: ParserError): Problem {
   const end = rawPacket?.indexOf('\r\n') ?? 0;
   return end < 0 || end > maximumTarget
     ? new Problem('uri-too-long', `The request target is longer than ${maximumTarget} bytes.`)
-    : new Problem('header-fields-too-large', `The header fields are larger than ${maximumHeaderBytes} bytes.`);
+    : new Problem('header-fields-too-large', `The header fields are larger than ${maximumHeader} bytes.`);
 }
 
 /** Writes a problem document onto a bare connection and ends it. */

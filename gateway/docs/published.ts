@@ -1,0 +1,66 @@
+// What the shop publishes: the contracts that the gateway's pipelines route to, with the limits that they enforce.
+import { readFileSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import type { Rate } from '../plugin/allowance.ts';
+import type { GatewayConfig } from '../src/engine.ts';
+import { type Node, nodeOf } from './document.ts';
+import { joinContracts, type Part } from './join-contracts.ts';
+import { withProblemExamples } from './problem-examples.ts';
+
+const frame = fileURLToPath(new URL('shop.openapi.yaml', import.meta.url));
+
+interface LimitAction {
+  readonly rate: Rate;
+  readonly operations?: Readonly<Record<string, { readonly rate: Rate; readonly failuresPerEmail?: number }>>;
+}
+
+/**
+ * The public OpenAPI document.
+ * @param config the configuration in force: what it does not route is not published
+ * @param folder contracts are named relative to it
+ */
+export function publishedDocument(config: Pick<GatewayConfig, 'pipelines'>, folder: string): Node {
+  const parts = Object.values(config.pipelines).flatMap(({ policies }): Part[] => {
+    const contract = actionOf(policies, 'operation').contract;
+    if (typeof contract !== 'string') return [];
+    const file = isAbsolute(contract) ? contract : join(folder, contract);
+    const limit = actionOf(policies, 'limit');
+    return [
+      {
+        name: basename(dirname(file)),
+        document: withProblemExamples(readDocument(file)),
+        limitOf: (operationId) => ('rate' in limit ? limitText(limit as never, operationId) : undefined),
+      },
+    ];
+  });
+  return joinContracts(withProblemExamples(readDocument(frame)), parts);
+}
+
+/** Reads a YAML document. */
+export function readDocument(file: string): Node {
+  return nodeOf(parse(readFileSync(file, 'utf8')));
+}
+
+/** The action of a policy in a pipeline; an empty one when the policy is not there or has none. */
+function actionOf(policies: GatewayConfig['pipelines'][string]['policies'], name: string): Node {
+  const steps = policies.map((policy) => policy[name]).find((value) => value !== undefined);
+  return Array.isArray(steps) ? nodeOf(nodeOf(steps[0]).action) : {};
+}
+
+function limitText({ rate, operations }: LimitAction, operationId: string): string {
+  const own = operations?.[operationId];
+  const { steady, seconds, reserve, reserveSeconds } = own?.rate ?? rate;
+  const more = reserve === undefined ? '' : `, and ${reserve} more within ${period(reserveSeconds ?? seconds)}`;
+  const failures =
+    own?.failuresPerEmail === undefined
+      ? ''
+      : ` At most ${own.failuresPerEmail} refused attempts a minute for one e-mail address.`;
+  return `Limit: ${steady} requests within ${period(seconds)}${more}, for each account or, without one, each address.${failures}`;
+}
+
+function period(seconds: number): string {
+  if (seconds === 1) return 'a second';
+  return seconds === 60 ? 'a minute' : `${seconds} seconds`;
+}

@@ -1,0 +1,210 @@
+// Services that are slow, broken, away or on their way back, and clients that leave: nobody waits for ever.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+import { type StubService, startStub } from './stub-service.ts';
+
+let gateway: TestGateway;
+let one: StubService;
+let two: StubService;
+
+beforeAll(async () => {
+  [one, two] = await Promise.all([startStub(), startStub()]);
+  answerNormally(one);
+  answerNormally(two);
+  gateway = await startGateway({ CATALOGUE_URL: `${one.url}, ${two.url}`, REQUEST_TIMEOUT_MS: '3000' });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([one.close(), two.close()]);
+});
+
+const answerNormally = (stub: StubService) => {
+  stub.answer = (_request, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    response.end(JSON.stringify({ from: stub.port }));
+  };
+};
+const breakOff = (stub: StubService) => {
+  stub.answer = (request) => void request.socket.destroy();
+};
+afterEach(async () => {
+  for (const stub of [one, two, gateway.service]) answerNormally(stub);
+  // Both addresses are in rotation again when requests reach both.
+  await eventually(async () => {
+    const from = [await ask(), await ask(), await ask(), await ask()].map(({ body }) => body.from);
+    expect(new Set(from)).toEqual(new Set([one.port, two.port]));
+  }, 10_000);
+});
+
+const ask = () => gateway.client.get('/v1/products/1');
+const search = (key?: string) =>
+  gateway.client.post('/v1/products/search', {
+    body: { a: 1 },
+    headers: key === undefined ? {} : { 'Idempotency-Key': key },
+  });
+
+describe('several addresses', () => {
+  it('take turns', async () => {
+    const from = [];
+    for (let count = 0; count < 8; count += 1) from.push((await ask()).body.from);
+    expect(from.filter((port) => port === one.port)).toHaveLength(4);
+  });
+
+  it('a safe request goes to the other address when the first breaks off', async () => {
+    breakOff(one);
+    for (let count = 0; count < 8; count += 1)
+      expect(await ask()).toMatchObject({ status: 200, body: { from: two.port } });
+  });
+
+  it('a request with an idempotency key does too, with its whole body', async () => {
+    breakOff(one);
+    two.seen.length = 0;
+    for (let count = 0; count < 4; count += 1) expect(await search(`k-${count}`)).toMatchObject({ status: 200 });
+    expect(two.seen.filter(({ url }) => url === '/v1/products/search').map(({ body }) => body)).toEqual(
+      new Array(4).fill('{"a":1}'),
+    );
+  });
+
+  it('any other request that was sent is not sent again: 502', async () => {
+    breakOff(one);
+    two.seen.length = 0;
+    const answers = [await search(), await search()];
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 502]);
+    expect(answers.find(({ status }) => status === 502)?.body).toMatchObject({ code: 'bad-gateway' });
+    expect(two.seen).toHaveLength(1);
+  });
+
+  it('an address that refuses connections costs no request, whatever the method', async () => {
+    await one.close();
+    for (let count = 0; count < 8; count += 1)
+      expect(await search()).toMatchObject({ status: 200, body: { from: two.port } });
+    await one.listen();
+  });
+
+  it('an address is ejected after five failures in a row, and comes back', async () => {
+    breakOff(one);
+    one.seen.length = 0;
+    for (let count = 0; count < 40; count += 1) await ask();
+    expect(one.seen.length).toBe(5);
+    expect(gateway.output()).toContain('address ejected');
+  });
+
+  it('an address that says it is not ready gets nothing', async () => {
+    one.ready = false;
+    await eventually(async () => {
+      expect([await ask(), await ask(), await ask()].map(({ body }) => body.from)).toEqual(new Array(3).fill(two.port));
+    });
+    one.ready = true;
+  });
+});
+
+describe('an answer', () => {
+  it('that does not come in time is a 504', async () => {
+    one.answer = two.answer = () => {};
+    const begun = performance.now();
+    expect(await ask()).toMatchObject({ status: 504, body: { code: 'gateway-timeout' } });
+    expect(performance.now() - begun).toBeLessThan(4_500);
+  });
+
+  it('that is no HTTP is a 502', async () => {
+    one.answer = two.answer = (request) => void request.socket.end('NONSENSE\r\n\r\n');
+    expect(await search()).toMatchObject({ status: 502 });
+  });
+
+  it('that breaks off in the middle never looks whole', async () => {
+    one.answer = two.answer = (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.write('{"half":');
+      response.once('drain', () => {});
+      void setTimeout(50).then(() => response.destroy());
+    };
+    await expect(fetch(`${gateway.url}/v1/products/1`).then((answer) => answer.text())).rejects.toThrow();
+  });
+
+  it('flows only as fast as the client reads', async () => {
+    let written = 0;
+    one.answer = two.answer = async (_request, response) => {
+      const chunk = Buffer.alloc(1 << 20);
+      for (let count = 0; count < 300 && !response.destroyed; count += 1) {
+        written += chunk.length;
+        if (!response.write(chunk)) await new Promise((resolve) => response.once('drain', resolve));
+      }
+      response.end();
+    };
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.pause();
+    socket.write('GET /v1/products/1 HTTP/1.1\r\nHost: shop\r\n\r\n');
+    await setTimeout(1_000);
+    const before = written;
+    expect(before).toBeLessThan(60 << 20);
+    socket.resume();
+    await eventually(() => expect(written).toBeGreaterThan(before + (50 << 20)));
+    socket.destroy();
+  });
+});
+
+describe('a client that leaves', () => {
+  it('takes its request to the service with it', async () => {
+    const left: Promise<unknown>[] = [];
+    one.answer = two.answer = (_request, response) => void left.push(once(response, 'close'));
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.write('GET /v1/products/1 HTTP/1.1\r\nHost: shop\r\n\r\n');
+    await eventually(() => expect(left).toHaveLength(1));
+    socket.destroy();
+    await left[0];
+  });
+});
+
+describe('the breaker', () => {
+  it('opens when most requests fail, and closes by itself', async () => {
+    breakOff(gateway.service);
+    const register = () => gateway.client.post('/v1/accounts', { body: {} });
+    const statuses = [];
+    for (let count = 0; count < 25; count += 1) statuses.push((await register()).status);
+    expect(statuses.slice(0, 20)).toEqual(new Array(20).fill(502));
+    const refused = await register();
+    expect(refused).toMatchObject({ status: 503, body: { code: 'service-unavailable' } });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    answerNormally(gateway.service);
+    await eventually(async () => expect(await register()).toMatchObject({ status: 200 }), 10_000);
+  });
+});
+
+describe('a service that is away', () => {
+  it('is a 503 with Retry-After, the gateway is not ready, and both recover', async () => {
+    await gateway.service.close();
+    const answer = await gateway.client.post('/v1/accounts', { body: {} });
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': expect.any(String) } });
+    await eventually(async () => {
+      const health = await fetch(`${gateway.url}/health/ready`);
+      expect(await health.json()).toEqual({
+        status: 'not ready',
+        checks: { accounts: 'failing', orders: 'failing', catalogue: 'ok' },
+      });
+    });
+    await gateway.service.listen();
+    await eventually(async () => expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200));
+    expect(await gateway.client.post('/v1/accounts', { body: {} })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a large body, where it is allowed', () => {
+  it('streams to the service with its length', async () => {
+    const large = await startGateway({ BODY_LIMIT: String(64 << 20) });
+    try {
+      large.service.answer = (_request, response) => void response.end('{}');
+      const rawBody = 'x'.repeat(20 << 20);
+      expect(await large.client.post('/v1/products/search', { rawBody })).toMatchObject({ status: 200 });
+      expect(large.service.seen.at(-1)).toMatchObject({
+        headers: { 'content-length': String(20 << 20) },
+        body: rawBody,
+      });
+    } finally {
+      await large.stop();
+    }
+  });
+});
