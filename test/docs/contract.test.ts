@@ -1,0 +1,198 @@
+// The published document: valid, public operations only, and each of them fully described.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { describe, expect, it } from '@jest/globals';
+import { problems } from '@shop/shared/http';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parse } from 'yaml';
+import { follow, isNode, type Node, nodeOf, textOf } from '../../gateway/docs/document.ts';
+import { joinContracts } from '../../gateway/docs/join-contracts.ts';
+import { publishedDocument } from '../../gateway/docs/published.ts';
+
+const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));
+const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
+const document = publishedDocument(config, folder);
+
+interface PublicOperation {
+  readonly name: string;
+  readonly path: string;
+  readonly node: Node;
+  readonly parameters: readonly Node[];
+}
+
+const operations = Object.entries(nodeOf(document.paths)).flatMap(([path, item]) =>
+  Object.entries(nodeOf(item)).flatMap(([method, node]): PublicOperation[] => {
+    if (!isNode(node) || method === 'parameters') return [];
+    const parameters = [nodeOf(item).parameters, node.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
+    return [{ name: `${method} ${path}`, path, node, parameters: parameters.map((one) => follow(document, one)) }];
+  }),
+);
+
+/** Each media type of each request body and answer, and the problem documents among them. */
+const contents = operations.flatMap(({ name, node }) =>
+  [['request', node.requestBody] as const, ...Object.entries(nodeOf(node.responses))].flatMap(([place, value]) =>
+    Object.entries(nodeOf(follow(document, value).content)).map(([type, content]) => ({
+      where: `${name} ${place} ${type}`,
+      place,
+      type,
+      content: nodeOf(content),
+    })),
+  ),
+);
+
+function examplesOf(content: Node): unknown[] {
+  if ('example' in content) return [content.example];
+  const named = Object.values(nodeOf(content.examples)).map((example) => follow(document, example).value);
+  const { examples } = follow(document, content.schema);
+  return named.length > 0 || !Array.isArray(examples) ? named : examples;
+}
+
+describe('the published document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    await expect(SwaggerParser.validate(structuredClone(document) as never)).resolves.toMatchObject({
+      openapi: '3.1.0',
+    });
+  });
+
+  it('has the operations that the specification lists, and no internal one', () => {
+    const names = operations.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'post /v1/accounts',
+        'patch /v1/accounts/{accountId}',
+        'post /v1/orders',
+        'get /v1/orders/{orderId}',
+        'post /v1/orders/{orderId}/cancel',
+        'get /v1/orders',
+        'get /v1/products',
+        'post /v1/products/search',
+      ]),
+    );
+    expect(names.filter((name) => !/ \/v1\/| \/\.well-known\//.test(name))).toEqual([]);
+    expect(JSON.stringify(document)).not.toMatch(/internal\/|serviceToken|reservationId/);
+  });
+
+  it('names every operation once, and says in a line what it does, who may call it and how often', () => {
+    const ids = operations.map(({ node }) => node.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { name, node } of operations) {
+      expect([name, textOf(node.summary)]).toEqual([name, expect.stringMatching(/^.{5,80}$/)]);
+      expect([name, node.security]).toEqual([name, expect.any(Array)]);
+      expect([name, textOf(node.description)]).toEqual([name, expect.stringMatching(/Limit: \d+ requests within /)]);
+    }
+  });
+
+  it('describes every parameter', () => {
+    const silent = operations.flatMap(({ name, parameters }) =>
+      parameters
+        .filter(({ description }) => textOf(description) === '')
+        .map((parameter) => `${name} ${parameter.name}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it.each(operations)('$name lists its refusals', ({ path, node, parameters }) => {
+    const has = (name: string): boolean => parameters.some((parameter) => parameter.name === name);
+    const bearer = (Array.isArray(node.security) ? node.security.filter(isNode) : []).find(({ bearer }) => bearer);
+    const scoped = Array.isArray(bearer?.bearer) && bearer.bearer.length > 0;
+    const expected = [
+      ...['400', '406', '429', '500', '502', '503', '504', 'default'],
+      ...(bearer === undefined ? [] : ['401']),
+      ...(scoped ? ['403'] : []),
+      ...(path.includes('{') ? ['404'] : []),
+      ...(node.requestBody === undefined ? [] : ['413', '415']),
+      ...(has('If-Match') ? ['412'] : []),
+      ...(has('If-None-Match') ? ['304'] : []),
+      ...(has('Idempotency-Key') ? ['409', '422'] : []),
+      ...(has('cursor') || path.endsWith('/search') ? ['422'] : []),
+    ];
+    expect(Object.keys(nodeOf(node.responses))).toEqual(expect.arrayContaining(expected));
+  });
+
+  it('shows an example of every body', () => {
+    expect(contents.filter(({ content }) => examplesOf(content).length === 0).map(({ where }) => where)).toEqual([]);
+  });
+
+  it('has no example that its own schema refuses', () => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+    addFormats.default(ajv);
+    ajv.addSchema(document, 'document');
+    const faults = contents.flatMap(({ where, content }) => {
+      const { $ref } = nodeOf(content.schema);
+      const validate = ajv.compile(typeof $ref === 'string' ? { $ref: `document${$ref}` } : nodeOf(content.schema));
+      return examplesOf(content).flatMap((example) =>
+        validate(example) ? [] : [`${where}: ${ajv.errorsText(validate.errors)}`],
+      );
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('shows under each status only problems of that status', () => {
+    const wrong = contents.flatMap(({ where, place, content }) =>
+      examplesOf(content).flatMap((example) => {
+        const { code, status } = nodeOf(example);
+        if (typeof code !== 'string' || !Object.hasOwn(problems, code) || place === 'default') return [];
+        return String(status) === place ? [] : [`${where}: ${code}`];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('joining', () => {
+  const frame = { openapi: '3.1.0', info: { title: 'Shop', version: '1' } };
+  const part = (
+    name: string,
+    members: { schema: object; path?: string; operationId?: string; internal?: boolean },
+  ) => ({
+    name,
+    document: {
+      paths: {
+        [members.path ?? `/v1/${name}`]: {
+          get: {
+            operationId: members.operationId ?? name,
+            'x-internal': members.internal ?? false,
+            responses: { 200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/List' } } } } },
+          },
+        },
+      },
+      components: { schemas: { List: { items: { $ref: '#/components/schemas/Item' } }, Item: members.schema } },
+    },
+  });
+
+  it('keeps one of equal components', () => {
+    const joined = joinContracts(frame, [
+      part('one', { schema: { type: 'string' } }),
+      part('two', { schema: { type: 'string' } }),
+    ]);
+    expect(Object.keys(nodeOf(nodeOf(joined.components).schemas))).toEqual(['Item', 'List']);
+  });
+
+  it('names different components after their service, and with them what refers to them', () => {
+    const joined = joinContracts(frame, [
+      part('one', { schema: { type: 'string' } }),
+      part('two', { schema: { type: 'number' } }),
+    ]);
+    expect(nodeOf(joined.components).schemas).toEqual({
+      OneItem: { type: 'string' },
+      TwoItem: { type: 'number' },
+      OneList: { items: { $ref: '#/components/schemas/OneItem' } },
+      TwoList: { items: { $ref: '#/components/schemas/TwoItem' } },
+    });
+  });
+
+  it('leaves out internal operations and what only they use', () => {
+    const joined = joinContracts(frame, [part('one', { schema: {}, internal: true })]);
+    expect(joined).toMatchObject({ paths: {}, components: {} });
+    expect(nodeOf(joined.components).schemas).toBeUndefined();
+  });
+
+  it('refuses one path or one operationId of two services', () => {
+    const twice = (members: object) => () =>
+      joinContracts(frame, [part('one', { schema: {}, ...members }), part('two', { schema: {}, ...members })]);
+    expect(twice({ path: '/v1/same' })).toThrow('two services claim /v1/same');
+    expect(twice({ operationId: 'same' })).toThrow('two operations are called same');
+  });
+});
