@@ -49,6 +49,21 @@ describe('start', () => {
   });
 });
 
+describe('500', () => {
+  it('says nothing about the inside, and the log nothing about the customer', async () => {
+    await accounts.database.query("ALTER TABLE accounts ADD CONSTRAINT unlucky CHECK (name <> 'Unlucky')");
+    const body = { email: 'unlucky@example.com', name: 'Unlucky', password: 'a deep and silent well' };
+    const answer = await accounts.client.post('/v1/accounts', { body });
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toMatch(/unlucky|constraint|argon/i);
+    const { output: read } = accounts.services.service('accounts');
+    await eventually(() => expect(read()).toContain(answer.headers['x-request-id']));
+    const output = read();
+    expect(output).toContain('violates check constraint');
+    expect(output).not.toMatch(/argon2id|unlucky@example|silent well/);
+  });
+});
+
 describe('a database that is away', () => {
   it('means 503 with the time to wait, and no restart when it is back', async () => {
     const holder = await register(accounts);

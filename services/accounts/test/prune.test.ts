@@ -1,0 +1,77 @@
+// What is deleted when it has had its time, and what stays.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { connectDatabase, type Database } from '@shop/shared/database';
+import { createLog } from '@shop/shared/runtime';
+import { prune } from '../src/prune.ts';
+import {
+  auditOf,
+  type Holder,
+  refresh,
+  refreshTokenOf,
+  register,
+  startAccounts,
+  type TestAccounts,
+} from './accounts.ts';
+
+let accounts: TestAccounts;
+let database: Database;
+let holder: Holder;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+  const url = accounts.services.database.urls.accounts;
+  database = connectDatabase({ url, name: 'test', log: createLog('test', 'silent') });
+  holder = await register(accounts);
+});
+
+afterAll(async () => {
+  await database.close();
+  await accounts.services.stop();
+});
+
+const count = async (table: string) =>
+  (await accounts.database.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
+
+it('deletes families whose newest token has expired, with their tokens', async () => {
+  const [expired, alive] = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
+  await accounts.database.query(
+    "UPDATE refresh_families SET expires_at = now() - interval '1 second' WHERE id = (SELECT min(id::text)::uuid FROM refresh_families)",
+  );
+  await prune(database, 30);
+  expect(await count('refresh_families')).toBe(1);
+  expect(await count('refresh_tokens')).toBe(1);
+  expect((await refresh(accounts, expired)).status).toBe(401);
+  expect((await refresh(accounts, alive)).status).toBe(200);
+});
+
+it('forgets used tokens of a living family only when they are as old as a token may be', async () => {
+  const before = await count('refresh_tokens WHERE used_at IS NOT NULL');
+  expect(before).toBeGreaterThan(0);
+  await prune(database, 30);
+  expect(await count('refresh_tokens WHERE used_at IS NOT NULL')).toBe(before);
+  await accounts.database.query("UPDATE refresh_tokens SET used_at = used_at - interval '31 days'");
+  await prune(database, 30);
+  expect(await count('refresh_tokens WHERE used_at IS NOT NULL')).toBe(0);
+  expect(await count('refresh_tokens')).toBe(1);
+});
+
+it('keeps the audit log for a year', async () => {
+  const before = await auditOf(accounts, holder.id);
+  await accounts.database.query("UPDATE audit_log SET created_at = now() - interval '360 days'");
+  await prune(database, 30);
+  expect(await auditOf(accounts, holder.id)).toEqual(before);
+  await accounts.database.query("UPDATE audit_log SET created_at = now() - interval '367 days'");
+  await prune(database, 30);
+  expect(await auditOf(accounts, holder.id)).toEqual([]);
+});
+
+it('forgets idempotency keys after a day', async () => {
+  await accounts.database.query(
+    `INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, created_at)
+     VALUES ('anonymous', 'registerAccount', 'old', 'x', 201, '{}', now() - interval '25 hours'),
+            ('anonymous', 'registerAccount', 'new', 'x', 201, '{}', now())`,
+  );
+  await prune(database, 30);
+  const { rows } = await accounts.database.query('SELECT key FROM idempotency_keys');
+  expect(rows).toEqual([{ key: 'new' }]);
+});
