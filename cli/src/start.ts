@@ -32,6 +32,7 @@ let stopping: Promise<never> | undefined;
 
 function stop(code: number): Promise<never> {
   stopping ??= (async () => {
+    if (settled) process.stdout.write('Stopping.\n');
     for (let undo = stops.pop(); undo !== undefined; undo = stops.pop())
       await undo().catch((error: Error) => say('stop', error.message));
     process.exit(code);

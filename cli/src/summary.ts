@@ -38,9 +38,9 @@ export function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
   const take = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\).*/\\1/'`;
   const who = '"email":"ada@example.com","password":"under the old oak"';
   return [
-    `curl ${gateway}/v1/accounts ${json} -d '{"name":"Ada",${who}}'`,
+    `curl -s ${gateway}/v1/accounts ${json} -d '{"name":"Ada",${who}}'`,
     `TOKEN=$(curl -s ${gateway}/v1/tokens ${json} -d '{${who}}' | ${take('access_token')})`,
     `ORDER=$(curl -s ${gateway}/v1/orders ${bearer} ${json} -d '{"items":[{"productId":"${productId}","quantity":2}]}' | ${take('id')})`,
-    `curl -X POST ${gateway}/v1/orders/$ORDER/cancel ${bearer}`,
+    `curl -s -X POST ${gateway}/v1/orders/$ORDER/cancel ${bearer}`,
   ];
 }

@@ -1,7 +1,7 @@
 // The embedded server: kept data, one user at a time, no orphan, one line when it cannot start.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ const dataDir = (): string => join(folder, 'data');
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-embedded-'));
+  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
 });
 
 afterAll(async () => {
@@ -46,6 +47,12 @@ async function startElsewhere(): Promise<{ url: string; kill(): Promise<void> }>
 }
 
 describe('the embedded PostgreSQL', () => {
+  it('begins anew where a first start was interrupted', async () => {
+    await mkdir(join(dataDir(), 'cluster.partial', 'left over'), { recursive: true });
+    await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
+    expect((await readdir(dataDir())).sort()).toEqual(['cluster', 'password', 'postgres.log']);
+  });
+
   it('keeps its data and password between starts', async () => {
     const first = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
