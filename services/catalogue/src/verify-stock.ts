@@ -1,0 +1,115 @@
+// Recomputes the stock from its book and compares: book with itself, with the products, with the reservations. A process of its own.
+import { readConfig, url } from '@shop/shared/runtime';
+import pg from 'pg';
+
+export interface StockFault {
+  readonly detail: string;
+  readonly productId?: string;
+  readonly name?: string;
+  readonly reservationId?: string;
+  /** The movement that does not add up. */
+  readonly movement?: {
+    readonly id: number;
+    readonly kind: string;
+    readonly quantity: number;
+    readonly at: string;
+    readonly reservationId: string | null;
+    readonly orderId: string | null;
+  };
+}
+
+export interface StockReport {
+  readonly products: number;
+  readonly movements: number;
+  readonly reservations: number;
+  /** By movement, the earliest first, then products, then reservations; at most 100 of each. */
+  readonly faults: readonly StockFault[];
+}
+
+const effects = `
+  CASE kind WHEN 'received' THEN quantity WHEN 'shipped' THEN -quantity ELSE 0 END AS on_hand,
+  CASE kind WHEN 'reserved' THEN quantity WHEN 'received' THEN 0 ELSE -quantity END AS promised`;
+
+// The first movement of each product after which the book says something else than all movements so far add up to.
+const wrongMovements = `
+  WITH running AS (
+    SELECT movement.*, sum(on_hand) OVER line AS stock, sum(promised) OVER line AS promised_sum
+    FROM (SELECT *, ${effects} FROM stock_ledger) AS movement
+    WINDOW line AS (PARTITION BY product_id ORDER BY id)
+  ), first AS (
+    SELECT DISTINCT ON (product_id) * FROM running
+    WHERE stock <> stock_after OR promised_sum <> promised_after OR stock < 0 OR promised_sum < 0
+    ORDER BY product_id, id
+  )
+  SELECT product_id AS "productId", name,
+    format('after this movement %s are on hand and %s promised, but the book says %s and %s',
+      first.stock, promised_sum, stock_after, promised_after) AS detail,
+    json_build_object('id', first.id, 'kind', kind, 'quantity', quantity, 'at', first.created_at,
+      'reservationId', reservation_id, 'orderId', order_id) AS movement
+  FROM first LEFT JOIN products ON products.id = product_id
+  ORDER BY first.id LIMIT 100`;
+
+const wrongProducts = `
+  WITH book AS (
+    SELECT product_id, sum(on_hand) AS stock, sum(promised) AS promised
+    FROM (SELECT product_id, ${effects} FROM stock_ledger) AS movement GROUP BY product_id
+  )
+  SELECT id AS "productId", name,
+    format('%s are on hand and %s promised, but the movements add up to %s and %s',
+      products.stock, reserved + oversold, coalesce(book.stock, 0), coalesce(book.promised, 0)) AS detail
+  FROM products LEFT JOIN book ON product_id = id
+  WHERE products.stock <> coalesce(book.stock, 0) OR reserved + oversold <> coalesce(book.promised, 0)
+  ORDER BY id LIMIT 100`;
+
+const wrongReservations = `
+  SELECT reservation.id AS "reservationId", line.product_id AS "productId",
+    format('the reservation of %s is %s, but its movements are %s', line.quantity, state, coalesce(book.kinds, 'none')) AS detail
+  FROM reservations AS reservation JOIN reservation_lines AS line ON line.reservation_id = reservation.id
+  LEFT JOIN LATERAL (
+    SELECT string_agg(kind || ' ' || quantity, ', ' ORDER BY id) AS kinds FROM stock_ledger
+    WHERE reservation_id = reservation.id AND product_id = line.product_id AND kind <> 'received'
+  ) AS book ON true
+  WHERE book.kinds IS DISTINCT FROM 'reserved ' || line.quantity ||
+    CASE WHEN state IN ('released', 'shipped') THEN ', ' || state || ' ' || line.quantity ELSE '' END
+  ORDER BY reservation.id LIMIT 100`;
+
+const counts = `
+  SELECT (SELECT count(*) FROM products)::int AS products, (SELECT count(*) FROM stock_ledger)::int AS movements,
+    (SELECT count(*) FROM reservations)::int AS reservations`;
+
+/** Reads everything at one moment, so that the shop may go on selling meanwhile. */
+export async function verifyStock(client: pg.Client): Promise<StockReport> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+  try {
+    const { rows } = await client.query<Omit<StockReport, 'faults'>>(counts);
+    const faults: StockFault[] = [];
+    for (const query of [wrongMovements, wrongProducts, wrongReservations]) {
+      faults.push(...(await client.query<StockFault>(query)).rows);
+    }
+    return { ...(rows[0] ?? { products: 0, movements: 0, reservations: 0 }), faults };
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+/** Writes the report as one line of JSON. Exit code 0: all adds up; 1: it does not; 2: it could not be read. */
+async function main(): Promise<void> {
+  const { databaseUrl } = readConfig(process.env, { databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']) });
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'verify-stock' });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    const report = await verifyStock(client);
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    if (report.faults.length > 0) process.exitCode = 1;
+  } finally {
+    await client.end();
+  }
+}
+
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    process.stderr.write(`verify-stock: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 2;
+  });
+}

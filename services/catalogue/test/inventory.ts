@@ -1,0 +1,127 @@
+// What the tests of the inventory share: internal calls, events from a stand-in for orders, stock figures, the book's check.
+import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { createServiceTokens } from '@shop/shared/auth';
+import { newId } from '@shop/shared/runtime';
+import { type StartOptions, startServices, type TestAnswer, type TestServices } from '@shop/shared/testing';
+import { addProducts } from './products.ts';
+
+/** What the orders service would say about a reservation; undefined: nothing, the connection is cut. */
+export type Verdict = { state: 'exists'; orderId: string } | { state: 'absent' } | undefined;
+
+export interface Verification {
+  readonly code: number;
+  readonly errors: string;
+  readonly faults: readonly {
+    readonly detail: string;
+    readonly movement?: { readonly id: number; readonly kind: string };
+  }[];
+}
+
+export interface Inventory {
+  readonly services: TestServices;
+  /** Decides what is answered when the catalogue asks; default absent. */
+  answer(verdict: (reservationId: string) => Verdict): void;
+  /** Reservations that the catalogue has asked for. */
+  readonly asked: string[];
+  product(stock: number, status?: string): Promise<string>;
+  /** Reserves under an id; numbers are quantities. */
+  reserve(id: string, items: Readonly<Record<string, number>>, accountId?: string): Promise<TestAnswer>;
+  release(id: string): Promise<TestAnswer>;
+  /** `stock/reserved/oversold`. */
+  figures(productId: string): Promise<string>;
+  /** Kinds and quantities of a product's movements, in order. */
+  book(productId: string): Promise<string>;
+  state(reservationId: string): Promise<string | undefined>;
+  /** Runs `verify-stock.ts` as a process, on this or another database. */
+  verify(url?: string): Promise<Verification>;
+  stop(): Promise<void>;
+}
+
+const verifier = fileURLToPath(new URL('../src/verify-stock.ts', import.meta.url));
+
+export async function startInventory(options: StartOptions = {}): Promise<Inventory> {
+  let verdict: (reservationId: string) => Verdict = () => ({ state: 'absent' });
+  const asked: string[] = [];
+  const orders = await standIn((reservationId) => {
+    asked.push(reservationId);
+    return verdict(reservationId);
+  });
+  const environment = {
+    ORDERS_URL: `http://127.0.0.1:${(orders.address() as AddressInfo).port}`,
+    ...options.environment,
+  };
+  const services = await startServices(['catalogue'], { ...options, environment });
+  const { client, database } = services.service('catalogue');
+  const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'orders' });
+  const headers = async () => ({ Authorization: await tokens.sign('catalogue') });
+  return {
+    services,
+    asked,
+    answer(next) {
+      verdict = next;
+    },
+    async product(stock, status = 'active') {
+      return String((await addProducts(services, [{ name: 'Cup', stock, status }]))[0]);
+    },
+    async reserve(reservationId, items, accountId = defaultAccount) {
+      const lines = Object.entries(items).map(([productId, quantity]) => ({ productId, quantity }));
+      return client.post('/internal/reservations', {
+        body: { reservationId, accountId, lines },
+        headers: await headers(),
+      });
+    },
+    release: async (id) => client.post(`/internal/reservations/${id}/release`, { headers: await headers() }),
+    async figures(productId) {
+      const { rows } = await database.query(
+        "SELECT concat_ws('/', stock, reserved, oversold) AS figures FROM products WHERE id = $1",
+        [productId],
+      );
+      return rows[0].figures;
+    },
+    async book(productId) {
+      const { rows } = await database.query(
+        "SELECT string_agg(kind || ' ' || quantity, ', ' ORDER BY id) AS book FROM stock_ledger WHERE product_id = $1",
+        [productId],
+      );
+      return rows[0].book;
+    },
+    async state(reservationId) {
+      return (await database.query('SELECT state FROM reservations WHERE id = $1', [reservationId])).rows[0]?.state;
+    },
+    verify: (url = services.database.urls.catalogue) =>
+      new Promise((resolve) => {
+        const env = { PATH: process.env.PATH ?? '', DATABASE_URL: url };
+        execFile(process.execPath, [verifier], { env }, (error, output, errors) => {
+          const report = output === '' ? { faults: [] } : JSON.parse(output);
+          resolve({ ...report, errors, code: error === null ? 0 : Number(error.code) });
+        });
+      }),
+    async stop() {
+      await services.stop();
+      orders.closeAllConnections();
+      orders.close();
+    },
+  };
+}
+
+const defaultAccount = newId();
+
+/** Answers as the orders service does, so that its every answer can be tried. */
+function standIn(verdict: (reservationId: string) => Verdict): Promise<Server> {
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      const answer = verdict(JSON.parse(text).reservationId);
+      if (answer === undefined) return request.socket.destroy();
+      response.setHeader('Content-Type', 'application/json');
+      return response.end(JSON.stringify(answer));
+    });
+  });
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+}

@@ -1,0 +1,213 @@
+// What the inventory makes of the orders' events, in every order and number in which they may come.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
+import { createLog, newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import { type Inventory, startInventory } from './inventory.ts';
+
+type Kind = 'created' | 'cancelled' | 'shipped';
+
+let inventory: Inventory;
+let transport: Transport;
+
+beforeAll(async () => {
+  inventory = await startInventory();
+  const url = inventory.services.database.urls.events;
+  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+});
+afterAll(async () => {
+  await transport.close();
+  await inventory.stop();
+});
+
+interface Order {
+  readonly orderId: string;
+  readonly accountId: string;
+  readonly reservationId: string;
+  readonly productId: string;
+}
+
+/** An event of an order; the same id for the same kind, so that a second one is a second delivery. */
+const ids = new Map<string, string>();
+function eventOf(order: Order, kind: Kind): { id: string; type: string; content: string } {
+  const key = `${order.orderId} ${kind}`;
+  const id = ids.get(key) ?? newId();
+  ids.set(key, id);
+  const { orderId, accountId, reservationId, productId } = order;
+  const reference = { orderId, accountId, reservationId };
+  const item = { productId, name: 'Cup', quantity: 2 };
+  const data = {
+    created: { ...reference, items: [{ ...item, unitPrice: 1, lineTotal: 2 }], totalCost: 2, currency: 'EUR' },
+    cancelled: { ...reference, items: [item], reason: null, cancelledAt: new Date().toISOString() },
+    shipped: reference,
+  }[kind];
+  const type = `order.${kind}.v1`;
+  const event = {
+    specversion: '1.0',
+    id,
+    source: '/orders',
+    type,
+    subject: orderId,
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    sequence: kind === 'created' ? '0000000001' : '0000000002',
+    requestid: `request of ${orderId}`,
+    data,
+  };
+  // The broker sees another message each time; only the inbox knows that it is the same event.
+  return { id: newId(), type, content: JSON.stringify(event) };
+}
+
+async function send(order: Order, ...kinds: Kind[]): Promise<void> {
+  await transport.publish(kinds.map((kind) => eventOf(order, kind)));
+}
+
+/** An order of two cups with its reservation. */
+async function reserved(stock = 5, status = 'active'): Promise<Order> {
+  const productId = await inventory.product(stock, status);
+  const order = { orderId: newId(), accountId: newId(), reservationId: newId(), productId };
+  await inventory.reserve(order.reservationId, { [productId]: 2 }, order.accountId);
+  return order;
+}
+
+const taken = async (order: Order, count: number) => {
+  const { database } = inventory.services.service('catalogue');
+  await eventually(async () => {
+    const { rows } = await database.query('SELECT event_id FROM inbox WHERE subject = $1', [order.orderId]);
+    expect(rows).toHaveLength(count);
+  });
+};
+
+async function released(order: Order): Promise<{ type: string; data: { outcome: string }; request_id: string }[]> {
+  const { database } = inventory.services.service('catalogue');
+  return (await database.query('SELECT type, data, request_id FROM outbox WHERE subject = $1', [order.orderId])).rows;
+}
+
+describe('order.created.v1', () => {
+  it('confirms the reservation, which is no longer asked for', async () => {
+    const order = await reserved();
+    await send(order, 'created');
+    await eventually(async () => expect(await inventory.state(order.reservationId)).toBe('confirmed'));
+    expect(await inventory.figures(order.productId)).toBe('5/2/0');
+  });
+
+  it('becomes a dead letter when the stock is no longer there, for people to see', async () => {
+    const order = await reserved();
+    await inventory.release(order.reservationId);
+    await send(order, 'created');
+    await eventually(async () => {
+      const [letter] = (await transport.deadLetters('catalogue.inventory', 100)).filter(({ content }) =>
+        content.includes(order.orderId),
+      );
+      expect(letter?.reason).toContain(`order ${order.orderId} has no stock`);
+    });
+  });
+});
+
+describe('order.cancelled.v1', () => {
+  it('gives the stock back and tells of it, with the request that caused it', async () => {
+    const order = await reserved();
+    await send(order, 'created');
+    await taken(order, 1);
+    await send(order, 'cancelled');
+    await eventually(async () => expect(await released(order)).toHaveLength(1));
+    expect(await released(order)).toEqual([
+      {
+        type: 'stock.released.v1',
+        request_id: `request of ${order.orderId}`,
+        data: {
+          orderId: order.orderId,
+          accountId: order.accountId,
+          reservationId: order.reservationId,
+          outcome: 'done',
+          releasedAt: expect.any(String),
+        },
+      },
+    ]);
+    expect(await inventory.figures(order.productId)).toBe('5/0/0');
+    expect(await inventory.book(order.productId)).toBe('received 5, reserved 2, released 2');
+  });
+
+  it.each<Kind[][]>([
+    [['cancelled', 'created']],
+    [['cancelled', 'created', 'cancelled', 'created', 'cancelled', 'cancelled']],
+    [['created', 'created', 'cancelled', 'cancelled', 'created']],
+  ])('releases once when the events come as %j', async (kinds) => {
+    const order = await reserved();
+    // One after the other, so that they come in this order.
+    for (const [index, kind] of kinds.entries()) {
+      await send(order, kind);
+      await taken(order, new Set(kinds.slice(0, index + 1)).size);
+    }
+    expect(await inventory.figures(order.productId)).toBe('5/0/0');
+    expect(await inventory.book(order.productId)).toBe('received 5, reserved 2, released 2');
+    expect(await inventory.state(order.reservationId)).toBe('released');
+    expect(await released(order)).toHaveLength(1);
+  });
+
+  it('releases once when everything comes ten times and at once', async () => {
+    const orders = await Promise.all(Array.from({ length: 10 }, () => reserved()));
+    const all = orders.flatMap((order) =>
+      Array.from({ length: 10 }, () => [eventOf(order, 'cancelled'), eventOf(order, 'created')]).flat(),
+    );
+    await Promise.all(Array.from({ length: 4 }, (_, part) => transport.publish(all.filter((_, n) => n % 4 === part))));
+    for (const order of orders) {
+      await eventually(async () => expect(await released(order)).toHaveLength(1));
+      await taken(order, 2);
+      expect(await inventory.book(order.productId)).toBe('received 5, reserved 2, released 2');
+      expect(await inventory.figures(order.productId)).toBe('5/0/0');
+    }
+  });
+
+  it('tells of a failure when there is no such reservation', async () => {
+    const order = { orderId: newId(), accountId: newId(), reservationId: newId(), productId: newId() };
+    await send(order, 'cancelled');
+    await eventually(async () => expect((await released(order))[0]?.data.outcome).toBe('failed'));
+  });
+});
+
+describe('order.shipped.v1', () => {
+  it.each<Kind[][]>([
+    [['created', 'shipped']],
+    [['shipped', 'created']],
+    [['shipped', 'shipped', 'created', 'shipped']],
+  ])('takes the units out of the stock once when the events come as %j', async (kinds) => {
+    const order = await reserved();
+    for (const [index, kind] of kinds.entries()) {
+      await send(order, kind);
+      await taken(order, new Set(kinds.slice(0, index + 1)).size);
+    }
+    expect(await inventory.figures(order.productId)).toBe('3/0/0');
+    expect(await inventory.book(order.productId)).toBe('received 5, reserved 2, shipped 2');
+    expect(await inventory.state(order.reservationId)).toBe('shipped');
+  });
+
+  it('enters units that were on back order and left all the same', async () => {
+    const order = await reserved(1, 'backorder');
+    expect(await inventory.figures(order.productId)).toBe('1/1/1');
+    await send(order, 'shipped');
+    await taken(order, 1);
+    expect(await inventory.figures(order.productId)).toBe('0/0/0');
+    expect(await inventory.book(order.productId)).toBe('received 1, reserved 2, received 1, shipped 2');
+  });
+
+  it('becomes a dead letter when the stock was given back, and changes nothing', async () => {
+    const order = await reserved();
+    await send(order, 'cancelled');
+    await taken(order, 1);
+    await send(order, 'shipped');
+    await eventually(async () => {
+      const letters = await transport.deadLetters('catalogue.inventory', 100);
+      expect(
+        letters.some(({ content, reason }) => content.includes(order.orderId) && reason.includes('released')),
+      ).toBe(true);
+    });
+    expect(await inventory.figures(order.productId)).toBe('5/0/0');
+  });
+});
+
+describe('the book', () => {
+  it('adds up after all of this', async () => {
+    expect(await inventory.verify()).toMatchObject({ code: 0, faults: [] });
+  });
+});

@@ -1,0 +1,44 @@
+// POST /internal/reservations/{reservationId}/release, by status.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { type Inventory, startInventory } from './inventory.ts';
+
+let inventory: Inventory;
+
+beforeAll(async () => {
+  inventory = await startInventory();
+});
+afterAll(() => inventory.stop());
+
+describe('204', () => {
+  it('gives the stock back once, however often and at once it is asked', async () => {
+    const cup = await inventory.product(5);
+    const id = newId();
+    await inventory.reserve(id, { [cup]: 2 });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => inventory.release(id)));
+    expect(answers.every(({ status }) => status === 204)).toBe(true);
+    expect(await inventory.figures(cup)).toBe('5/0/0');
+    expect(await inventory.book(cup)).toBe('received 5, reserved 2, released 2');
+  });
+
+  it('takes nothing from an order that has the reservation', async () => {
+    const cup = await inventory.product(5);
+    const id = newId();
+    await inventory.reserve(id, { [cup]: 2 });
+    const { database } = inventory.services.service('catalogue');
+    await database.query("UPDATE reservations SET state = 'confirmed', order_id = $2 WHERE id = $1", [id, newId()]);
+    await inventory.release(id);
+    expect(await inventory.figures(cup)).toBe('5/2/0');
+  });
+
+  it('finds nothing to do for an id that was never reserved', async () => {
+    expect((await inventory.release(newId())).status).toBe(204);
+  });
+});
+
+describe('401', () => {
+  it('takes a service token only', async () => {
+    const { client } = inventory.services.service('catalogue');
+    expect((await client.post(`/internal/reservations/${newId()}/release`)).status).toBe(401);
+  });
+});

@@ -1,0 +1,137 @@
+// POST /internal/reservations, by status.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { type Inventory, startInventory } from './inventory.ts';
+
+let inventory: Inventory;
+
+beforeAll(async () => {
+  inventory = await startInventory();
+});
+afterAll(() => inventory.stop());
+
+describe('200', () => {
+  it('holds the stock and tells names and prices', async () => {
+    const cup = await inventory.product(5);
+    const id = newId();
+    const answer = await inventory.reserve(id, { [cup]: 3 });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      state: 'held',
+      lines: [{ productId: cup, quantity: 3, name: 'Cup', unitPriceMinor: 1000 }],
+    });
+    expect(await inventory.figures(cup)).toBe('5/3/0');
+    expect(await inventory.book(cup)).toBe('received 5, reserved 3');
+  });
+
+  it('gives a repeat the same answer and no second unit, even when nothing is left', async () => {
+    const cup = await inventory.product(3);
+    const id = newId();
+    const first = await inventory.reserve(id, { [cup]: 3 });
+    const { client } = inventory.services.service('catalogue');
+    const token = await inventory.services.issuer.sign({ scopes: ['catalogue:write'] });
+    await client.patch(`/v1/products/${cup}`, { token, body: { price: 11, name: 'Mug' } });
+    expect((await inventory.reserve(id, { [cup]: 3 })).body).toEqual(first.body);
+    expect(await inventory.figures(cup)).toBe('3/3/0');
+  });
+
+  it('is one reservation, however many ask at once', async () => {
+    const cup = await inventory.product(100);
+    const id = newId();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => inventory.reserve(id, { [cup]: 2 })));
+    expect(answers.every(({ status, body }) => status === 200 && body.state === 'held')).toBe(true);
+    expect(await inventory.figures(cup)).toBe('100/2/0');
+  });
+
+  it('calls an id gone that was released, has other lines, or is of another account', async () => {
+    const cup = await inventory.product(10);
+    const id = newId();
+    await inventory.reserve(id, { [cup]: 1 });
+    expect((await inventory.reserve(id, { [cup]: 2 })).body).toEqual({ state: 'gone' });
+    expect((await inventory.reserve(id, { [cup]: 1 }, newId())).body).toEqual({ state: 'gone' });
+    await inventory.release(id);
+    expect((await inventory.reserve(id, { [cup]: 1 })).body).toEqual({ state: 'gone' });
+    expect(await inventory.figures(cup)).toBe('10/0/0');
+  });
+
+  it('changes the version of a product exactly when it sells out or comes back', async () => {
+    const cup = await inventory.product(2);
+    const { client } = inventory.services.service('catalogue');
+    const seen = async () => {
+      const { headers, body } = await client.get(`/v1/products/${cup}`);
+      return `${headers.etag} ${body.inStock}`;
+    };
+    const [one, two] = [newId(), newId()];
+    await inventory.reserve(one, { [cup]: 1 });
+    expect(await seen()).toBe('"1" true');
+    await inventory.reserve(two, { [cup]: 1 });
+    expect(await seen()).toBe('"2" false');
+    await inventory.release(two);
+    expect(await seen()).toBe('"3" true');
+  });
+});
+
+describe('409', () => {
+  it('takes all lines or none', async () => {
+    const [cup, lamp] = [await inventory.product(5), await inventory.product(1)];
+    const answer = await inventory.reserve(newId(), { [cup]: 1, [lamp]: 2 });
+    expect(answer.status).toBe(409);
+    expect(answer.body.errors).toEqual([
+      { pointer: '/lines/1', productId: lamp, requested: 2, detail: '2 are not in stock' },
+    ]);
+    expect(await inventory.figures(cup)).toBe('5/0/0');
+  });
+
+  it('leaves the id free, so that it may be tried again', async () => {
+    const cup = await inventory.product(0);
+    const id = newId();
+    expect((await inventory.reserve(id, { [cup]: 1 })).status).toBe(409);
+    expect(await inventory.state(id)).toBeUndefined();
+  });
+
+  it('sells the last unit once, to whoever of many comes first', async () => {
+    const cup = await inventory.product(1);
+    const answers = await Promise.all(Array.from({ length: 200 }, () => inventory.reserve(newId(), { [cup]: 1 })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(199);
+    expect(await inventory.figures(cup)).toBe('1/1/0');
+  });
+
+  it('does not deadlock on the same products in opposite order', async () => {
+    const [a, b] = [await inventory.product(1000), await inventory.product(1000)];
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        inventory.reserve(newId(), n % 2 ? { [a]: 1, [b]: 1 } : { [b]: 1, [a]: 1 }),
+      ),
+    );
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect([await inventory.figures(a), await inventory.figures(b)]).toEqual(['1000/100/0', '1000/100/0']);
+    const admin = inventory.services.service('catalogue').database;
+    const { rows } = await admin.query(
+      'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+    );
+    expect(rows).toEqual([{ deadlocks: 0 }]);
+  });
+});
+
+describe('422', () => {
+  it('names products that are unknown or not for sale', async () => {
+    const [soon, unknown] = [await inventory.product(5, 'pending'), newId()];
+    const answer = await inventory.reserve(newId(), { [soon]: 1, [unknown]: 1 });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toEqual([
+      { pointer: '/lines/0', productId: soon, detail: 'is not for sale yet' },
+      { pointer: '/lines/1', productId: unknown, detail: 'is no product of the shop' },
+    ]);
+  });
+});
+
+describe('401', () => {
+  it("takes a service token only, not a customer's", async () => {
+    const { client } = inventory.services.service('catalogue');
+    const token = await inventory.services.issuer.sign({ scopes: ['catalogue:write'] });
+    const body = { reservationId: newId(), accountId: newId(), lines: [{ productId: newId(), quantity: 1 }] };
+    expect((await client.post('/internal/reservations', { body })).status).toBe(401);
+    expect((await client.post('/internal/reservations', { body, token })).status).toBe(401);
+  });
+});

@@ -1,0 +1,84 @@
+// The check of the book: it adds up, or the first movement that does not is named.
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { type Inventory, startInventory } from './inventory.ts';
+
+let inventory: Inventory;
+let cup: string;
+let reservation: string;
+
+beforeAll(async () => {
+  inventory = await startInventory();
+});
+afterAll(() => inventory.stop());
+beforeEach(async () => {
+  await query('TRUNCATE products CASCADE');
+  await query('TRUNCATE reservations CASCADE');
+  cup = await inventory.product(5);
+  reservation = newId();
+  await inventory.reserve(reservation, { [cup]: 1 });
+  const other = newId();
+  await inventory.reserve(other, { [cup]: 2 });
+  await inventory.release(other);
+});
+
+const query = (text: string, values: unknown[] = []) =>
+  inventory.services.service('catalogue').database.query(text, values);
+const movement = async (nth: number): Promise<number> =>
+  Number(
+    (await query('SELECT id FROM stock_ledger WHERE product_id = $1 ORDER BY id OFFSET $2', [cup, nth])).rows[0].id,
+  );
+
+it('finds nothing where everything adds up', async () => {
+  expect(await inventory.verify()).toEqual({
+    code: 0,
+    errors: '',
+    products: 1,
+    movements: 4,
+    reservations: 2,
+    faults: [],
+  });
+});
+
+it('names the movement that was changed', async () => {
+  const changed = await movement(1);
+  await query('UPDATE stock_ledger SET quantity = 3 WHERE id = $1', [changed]);
+  const { code, faults } = await inventory.verify();
+  expect(code).toBe(1);
+  expect(faults[0]).toMatchObject({ productId: cup, name: 'Cup', movement: { id: changed, kind: 'reserved' } });
+});
+
+it('names the movement after one that is missing', async () => {
+  const [missing, next] = [await movement(1), await movement(2)];
+  await query('DELETE FROM stock_ledger WHERE id = $1', [missing]);
+  const { code, faults } = await inventory.verify();
+  expect(code).toBe(1);
+  expect(faults[0]?.movement).toMatchObject({ id: next });
+});
+
+it('finds figures of a product that no movement explains', async () => {
+  await query('UPDATE products SET stock = stock + 1');
+  expect(await inventory.verify()).toMatchObject({
+    code: 1,
+    faults: [{ productId: cup, detail: '6 are on hand and 1 promised, but the movements add up to 5 and 1' }],
+  });
+});
+
+it('finds a reservation whose movements tell another story', async () => {
+  await query("UPDATE reservations SET state = 'released' WHERE id = $1", [reservation]);
+  expect(await inventory.verify()).toMatchObject({
+    code: 1,
+    faults: [{ reservationId: reservation, productId: cup, detail: expect.stringContaining('is released') }],
+  });
+});
+
+it.each(['released', 'shipped'])('cannot be given a second end: %s', async (kind) => {
+  const second = `INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
+    SELECT product_id, $1, quantity, reservation_id, 0, 0 FROM stock_ledger WHERE kind = 'released'`;
+  await expect(query(second, [kind])).rejects.toThrow(/stock_ledger_(once|one_end)/);
+});
+
+it('exits with 2 and one line when it cannot read the book', async () => {
+  const report = await inventory.verify('postgres://catalogue:wrong@127.0.0.1:9/shop');
+  expect(report).toMatchObject({ code: 2, errors: expect.stringMatching(/^verify-stock: .*\n$/) });
+});
