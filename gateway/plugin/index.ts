@@ -3,6 +3,7 @@ import type { TokenVerifier } from '@shop/shared/auth';
 import type { Log } from '@shop/shared/runtime';
 import { authenticate } from './authenticate.ts';
 import type { Counters } from './counters.ts';
+import { docs } from './docs.ts';
 import type { Middleware, Policy } from './exchange.ts';
 import { forward } from './forward.ts';
 import { type GuardOptions, guard } from './guard.ts';
@@ -45,6 +46,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     forward(services, options.guard.maximumBody),
     health(services, options.draining),
     problemPages(),
+    docs(options.folder),
   ];
   return {
     name: 'shop',

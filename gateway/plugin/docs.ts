@@ -1,0 +1,55 @@
+// Policy `docs`: the published contract at /v1/openapi.json, the reference on it and the guides under /docs.
+import { isAbsolute, join } from 'node:path';
+import { notModified, Problem } from '@shop/shared/http';
+import { createDocumentation } from '../docs/documentation.ts';
+import type { Page } from '../docs/page.ts';
+import { commonHeaders } from './answer.ts';
+import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
+
+interface DocsAction {
+  /** The folder of the guides. */
+  readonly guides: string;
+  /** The AsyncAPI documents. */
+  readonly events: readonly string[];
+}
+
+const allow = 'GET, HEAD, OPTIONS';
+
+/** @param folder what the action names is relative to it */
+export function docs(folder: string): Policy {
+  const place = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
+  return {
+    name: 'docs',
+    schema: actionSchema('docs', { guides: { type: 'string' }, events: { type: 'array', items: { type: 'string' } } }),
+    policy({ guides, events }: DocsAction, { gatewayConfig }) {
+      const options = { config: gatewayConfig, folder, guides: place(guides), events: events.map(place) };
+      const pages = createDocumentation(options);
+      return (request, response, next) => {
+        answer(pages.get(request.path), request, response).catch(next);
+      };
+    },
+  };
+}
+
+async function answer(page: Page | undefined, request: GatewayRequest, response: GatewayResponse): Promise<void> {
+  if (page === undefined) throw new Problem('not-found', 'There is nothing at this address.');
+  if (request.method === 'OPTIONS') {
+    response.writeHead(204, [...commonHeaders(request), 'Allow', allow]).end();
+    return;
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    throw new Problem('method-not-allowed', `The method ${request.method} is not supported here.`, {
+      headers: { Allow: allow },
+    });
+  }
+  const { body, etag, encoding } = await page.encoded(request.headers['accept-encoding']?.toString());
+  const headers = commonHeaders(request, page.contentPolicy);
+  headers.push('ETag', etag, 'Cache-Control', page.cacheControl, 'Vary', 'Accept-Encoding');
+  if (notModified(request.headers, etag)) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  headers.push('Content-Type', page.type, 'Content-Length', String(body.length));
+  if (encoding !== undefined) headers.push('Content-Encoding', encoding);
+  response.writeHead(200, headers).end(body);
+}
