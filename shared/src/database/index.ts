@@ -2,5 +2,6 @@
 export { errorCode, isDatabaseAway, retryConflicts, violatedConstraint } from './conflicts.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { type MigrateOptions, migrate, pendingMigrations } from './migrate.ts';
+export { type Provisioning, provisionDatabase, type SchemaName, schemas } from './provision.ts';
 export { type SqlValue, sql } from './sql.ts';
 export { untilMigrated } from './until-migrated.ts';

@@ -52,7 +52,8 @@ export function deadLettersOf(
     replay: (consumer, id) =>
       settle(consumer, id, async (message) => {
         const { messageId, type } = message.properties;
-        const outcome = await send('', names.queue(consumer), message.content, { messageId, type, mandatory: true });
+        const properties = { messageId, type, mandatory: true };
+        const outcome = await send(names.desk(consumer), names.queue(consumer), message.content, properties);
         if (outcome !== 'confirmed') throw new BrokerAwayError(`the queue of ${consumer} did not take the message`);
       }),
     discard: (consumer, id) => settle(consumer, id, async () => {}),

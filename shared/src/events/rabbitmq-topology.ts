@@ -1,5 +1,5 @@
-// What exists in RabbitMQ: the exchange, and for each consumer its queue, its retry queues and its dead letters.
-import type { Channel, Options } from 'amqplib';
+// What exists in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead letters.
+import type { Channel } from 'amqplib';
 import { familyOf } from './event.ts';
 import type { Topology } from './transport.ts';
 
@@ -10,6 +10,11 @@ export function namesOf(namespace: string) {
     queue: (consumer: string) => `${namespace}.${consumer}`,
     retry: (consumer: string, seconds: number) => `${namespace}.${consumer}.retry.${seconds}s`,
     dead: (consumer: string) => `${namespace}.${consumer}.dead`,
+    /**
+     * The exchange by which messages get into the queues of this consumer and of no other: a user that may write to the broker's
+     * default exchange could write into every queue.
+     */
+    desk: (consumer: string) => `${namespace}.${consumer}.desk`,
   };
 }
 
@@ -27,44 +32,78 @@ const deliveryLimit = 20;
 // limit of 20.
 const lookLimit = 1_000_000;
 
+type QueueArguments = Readonly<Record<string, string | number>>;
+
+export interface QueueDeclaration {
+  readonly name: string;
+  readonly arguments: QueueArguments;
+}
+
+export interface BindingDeclaration {
+  readonly exchange: string;
+  readonly queue: string;
+  readonly key: string;
+}
+
+/** What one consumer owns. */
+export interface ConsumerDeclarations {
+  /** Name of its direct exchange. */
+  readonly desk: string;
+  readonly queues: readonly QueueDeclaration[];
+  readonly bindings: readonly BindingDeclaration[];
+}
+
 /** At-least-once dead-lettering (RabbitMQ 3.10 and later) needs reject-publish, and keeps a message until its new queue has it. */
-function quorum(
-  deadLetterQueue: string | undefined,
-  limits: { deliveries?: number; ttl?: number },
-): Options.AssertQueue {
+function deadLettersTo(exchange: string, queue: string): QueueArguments {
   return {
-    durable: true,
-    arguments: {
-      'x-queue-type': 'quorum',
-      ...(limits.deliveries === undefined ? {} : { 'x-delivery-limit': limits.deliveries }),
-      ...(limits.ttl === undefined ? {} : { 'x-message-ttl': limits.ttl }),
-      ...(deadLetterQueue === undefined
-        ? {}
-        : {
-            'x-dead-letter-exchange': '',
-            'x-dead-letter-routing-key': deadLetterQueue,
-            'x-dead-letter-strategy': 'at-least-once',
-            'x-overflow': 'reject-publish',
-          }),
-    },
+    'x-dead-letter-exchange': exchange,
+    'x-dead-letter-routing-key': queue,
+    'x-dead-letter-strategy': 'at-least-once',
+    'x-overflow': 'reject-publish',
   };
 }
 
 /**
- * Declares everything; what exists already with the same arguments is left alone. Queues are bound by the event's family, so
- * that a later version of an event reaches the consumer, and becomes a dead letter there instead of vanishing.
+ * The queues of a consumer and their bindings. The main queue is bound by the event's family, so that a later version of an event
+ * reaches the consumer, and becomes a dead letter there instead of vanishing.
  */
+export function declarationsOf(names: Names, topology: Topology, consumer: string): ConsumerDeclarations {
+  const [desk, main, dead] = [names.desk(consumer), names.queue(consumer), names.dead(consumer)];
+  const quorum = { 'x-queue-type': 'quorum' };
+  const queues = [
+    { name: dead, arguments: { ...quorum, 'x-delivery-limit': lookLimit } },
+    ...retryDelays(topology).map((delay) => ({
+      name: names.retry(consumer, delay),
+      arguments: { ...quorum, 'x-message-ttl': delay * 1000, ...deadLettersTo(desk, main) },
+    })),
+    { name: main, arguments: { ...quorum, 'x-delivery-limit': deliveryLimit, ...deadLettersTo(desk, dead) } },
+  ];
+  const families = new Set((topology.consumers[consumer] ?? []).map((type) => familyOf(type)));
+  return {
+    desk,
+    queues,
+    bindings: [
+      ...queues.map(({ name }) => ({ exchange: desk, queue: name, key: name })),
+      ...[...families].map((family) => ({ exchange: names.exchange, queue: main, key: `${family}.*` })),
+    ],
+  };
+}
+
+/** Declares the exchange and everything of all consumers; what exists already with the same arguments is left alone. */
 export async function declareTopology(channel: Channel, names: Names, topology: Topology): Promise<void> {
   await channel.assertExchange(names.exchange, 'topic', { durable: true });
-  for (const [consumer, types] of Object.entries(topology.consumers)) {
-    const queue = names.queue(consumer);
-    await channel.assertQueue(names.dead(consumer), quorum(undefined, { deliveries: lookLimit }));
-    for (const delay of retryDelays(topology)) {
-      await channel.assertQueue(names.retry(consumer, delay), quorum(queue, { ttl: delay * 1000 }));
-    }
-    await channel.assertQueue(queue, quorum(names.dead(consumer), { deliveries: deliveryLimit }));
-    for (const family of new Set(types.map(familyOf))) {
-      await channel.bindQueue(queue, names.exchange, `${family}.*`);
-    }
-  }
+  for (const consumer of Object.keys(topology.consumers)) await declareConsumer(channel, names, topology, consumer);
+}
+
+/** Declares what belongs to one consumer, on the exchange that is there. */
+export async function declareConsumer(
+  channel: Channel,
+  names: Names,
+  topology: Topology,
+  consumer: string,
+): Promise<void> {
+  const { desk, queues, bindings } = declarationsOf(names, topology, consumer);
+  await channel.assertExchange(desk, 'direct', { durable: true });
+  for (const queue of queues) await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
+  for (const { exchange, queue, key } of bindings) await channel.bindQueue(queue, exchange, key);
 }

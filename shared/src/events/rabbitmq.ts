@@ -2,7 +2,7 @@
 import type { ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
 import { deadLettersOf } from './rabbitmq-dead-letters.ts';
 import { openLink } from './rabbitmq-link.ts';
-import { declareTopology, namesOf, retryDelays } from './rabbitmq-topology.ts';
+import { declareConsumer, declareTopology, namesOf, retryDelays } from './rabbitmq-topology.ts';
 import {
   BrokerAwayError,
   type Message,
@@ -16,6 +16,11 @@ import {
 export interface RabbitmqOptions extends TransportOptions {
   /** What the names of the exchange and the queues begin with. */
   readonly namespace: string;
+  /**
+   * `all`: this process declares the queues of every consumer. `own`: only those that it consumes from, because its user may no
+   * more; somebody else has made the rest.
+   */
+  readonly declares: 'all' | 'own';
 }
 
 const confirmWithin = 10_000;
@@ -23,7 +28,7 @@ const settleAgainAfter = 1_000;
 
 /** @throws StartError when the broker refuses credentials, the vhost or the topology */
 export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transport> {
-  const { topology, log } = options;
+  const { topology, declares, log } = options;
   const names = namesOf(options.namespace);
   const delays = retryDelays(topology);
   let serial = 0;
@@ -35,7 +40,8 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     async setUp(model) {
       const channel = await model.createConfirmChannel();
       channel.on('error', () => {});
-      await declareTopology(channel, names, topology);
+      if (declares === 'all') await declareTopology(channel, names, topology);
+      else await channel.checkExchange(names.exchange);
       returned.clear();
       channel.on('return', (message) => returned.add(String(message.properties.correlationId)));
       return channel;
@@ -82,7 +88,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     const delay = verdict.kind === 'failed' ? delays[attempt - 1] : verdict.kind === 'later' ? delays[0] : undefined;
     const target = delay === undefined ? names.dead(consumer) : names.retry(consumer, delay);
     const { messageId, type } = message.properties;
-    const outcome = await send('', target, message.content, {
+    const outcome = await send(names.desk(consumer), target, message.content, {
       messageId,
       type,
       mandatory: true,
@@ -126,7 +132,8 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
         channel.on('close', () => {
           if (open === channel) open = undefined;
         });
-        await declareTopology(channel, names, topology);
+        if (declares === 'all') await declareTopology(channel, names, topology);
+        else await declareConsumer(channel, names, topology, consumer);
         await channel.prefetch(subscription.prefetch);
         open = channel;
         await channel.consume(names.queue(consumer), (message) => {

@@ -14,7 +14,7 @@ export interface RelayOptions {
   /** CloudEvents source, such as `/orders`. */
   readonly source: string;
   readonly log: Log;
-  /** Rows published at once; default 200. */
+  /** Rows published at once; default 500. */
   readonly batchSize?: number;
   /** Looks for rows this often even when no NOTIFY came, in milliseconds; default 1000. */
   readonly pollInterval?: number;
@@ -51,7 +51,7 @@ const longestPause = 2_000;
 /** Starts a relay. It survives the loss of the database and of the broker, and goes on by itself. */
 export function startRelay(options: RelayOptions): Relay {
   const { transport, log, source } = options;
-  const batchSize = options.batchSize ?? 200;
+  const batchSize = options.batchSize ?? 500;
   const pollInterval = options.pollInterval ?? 1_000;
   const stop = new AbortController();
   let woken = false;

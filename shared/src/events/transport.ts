@@ -78,7 +78,8 @@ export interface Topology {
 export interface TransportOptions {
   /**
    * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` keeps several shops on one
-   * server apart: it begins the names in RabbitMQ (default `shop`) and is the schema of pg-boss (default `events`).
+   * server apart: it begins the names in RabbitMQ (default `shop`) and is the schema of pg-boss (default `events`). With
+   * `declare=own` this process makes only the queues that it consumes from: for a user of RabbitMQ with no further rights.
    */
   readonly url: string;
   /** Shown by the broker beside the connections. */
@@ -97,11 +98,13 @@ export class BrokerAwayError extends Error {
  * @throws StartError when the broker refuses what no waiting mends: credentials, or a topology with other arguments
  */
 export async function connectTransport(options: TransportOptions): Promise<Transport> {
-  const { url, namespace } = splitNamespace(options.url);
+  const { url, namespace, declares } = splitParameters(options.url);
   switch (new URL(url).protocol) {
     case 'amqp:':
-    case 'amqps:':
-      return (await import('./rabbitmq.ts')).connectRabbitmq({ ...options, url, namespace: namespace ?? 'shop' });
+    case 'amqps:': {
+      const { connectRabbitmq } = await import('./rabbitmq.ts');
+      return connectRabbitmq({ ...options, url, namespace: namespace ?? 'shop', declares });
+    }
     case 'postgres:':
     case 'postgresql:':
       return (await import('./embedded.ts')).connectEmbedded({ ...options, url, namespace: namespace ?? 'events' });
@@ -110,12 +113,21 @@ export async function connectTransport(options: TransportOptions): Promise<Trans
   }
 }
 
-function splitNamespace(text: string): { url: string; namespace: string | undefined } {
+interface Parameters {
+  readonly url: string;
+  readonly namespace: string | undefined;
+  readonly declares: 'all' | 'own';
+}
+
+function splitParameters(text: string): Parameters {
   const url = new URL(text);
   const namespace = url.searchParams.get('namespace') ?? undefined;
   if (namespace !== undefined && !/^[a-z][a-z0-9_]{0,40}$/.test(namespace)) {
     throw new StartError('the namespace in EVENTS_URL must be a lower-case letter and up to 40 of a-z, 0-9 and _');
   }
+  const declares = url.searchParams.get('declare') ?? 'all';
+  if (declares !== 'all' && declares !== 'own') throw new StartError('declare in EVENTS_URL must be all or own');
   url.searchParams.delete('namespace');
-  return { url: url.toString(), namespace };
+  url.searchParams.delete('declare');
+  return { url: url.toString(), namespace, declares };
 }

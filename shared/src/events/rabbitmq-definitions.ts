@@ -1,0 +1,113 @@
+// RabbitMQ's definitions file for one shop: everything that exists in the broker, and a user for each service that can reach its
+// own part of it and nothing else.
+import { createHash, randomBytes } from 'node:crypto';
+import { type ConsumerName, consumers } from './consumers.ts';
+import { familyOf } from './event.ts';
+import { declarationsOf, namesOf } from './rabbitmq-topology.ts';
+import { shopTopology } from './start-events.ts';
+
+interface Role {
+  /** What the routing keys of the events that it sends begin with. */
+  readonly sends: string;
+  /** The consumer whose queues are its own. */
+  readonly takes?: ConsumerName;
+}
+
+/** The users, by name. */
+export const brokerRoles = {
+  accounts: { sends: 'account' },
+  orders: { sends: 'order', takes: 'orders.effects' },
+  catalogue: { sends: 'stock', takes: 'catalogue.inventory' },
+  notifications: { sends: 'notification', takes: 'notifications.mail' },
+} as const satisfies Record<string, Role>;
+
+export type BrokerUser = keyof typeof brokerRoles | 'operator';
+
+export interface BrokerDefinitions {
+  /** The virtual host. */
+  readonly vhost: string;
+  /** Begins all names; what `namespace` in EVENTS_URL says. */
+  readonly namespace: string;
+  readonly passwords: Readonly<Record<BrokerUser, string>>;
+}
+
+/**
+ * The content of a definitions file, as `load_definitions` and `rabbitmqctl import_definitions` take it. The services' EVENTS_URL
+ * needs `declare=own` with these users. `operator` sees to the dead letters and can do nothing else.
+ */
+export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
+  const names = namesOf(namespace);
+  const declared = Object.keys(consumers).map((consumer) => declarationsOf(names, shopTopology, consumer));
+  const roles: readonly [string, Role][] = Object.entries(brokerRoles);
+  const bare = { vhost, durable: true, auto_delete: false };
+  const exchange = (name: string, type: string) => ({ name, type, ...bare, internal: false, arguments: {} });
+  return {
+    vhosts: [{ name: vhost }],
+    users: Object.entries(passwords).map(([name, password]) => ({
+      name,
+      password_hash: passwordHash(password),
+      hashing_algorithm: 'rabbit_password_hashing_sha256',
+      tags: [],
+    })),
+    permissions: [
+      ...roles.map(([user, { takes }]) => ({
+        user,
+        vhost,
+        ...permissionsOf(names.exchange, takes && names.queue(takes)),
+      })),
+      {
+        user: 'operator',
+        vhost,
+        configure: '^$',
+        write: pattern(`${escaped(namespace)}\\..*\\.desk`),
+        read: pattern(`${escaped(namespace)}\\..*\\.dead`),
+      },
+    ],
+    topic_permissions: roles.map(([user, { sends, takes }]) => ({
+      user,
+      vhost,
+      exchange: names.exchange,
+      write: `^${escaped(sends)}\\.`,
+      read: takes === undefined ? '^$' : pattern(`(${familiesOf(takes).map(escaped).join('|')})\\.\\*`),
+    })),
+    exchanges: [exchange(names.exchange, 'topic'), ...declared.map(({ desk }) => exchange(desk, 'direct'))],
+    queues: declared.flatMap(({ queues }) => queues.map((queue) => ({ ...queue, ...bare }))),
+    bindings: declared.flatMap(({ bindings }) =>
+      bindings.map((binding) => ({
+        source: binding.exchange,
+        vhost,
+        destination: binding.queue,
+        destination_type: 'queue',
+        routing_key: binding.key,
+        arguments: {},
+      })),
+    ),
+  };
+}
+
+function familiesOf(consumer: ConsumerName): string[] {
+  return [...new Set(consumers[consumer].map((type) => familyOf(type)))];
+}
+
+/** Configure: its own queues. Write: them and the events' exchange. Read: them, and the exchange for binding them to it. */
+function permissionsOf(exchange: string, own: string | undefined) {
+  if (own === undefined) return { configure: '^$', write: pattern(escaped(exchange)), read: '^$' };
+  const mine = `${escaped(own)}(\\..*)?`;
+  const reach = pattern(`(${escaped(exchange)}|${mine})`);
+  return { configure: pattern(mine), write: reach, read: reach };
+}
+
+function pattern(inner: string): string {
+  return `^${inner}$`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('.', '\\.');
+}
+
+/** RabbitMQ's salted SHA-256: base64 of a 4-byte salt and the digest of salt and password. The passwords are long and random. */
+function passwordHash(password: string): string {
+  const salt = randomBytes(4);
+  const digest = createHash('sha256').update(salt).update(password, 'utf8').digest();
+  return Buffer.concat([salt, digest]).toString('base64');
+}
