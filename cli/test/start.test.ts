@@ -1,0 +1,193 @@
+// `npm start`: the whole shop in a temporary data folder, its ends, and its refusals.
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePorts } from '@shop/shared/embedded';
+import { eventually } from '@shop/shared/testing';
+import { launchShop, processIdOf, runningShop, type StartedShop, stillListening } from './started-shop.ts';
+
+const longEnough = 60_000;
+
+let folder: string;
+let dataDir: string;
+const shops: StartedShop[] = [];
+
+const launch = async (environment: Record<string, string> = {}, dir = dataDir): Promise<StartedShop> => {
+  const shop = await launchShop({ dataDir: dir, environment });
+  shops.push(shop);
+  return shop;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-start-'));
+  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  dataDir = join(folder, 'data');
+});
+
+afterEach(async () => {
+  await Promise.all(shops.splice(0).map((shop) => shop.end()));
+}, longEnough);
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a first start', () => {
+  it('ends with a table, a demo catalogue, secrets kept to their owner, and nothing running after Ctrl-C', async () => {
+    const shop = await launch();
+    const table = await shop.ready;
+    for (const name of ['gateway', 'accounts', 'orders', 'catalogue', 'notifications', 'postgresql']) {
+      expect(table).toMatch(new RegExp(`^ +${name} +\\S`, 'm'));
+    }
+    expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
+    const page = (await (await fetch(`${shop.gateway}/v1/products?limit=100`)).json()) as { items: unknown[] };
+    expect(page.items).toHaveLength(100);
+    for (const name of ['secrets.json', 'running.json', 'postgres/password', 'logs/orders.log']) {
+      expect([name, (await stat(join(dataDir, name))).mode & 0o777]).toEqual([name, 0o600]);
+    }
+    const running = await runningShop(dataDir);
+    expect(await stillListening(running)).toHaveLength(6);
+
+    expect((await shop.end('SIGINT')).code).toBe(0);
+    expect(await stillListening(running)).toEqual([]);
+    expect(await readdir(dataDir)).not.toContain('lock');
+    expect(await readdir(dataDir)).not.toContain('running.json');
+  }, 90_000);
+});
+
+describe('a start on kept data', () => {
+  it(
+    'shows the same catalogue and keeps its secrets; a second one on the folder is refused in one line',
+    async () => {
+      const secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
+      const shop = await launch();
+      const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];
+      expect((await fetch(`${shop.gateway}/v1/products/${productId}`)).status).toBe(200);
+      expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets);
+
+      const { code, complaints } = await (await launch()).ended;
+      expect(code).toBe(1);
+      expect(complaints).toBe(`${dataDir} is in use by process ${shop.child.pid}\n`);
+      expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
+      expect((await shop.end('SIGTERM')).code).toBe(0);
+    },
+    longEnough,
+  );
+
+  it('starts a service again that died, and PostgreSQL too, with a line for each', async () => {
+    const shop = await launch();
+    await shop.ready;
+    const { databases } = await runningShop(dataDir);
+
+    process.kill(await processIdOf(dataDir, 'catalogue'), 'SIGKILL');
+    await eventually(() => {
+      expect(shop.output()).toContain('catalogue: ended (signal SIGKILL); starting it again in 0.5 s\n');
+      expect(shop.output()).toContain('catalogue: is ready again\n');
+    }, 30_000);
+    expect((await fetch(`${shop.gateway}/v1/products`)).status).toBe(200);
+
+    const [postmaster] = (await readFile(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(postmaster), 'SIGKILL');
+    await eventually(() => expect(shop.output()).toContain('postgresql: is ready again\n'), 30_000);
+    await eventually(
+      async () => expect((await fetch(`${shop.gateway}/v1/products?status=active`)).status).toBe(200),
+      30_000,
+    );
+    expect((await runningShop(dataDir)).databases).toEqual(databases);
+  }, 90_000);
+
+  it('finds nothing in its way after its launcher was killed', async () => {
+    const first = await launch();
+    await first.ready;
+    const running = await runningShop(dataDir);
+    first.child.kill('SIGKILL');
+    const second = await launch({ GATEWAY_PORT: new URL(first.gateway).port });
+    await second.ready;
+    expect((await fetch(`${second.gateway}/v1/products`)).status).toBe(200);
+    await second.end();
+    expect(await stillListening(running)).toEqual([]);
+  }, 90_000);
+
+  it(
+    'leaves nothing running for long after its launcher was killed',
+    async () => {
+      const shop = await launch();
+      await shop.ready;
+      const running = await runningShop(dataDir);
+      shop.child.kill('SIGKILL');
+      await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);
+    },
+    longEnough,
+  );
+
+  it(
+    'stops in the middle of the start, too',
+    async () => {
+      const shop = await launch();
+      await eventually(
+        async () => expect(await readFile(join(dataDir, 'postgres/lock'), 'utf8')).toMatch(`${shop.child.pid} `),
+        20_000,
+      );
+      expect(await shop.end('SIGTERM')).toMatchObject({ code: 0, complaints: '' });
+      expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');
+      expect(await readdir(dataDir)).not.toContain('lock');
+    },
+    longEnough,
+  );
+});
+
+describe('a start that cannot be', () => {
+  const refusal = async (environment: Record<string, string>, dir = dataDir): Promise<string> => {
+    const shop = await launch(environment, dir);
+    const { code, output, complaints } = await shop.ended;
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    return complaints;
+  };
+
+  it('says that the port is taken', async () => {
+    const [port = 0] = await freePorts(1);
+    const taken = createServer().listen(port, '127.0.0.1');
+    await once(taken, 'listening');
+    try {
+      expect(await refusal({ GATEWAY_PORT: String(port) })).toBe(
+        `port ${port} is taken: set GATEWAY_PORT to another one\n`,
+      );
+    } finally {
+      taken.close();
+    }
+  });
+
+  it('says that the data folder cannot be written', async () => {
+    await writeFile(join(folder, 'file'), '');
+    expect(await refusal({}, join(folder, 'file'))).toBe(
+      `cannot write to the data folder ${join(folder, 'file')} (EEXIST)\n`,
+    );
+  });
+
+  it.each([
+    [{ GATEWAY_PORT: 'http' }, 'GATEWAY_PORT must be a whole number from 1 to 65535, not "http"\n'],
+    [{ GATEWAY_PORT: '65536' }, 'GATEWAY_PORT must be a whole number from 1 to 65535, not "65536"\n'],
+    [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be a URL that starts with postgres:// or postgresql://\n'],
+    [{ EVENTS_URL: 'kafka' }, /^EVENTS_URL must be a URL that starts with amqp:\/\/ .*\n$/],
+    [
+      { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/shop' },
+      'cannot prepare the database on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n',
+    ],
+  ])('says what is wrong with %j', async (environment, expected) => {
+    expect(await refusal(environment)).toEqual(expected instanceof RegExp ? expect.stringMatching(expected) : expected);
+  });
+
+  it(
+    'says which process refuses which variable, once, and leaves nothing running',
+    async () => {
+      expect(await refusal({ MAIL_FROM: 'nobody' })).toBe(
+        'notifications: MAIL_FROM must be an e-mail address, not "nobody"\n',
+      );
+      expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');
+    },
+    longEnough,
+  );
+});

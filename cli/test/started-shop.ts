@@ -1,0 +1,136 @@
+// `npm start` in a data folder of its own, for tests: waits until it is ready, ends it, and sees what is left.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '@shop/shared/embedded';
+import { eventually } from '@shop/shared/testing';
+import type { RunningShop } from '../src/data-folder.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly complaints: string;
+}
+
+export interface StartedShop {
+  readonly gateway: string;
+  readonly dataDir: string;
+  readonly child: ChildProcess;
+  /** Resolves with the table once the shop is ready; rejects with what it wrote when it ends before. */
+  readonly ready: Promise<string>;
+  readonly ended: Promise<Ended>;
+  /** What it has written on standard output so far. */
+  output(): string;
+  /** Sends the signal to the launcher and waits until it has ended. */
+  end(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+export interface LaunchOptions {
+  readonly dataDir: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The command; by default what `npm start` runs. */
+  readonly command?: readonly [string, ...string[]];
+}
+
+const usual: readonly [string, ...string[]] = [process.execPath, 'cli/src/start.ts'];
+
+export async function launchShop({ dataDir, environment = {}, command = usual }: LaunchOptions): Promise<StartedShop> {
+  const [port = 0] = environment.GATEWAY_PORT === undefined ? await freePorts(1) : [Number(environment.GATEWAY_PORT)];
+  const [program, ...parameters] = command;
+  const child = spawn(program, parameters, {
+    cwd: root,
+    env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir, GATEWAY_PORT: String(port), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const written = { output: '', complaints: '' };
+  const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, ...written }));
+  const ready = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (data) => {
+      written.output += String(data);
+      if (written.output.includes('/cancel')) resolve(written.output);
+    });
+    child.stderr.on('data', (data) => {
+      written.complaints += String(data);
+    });
+    ended.then(
+      ({ code, output, complaints }) => reject(new Error(`exit code ${code}: ${output}${complaints}`)),
+      reject,
+    );
+  });
+  ready.catch(() => {}); // a test that expects the end does not wait for it
+  return {
+    gateway: `http://localhost:${port}`,
+    dataDir,
+    child,
+    ready,
+    ended,
+    output: () => written.output,
+    end(signal = 'SIGINT') {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** What the running shop has told the command line about itself. */
+export async function runningShop(dataDir: string): Promise<RunningShop> {
+  return JSON.parse(await readFile(join(dataDir, 'running.json'), 'utf8')) as RunningShop;
+}
+
+/** The addresses of the shop's processes and database that still take connections. */
+export async function stillListening(shop: RunningShop): Promise<string[]> {
+  const addresses = [...Object.values(shop.processes), shop.databases.orders ?? ''].map((address) => new URL(address));
+  const open = await Promise.all(
+    addresses.map(async ({ hostname, port }) => {
+      const socket = connect({ host: hostname, port: Number(port) });
+      try {
+        await once(socket, 'connect');
+        return [port];
+      } catch {
+        return [];
+      } finally {
+        socket.destroy();
+      }
+    }),
+  );
+  return open.flat();
+}
+
+/** Runs the command line on a data folder. */
+export async function runShop(dataDir: string, ...parameters: string[]): Promise<Ended> {
+  const child = spawn(process.execPath, ['cli/src/shop.ts', ...parameters], {
+    cwd: root,
+    env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const written = { output: '', complaints: '' };
+  child.stdout.on('data', (data) => {
+    written.output += String(data);
+  });
+  child.stderr.on('data', (data) => {
+    written.complaints += String(data);
+  });
+  const [code] = await once(child, 'close');
+  return { code: code as number | null, ...written };
+}
+
+/** The process that listens at an address of this machine, by its log. */
+export async function processIdOf(dataDir: string, name: string): Promise<number> {
+  return eventually(async () => {
+    const lines = (await readFile(join(dataDir, 'logs', `${name}.log`), 'utf8')).trim().split('\n');
+    const { pid } = JSON.parse(lines.at(-1) ?? '{}') as { pid?: number };
+    if (pid === undefined) throw new Error(`no process id in the last line of ${name}.log`);
+    return pid;
+  });
+}
+
+/** Nothing of the machine's own settings; and none of the test runner's, which would reach the processes. */
+function plainEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR } = process.env;
+  return { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) };
+}
