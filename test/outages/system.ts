@@ -1,0 +1,189 @@
+// The whole shop as real processes, two of each service, with everything between them made breakable.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '@shop/shared/database';
+import {
+  type EmbeddedPostgres,
+  freePorts,
+  provisionDatabase,
+  type SchemaName,
+  startEmbeddedPostgres,
+} from '@shop/shared/embedded';
+import { eventually } from '@shop/shared/testing';
+import pg from 'pg';
+import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/broker-server.ts';
+import { startProxy, type TcpProxy } from './proxy.ts';
+import { type Supervised, supervise } from './supervised.ts';
+
+export const serviceNames = ['accounts', 'orders', 'catalogue', 'notifications'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export interface System {
+  readonly gatewayUrl: string;
+  /** Reads all schemas, past every proxy. */
+  readonly admin: pg.Pool;
+  readonly urls: Readonly<Record<SchemaName, string>>;
+  readonly mailFolder: string;
+  readonly broker: BrokerServer;
+  /** Between the services and the broker. */
+  readonly brokerProxy: TcpProxy;
+  /** Between the services and PostgreSQL. */
+  readonly databaseProxy: TcpProxy;
+  /** All processes of a service. */
+  processes(name: ServiceName | 'gateway'): readonly Supervised[];
+  all(): readonly Supervised[];
+  restartPostgres(downFor: number): Promise<void>;
+  /** Resolves when the gateway calls everything ready. */
+  untilReady(within: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const replicas = 2;
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const password = 'only-for-tests';
+const roles = { accounts: password, orders: password, catalogue: password, notifications: password, events: password };
+
+/** Starts everything and waits until it is ready. `environment` is added to every process's. */
+export async function startSystem(environment: Readonly<Record<string, string>> = {}): Promise<System> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-outages-'));
+  await chmod(folder, 0o711); // PostgreSQL runs as a user of its own
+  const mailFolder = join(folder, 'mail');
+  const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.reverse()) await each();
+  };
+  try {
+    let [postgres, broker] = await Promise.all([
+      startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), durable: true }),
+      startBrokerServer({ own: true }),
+    ]);
+    stops.push(() => broker.stop());
+    stops.push(() => postgres.stop());
+    const urls = await provisionDatabase({ adminUrl: postgres.url, database: 'shop', roles });
+    await Promise.all(
+      serviceNames.map((name) => migrate({ url: urls[name], folder: `${root}services/${name}/migrations` })),
+    );
+
+    const brokerUrl = new URL(broker.url);
+    const brokerProxy = await startProxy([{ host: brokerUrl.hostname, port: Number(brokerUrl.port) }]);
+    const databaseProxy = await startProxy([{ host: '127.0.0.1', port: postgres.port }]);
+    stops.push(
+      () => brokerProxy.close(),
+      () => databaseProxy.close(),
+    );
+    brokerUrl.host = `127.0.0.1:${brokerProxy.port}`;
+
+    const ports = await freePorts(serviceNames.length * replicas + 1);
+    const gatewayPort = ports.pop() ?? 0;
+    const portsOf = (name: ServiceName): number[] =>
+      ports.slice(serviceNames.indexOf(name) * replicas).slice(0, replicas);
+    const direct = (name: ServiceName): string =>
+      portsOf(name)
+        .map((port) => `http://127.0.0.1:${port}`)
+        .join(',');
+    // One address for both processes of a service, as a cluster gives it.
+    const balanced = async (name: ServiceName): Promise<string> => {
+      const proxy = await startProxy(portsOf(name).map((port) => ({ host: '127.0.0.1', port })));
+      stops.push(() => proxy.close());
+      return `http://127.0.0.1:${proxy.port}`;
+    };
+    const [accounts, orders, catalogue] = await Promise.all([
+      balanced('accounts'),
+      balanced('orders'),
+      balanced('catalogue'),
+    ]);
+    const shared = {
+      HOST: '127.0.0.1',
+      EVENTS_URL: brokerUrl.href,
+      JWKS_URL: `${accounts}/.well-known/jwks.json`,
+      JWT_ISSUER: 'https://shop.test',
+      JWT_AUDIENCE: 'shop',
+      INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
+      KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 7).toString('base64url'),
+      CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
+      MAIL_DIR: mailFolder,
+      RESERVATION_SECONDS: '3',
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      ...environment,
+    };
+    const started = new Map<ServiceName | 'gateway', Supervised[]>();
+    const all = (): Supervised[] => [...started.values()].flat();
+    stops.push(() => Promise.all(all().map((each) => each.stop())));
+    for (const name of serviceNames) {
+      const url = new URL(urls[name]);
+      url.host = `127.0.0.1:${databaseProxy.port}`;
+      started.set(
+        name,
+        portsOf(name).map((port, index) =>
+          supervise({
+            name: `${name} ${index + 1}`,
+            main: `${root}services/${name}/src/main.ts`,
+            environment: {
+              ...shared,
+              DATABASE_URL: url.href,
+              PORT: String(port),
+              ORDERS_URL: orders,
+              CATALOGUE_URL: catalogue,
+            },
+          }),
+        ),
+      );
+    }
+    started.set('gateway', [
+      supervise({
+        name: 'gateway',
+        main: `${root}gateway/src/main.ts`,
+        environment: {
+          ...shared,
+          GATEWAY_PORT: String(gatewayPort),
+          ACCOUNTS_URL: direct('accounts'),
+          ORDERS_URL: direct('orders'),
+          CATALOGUE_URL: direct('catalogue'),
+        },
+      }),
+    ]);
+
+    const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
+    const adminUrl = Object.assign(new URL(postgres.url), { pathname: '/shop' }).href;
+    const admin = new pg.Pool({ connectionString: adminUrl, max: 4 });
+    admin.on('error', () => {});
+    stops.push(() => admin.end());
+    const untilReady = (within: number): Promise<void> =>
+      eventually(async () => {
+        const answer = await fetch(`${gatewayUrl}/health/ready`, { signal: AbortSignal.timeout(2_000) });
+        if (!answer.ok) throw new Error(`not ready: ${await answer.text()}`);
+      }, within);
+    await untilReady(60_000).catch((error: unknown) => {
+      const outputs = all().map((each) => `--- ${each.name}\n${each.output().slice(-1500)}`);
+      throw new Error(`the system did not start: ${String(error)}\n${outputs.join('\n')}`);
+    });
+    return {
+      gatewayUrl,
+      admin,
+      urls,
+      mailFolder,
+      broker,
+      brokerProxy,
+      databaseProxy,
+      processes: (name) => started.get(name) ?? [],
+      all,
+      async restartPostgres(downFor) {
+        const { port } = postgres;
+        await postgres.stop();
+        await new Promise((resolve) => setTimeout(resolve, downFor));
+        postgres = await restart(folder, port);
+      },
+      untilReady,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function restart(folder: string, port: number): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), port, durable: true });
+}
