@@ -1,0 +1,90 @@
+// .env.example lists every variable that a process reads, below the processes that read it, with its default.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { readEnvironment } from '../../gateway/src/config.ts';
+import { readAccountsConfig } from '../../services/accounts/src/config.ts';
+import { readCatalogueConfig } from '../../services/catalogue/src/config.ts';
+import { readNotificationsConfig } from '../../services/notifications/src/config.ts';
+import { readOrdersConfig } from '../../services/orders/src/config.ts';
+import { readSettings } from '../src/settings.ts';
+
+type Read = (environment: Readonly<Record<string, string | undefined>>) => object;
+
+const readers: Record<string, Read> = {
+  shop: readSettings,
+  gateway: readEnvironment,
+  accounts: readAccountsConfig,
+  orders: readOrdersConfig,
+  catalogue: readCatalogueConfig,
+  notifications: readNotificationsConfig,
+};
+
+/** A value for each variable without a default. */
+const required: Record<string, string> = {
+  DATABASE_URL: 'postgres://someone:secret@localhost/shop',
+  EVENTS_URL: 'postgres://events:secret@localhost/shop',
+  JWKS_URL: 'http://localhost/.well-known/jwks.json',
+  JWT_ISSUER: 'issuer',
+  JWT_AUDIENCE: 'audience',
+  INTERNAL_SECRET: 'x'.repeat(32),
+  KEY_ENCRYPTION_SECRET: 'x'.repeat(32),
+  CURSOR_KEYS: Buffer.alloc(32).toString('base64url'),
+  ACCOUNTS_URL: 'http://localhost:1',
+  ORDERS_URL: 'http://localhost:2',
+  CATALOGUE_URL: 'http://localhost:3',
+  PORT: '4',
+};
+
+/** Variables whose default is to do without, or depends on the machine. */
+const unwritten = new Set(['SHOP_DATA_DIR', 'REDIS_URL', 'GATEWAY_CONFIG_DIR', 'HASH_CONCURRENCY', 'SMTP_URL']);
+
+const example = readFileSync(fileURLToPath(new URL('../../.env.example', import.meta.url)), 'utf8');
+
+/** Process → variable → default, as the sections of the file say. */
+function documented(): Map<string, Map<string, string>> {
+  const found = new Map(Object.keys(readers).map((name) => [name, new Map<string, string>()]));
+  let processes: string[] = [];
+  for (const line of example.split('\n')) {
+    const heading = /^# --- ([a-z, ]+) -+$/.exec(line)?.[1];
+    if (heading !== undefined) processes = heading.trim().split(', ');
+    const [, name, value = ''] = /^#([A-Z_]+)=(.*)$/.exec(line) ?? [];
+    if (name !== undefined) for (const process of processes) found.get(process)?.set(name, value);
+  }
+  return found;
+}
+
+/** The names that a process reads, by watching it read. */
+function namesRead(read: Read): string[] {
+  const names = new Set<string>();
+  const watched = new Proxy(required, {
+    get(target, name: string) {
+      names.add(name.replace(/_FILE$/, ''));
+      return target[name];
+    },
+  });
+  read(watched);
+  return [...names].sort();
+}
+
+describe.each(Object.entries(readers))('the section of %s', (name, read) => {
+  const variables = documented().get(name) ?? new Map<string, string>();
+
+  it('lists what the process reads, and nothing else', () => {
+    // The log's level is read where the log is made, by every process but the launcher.
+    expect([...variables.keys()].filter((variable) => variable !== 'LOG_LEVEL').sort()).toEqual(namesRead(read));
+  });
+
+  it('gives the defaults that hold', () => {
+    const defaults = Object.fromEntries([...variables].filter(([, value]) => value !== ''));
+    const withoutThem = Object.fromEntries(Object.entries(required).filter(([variable]) => !(variable in defaults)));
+    expect(read({ ...withoutThem, ...defaults })).toEqual(read(withoutThem));
+  });
+
+  it('leaves a default out only where there is none to write down', () => {
+    const left = [...variables].filter(([variable, value]) => value === '' && !unwritten.has(variable));
+    for (const [variable] of name === 'shop' ? [] : left) {
+      expect(() => read({ ...required, [variable]: '' })).toThrow(`${variable} is required`);
+    }
+  });
+});
