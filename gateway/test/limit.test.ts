@@ -1,0 +1,172 @@
+// Who may ask how often, what the answers say about it, and what happens when the shared counter is away.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
+import { type RedisServer, startRedis } from './redis-server.ts';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ TRUSTED_PROXIES: '1' });
+});
+afterAll(() => gateway.stop());
+
+/** Each address stands for another client; the gateway trusts the one proxy that says so. */
+const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
+const all = <T>(count: number, ask: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => ask(index)));
+/** The same, a few at a time: everybody's server runs in this one process, and Redis is given up on after 200 ms. */
+const steadily = async <T>(count: number, ask: (index: number) => Promise<T>) => {
+  const answers: T[] = [];
+  for (let done = 0; done < count; done += 10) answers.push(...(await all(10, (index) => ask(done + index))));
+  return answers;
+};
+const statuses = (answers: readonly { status: number }[]) => {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+describe('100 a second and 100 in reserve', () => {
+  it('let 200 through at once, and answer 429 with Retry-After beyond', async () => {
+    const answers = await all(330, () => gateway.client.get('/v1/products', from('203.0.113.1')));
+    const passed = statuses(answers)[200] ?? 0;
+    // The burst may take longer than a second here, and then its second hundred begins again.
+    expect(passed).toBeGreaterThanOrEqual(200);
+    expect(passed).toBeLessThan(330);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused).toMatchObject({
+      body: { code: 'too-many-requests' },
+      headers: {
+        'retry-after': expect.stringMatching(/^\d+$/),
+        ratelimit: expect.stringMatching(/^"reserve";r=0;t=\d+$/),
+      },
+    });
+    expect(statuses(await all(20, () => gateway.client.get('/v1/products', from('203.0.113.2'))))).toEqual({ 200: 20 });
+  });
+
+  it('count each operation by itself', async () => {
+    await all(330, () => gateway.client.get('/v1/products', from('203.0.113.3')));
+    expect(await gateway.client.get('/v1/products/1', from('203.0.113.3'))).toMatchObject({ status: 200 });
+  });
+
+  it('count an account, wherever it calls from', async () => {
+    const token = await gateway.issuer.sign();
+    const answers = await all(330, (index) =>
+      gateway.client.get('/v1/orders', { token, ...from(`198.51.100.${index % 250}`) }),
+    );
+    expect(statuses(answers)[429]).toBeGreaterThan(0);
+    expect(
+      await gateway.client.get('/v1/orders', { token: await gateway.issuer.sign(), ...from('198.51.100.1') }),
+    ).toMatchObject({ status: 200 });
+  });
+
+  it('count a whole IPv6 network as one', async () => {
+    const answers = await all(330, (index) =>
+      gateway.client.get('/v1/products', from(`2001:db8:1:2::${index.toString(16)}`)),
+    );
+    expect(statuses(answers)[429]).toBeGreaterThan(0);
+    expect(await gateway.client.get('/v1/products', from('2001:db8:1:3::1'))).toMatchObject({ status: 200 });
+  });
+
+  it('stand on every answer', async () => {
+    const { headers } = await gateway.client.get('/v1/products', from('203.0.113.4'));
+    expect(headers).toMatchObject({
+      'ratelimit-policy': '"steady";q=100;w=1, "reserve";q=100;w=10',
+      ratelimit: '"steady";r=99;t=1',
+    });
+  });
+});
+
+describe('log-in and registration', () => {
+  const logIn = (email: string, address: string) =>
+    gateway.client.post('/v1/tokens', { body: { email, password: 'p' }, ...from(address) });
+  const refuse = () => {
+    gateway.service.answer = (_request, response) => {
+      response.writeHead(401, { 'Content-Type': 'application/problem+json' });
+      response.end(
+        '{"type":"/problems/invalid-credentials","title":"t","status":401,"detail":"d","instance":"i","code":"invalid-credentials"}',
+      );
+    };
+  };
+
+  it('take 200 registrations and 200 log-ins from one address at once', async () => {
+    gateway.service.answer = (_request, response) => void response.end();
+    const register = (index: number) =>
+      gateway.client.post('/v1/accounts', { body: { email: `r${index}@shop.test` }, ...from('192.0.2.1') });
+    expect(statuses(await all(200, register))).toEqual({ 200: 200 });
+    expect(statuses(await all(200, (index) => logIn(`r${index}@shop.test`, '192.0.2.1')))).toEqual({ 200: 200 });
+  });
+
+  it('refuse the 301st log-in of a minute from one address', async () => {
+    gateway.service.answer = (_request, response) => void response.end();
+    expect(statuses(await all(310, (index) => logIn(`s${index}@shop.test`, '192.0.2.2')))).toEqual({
+      200: 300,
+      429: 10,
+    });
+  });
+
+  it('refuse an e-mail address after 30 failures, however it is written and wherever they come from', async () => {
+    refuse();
+    for (let count = 0; count < 30; count += 1) {
+      expect(await logIn(count % 2 ? ' Anna@Shop.test' : 'anna@shop.TEST ', `192.0.2.${count + 10}`)).toMatchObject({
+        status: 401,
+      });
+    }
+    const refused = await eventually(async () => {
+      const answer = await logIn('anna@shop.test', '192.0.2.100');
+      expect(answer.status).toBe(429);
+      return answer;
+    });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(30);
+    expect(await logIn('berta@shop.test', '192.0.2.100')).toMatchObject({ status: 401 });
+  });
+
+  it('do not count what succeeds', async () => {
+    gateway.service.answer = (_request, response) => void response.end();
+    for (let count = 0; count < 35; count += 1)
+      expect(await logIn('carl@shop.test', '192.0.2.101')).toMatchObject({ status: 200 });
+  });
+
+  it('leave a body that is no JSON to the service', async () => {
+    expect(await gateway.client.post('/v1/tokens', { rawBody: '{', ...from('192.0.2.102') })).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+describe('with Redis', () => {
+  let redis: RedisServer;
+  const pair: TestGateway[] = [];
+  beforeAll(async () => {
+    redis = await startRedis();
+    const environment = { TRUSTED_PROXIES: '1', REDIS_URL: redis.url };
+    pair.push(...(await Promise.all([startGateway(environment), startGateway(environment)])));
+  });
+  afterAll(async () => {
+    await Promise.all(pair.map((one) => one.stop()));
+    await redis.close();
+  });
+  const logInAt = (index: number, address: string) =>
+    pair[index % 2]?.client.post('/v1/tokens', { body: { email: `t${index}@shop.test` }, ...from(address) }) ??
+    Promise.reject();
+
+  it('several gateways count together', async () => {
+    const passed = statuses(await steadily(360, (index) => logInAt(index, '192.0.2.3')))[200] ?? 0;
+    expect(passed).toBeGreaterThanOrEqual(300);
+    // Alone, each would let its 180 through; a question that Redis did not answer in time is counted alone.
+    expect(passed).toBeLessThan(330);
+    expect([...redis.counts.keys()]).toContain('shop:createToken:steady:192.0.2.3');
+  });
+
+  it('each counts alone while it is away, says so, and joins again', async () => {
+    await redis.close();
+    await eventually(() => expect(pair[0]?.output()).toContain('this gateway counts requests alone'));
+    const alone = await steadily(320, (index) => logInAt(2 * index, '192.0.2.4'));
+    expect(statuses(alone)).toEqual({ 200: 300, 429: 20 });
+    expect(await logInAt(1, '192.0.2.4')).toMatchObject({ status: 200 });
+    await redis.listen();
+    await eventually(() => expect(pair[0]?.output()).toContain('counted together again'));
+    expect(await logInAt(0, '192.0.2.5')).toMatchObject({ status: 200 });
+    expect([...redis.counts.keys()]).toContain('shop:createToken:steady:192.0.2.5');
+  });
+});
