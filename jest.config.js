@@ -1,4 +1,9 @@
 // Tests run as ES modules on one embedded PostgreSQL per run; see shared/src/testing.
+
+// Suites that take minutes or need more than npm: `npm test -- outages` runs one, plain `npm test` runs none of them.
+const longSuites = ['browser', 'containers', 'outages'];
+const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite));
+
 export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
@@ -9,6 +14,10 @@ export default {
     ],
   },
   testMatch: ['<rootDir>/**/test/**/*.test.ts'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...longSuites.filter((suite) => !isNamed(suite)).map((suite) => `<rootDir>/test/${suite}/`),
+  ],
   modulePathIgnorePatterns: ['<rootDir>/.data'],
   globalSetup: './shared/src/testing/global-setup.ts',
   globalTeardown: './shared/src/testing/global-teardown.ts',
