@@ -39,9 +39,10 @@ export function createDocumentation({ config, folder, guides, events }: Document
   const generated = { problems: problemList, events: () => eventList(documents) };
   const rendered = guideNames.map((name) => {
     const guide = renderGuide(readFileSync(join(guides, `${name}.md`), 'utf8'), generated);
-    return { ...guide, address: `/docs/${name}` };
+    const short = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
+    return { ...guide, address: `/docs/${name}`, short };
   });
-  const reference = { address: '/docs', title: 'Reference' };
+  const reference = { address: '/docs', title: 'Reference', short: 'Reference' };
   const layout = createLayout(assets, [reference, ...rendered]);
   const html = 'text/html; charset=utf-8';
 

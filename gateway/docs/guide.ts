@@ -26,8 +26,8 @@ const markdown = new Marked({
     },
     code({ text, lang }: Tokens.Code) {
       const open = openable(text);
-      const link = open === undefined ? '' : `<a class="open" href="${escapeHtml(open)}">open</a>`;
-      return `<div class="code">${link}<pre tabindex="0"><code${lang ? ` class="language-${escapeHtml(lang)}"` : ''}>${escapeHtml(text)}</code></pre></div>\n`;
+      const link = open === undefined ? '' : `<a class="open" href="${escapeHtml(open)}">Open it here</a>\n`;
+      return `<pre tabindex="0"><code${lang ? ` class="language-${escapeHtml(lang)}"` : ''}>${escapeHtml(text)}</code></pre>\n${link}`;
     },
   },
 });

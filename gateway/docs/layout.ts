@@ -11,6 +11,8 @@ export const referencePolicy =
 export interface Link {
   readonly address: string;
   readonly title: string;
+  /** The title in the navigation. */
+  readonly short: string;
 }
 
 export interface Layout {
@@ -22,9 +24,9 @@ export interface Layout {
 export function createLayout(assets: Assets, links: readonly Link[]): Layout {
   return {
     page(current, content, { head = '', end = '' } = {}) {
-      const items = links.map(({ address, title }) => {
+      const items = links.map(({ address, short }) => {
         const mark = address === current.address ? ' aria-current="page"' : '';
-        return `<a href="${address}"${mark}>${escapeHtml(title)}</a>`;
+        return `<a href="${address}"${mark}>${escapeHtml(short)}</a>`;
       });
       return `<!doctype html>
 <html lang="en">

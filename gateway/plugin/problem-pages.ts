@@ -7,7 +7,7 @@ import { problemTexts } from './problem-texts.ts';
 
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 const style =
-  'body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}' +
+  ':root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}' +
   'pre{background:#8881;padding:1rem;overflow:auto}td{padding-right:1.5rem}';
 const styleHash = createHash('sha256').update(style).digest('base64');
 const contentPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
@@ -74,7 +74,7 @@ function codePage(code: ProblemCode): string {
 <p>${inline(remedy)}</p>
 <h2>Example</h2>
 <pre>${escapeHtml(JSON.stringify(exampleOf(code), null, 2))}</pre>
-<p><a href="/problems">All problems</a></p>`,
+<p><a href="/problems">All problems</a> · <a href="/docs/errors">How to deal with errors</a></p>`,
   );
 }
 
