@@ -1,0 +1,123 @@
+// POST /v1/orders/{orderId}/process, /ship and /deliver, by status.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import { type Customer, startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+let customer: Customer;
+
+beforeAll(async () => {
+  shop = await startShop();
+  customer = await shop.customer();
+});
+afterAll(() => shop.stop());
+
+/** An order on which these actions were done. */
+async function order(...done: string[]): Promise<string> {
+  const { body } = await shop.order(customer, { [await shop.product()]: 1 });
+  for (const action of done) await shop.act(action === 'cancel' ? customer : shop.staff, body.id, action);
+  return body.id;
+}
+
+describe('200', () => {
+  it('leads from pending to delivered, each step a version and an event', async () => {
+    const product = await shop.product();
+    const { body } = await shop.order(customer, { [product]: 3 });
+    const steps = [
+      ['process', 'processing'],
+      ['ship', 'shipped'],
+      ['deliver', 'delivered'],
+    ] as const;
+    for (const [index, [action, status]] of steps.entries()) {
+      const answer = await shop.act(shop.staff, body.id, action);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({ id: body.id, status, accountId: customer.accountId });
+      expect(answer.headers.etag).toBe(`"${index + 2}"`);
+    }
+    const { rows } = await shop.services
+      .service('orders')
+      .database.query('SELECT type, sequence::int FROM outbox WHERE subject = $1 ORDER BY sequence', [body.id]);
+    expect(rows).toEqual([
+      { type: 'order.created.v1', sequence: 1 },
+      { type: 'order.processing.v1', sequence: 2 },
+      { type: 'order.shipped.v1', sequence: 3 },
+      { type: 'order.delivered.v1', sequence: 4 },
+    ]);
+    await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 7, reserved: 0, oversold: 0 }));
+  });
+
+  it('is repeated with its key, not refused', async () => {
+    const id = await order();
+    const headers = { 'Idempotency-Key': newId() };
+    const first = await shop.act(shop.staff, id, 'process', { headers });
+    const again = await shop.act(shop.staff, id, 'process', { headers });
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+
+  it('needs no other scope than orders:fulfil', async () => {
+    const packer = await shop.customer('orders:fulfil');
+    expect((await shop.act(packer, await order(), 'process')).body.allowedActions).toEqual(['ship']);
+  });
+});
+
+describe('403', () => {
+  it.each(['process', 'ship', 'deliver'])('needs the scope: %s', async (action) => {
+    const id = await order();
+    expect((await shop.act(customer, id, action)).status).toBe(403);
+    expect((await shop.act(await shop.customer('orders:read-all'), id, action)).status).toBe(403);
+    expect((await shop.act(customer, newId(), action)).status).toBe(403);
+  });
+});
+
+describe('401', () => {
+  it.each(['process', 'ship', 'deliver'])('needs a token: %s', async (action) => {
+    expect((await shop.orders.post(`/v1/orders/${newId()}/${action}`)).status).toBe(401);
+  });
+});
+
+describe('404', () => {
+  it.each(['process', 'ship', 'deliver'])('knows no such order: %s', async (action) => {
+    expect((await shop.act(shop.staff, newId(), action)).status).toBe(404);
+    expect((await shop.act(shop.staff, '7', action)).status).toBe(404);
+  });
+});
+
+describe('409', () => {
+  it.each([
+    [[], 'ship'],
+    [[], 'deliver'],
+    [['process'], 'process'],
+    [['process'], 'deliver'],
+    [['process', 'ship'], 'process'],
+    [['process', 'ship'], 'ship'],
+    [['process', 'ship', 'deliver'], 'deliver'],
+    [['process', 'ship', 'deliver'], 'process'],
+    [['cancel'], 'process'],
+    [['process', 'cancel'], 'ship'],
+  ])('refuses what the table lacks: after %j, %s', async (done, action) => {
+    const id = await order(...done);
+    const before = await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token });
+    const answer = await shop.act(shop.staff, id, action);
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe('invalid-transition');
+    expect((await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token })).text).toBe(before.text);
+  });
+
+  it('makes a transition once, however many ask at once', async () => {
+    const id = await order();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => shop.act(shop.staff, id, 'process')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+  });
+});
+
+describe('412', () => {
+  it('refuses a stale version', async () => {
+    const id = await order('process');
+    const answer = await shop.act(shop.staff, id, 'ship', { headers: { 'If-Match': '"1"' } });
+    expect(answer.status).toBe(412);
+    expect((await shop.view(customer, id)).body.status).toBe('processing');
+  });
+});

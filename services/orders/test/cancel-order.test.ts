@@ -1,0 +1,242 @@
+// POST /v1/orders/{orderId}/cancel, by status.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import { type Customer, startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+let customer: Customer;
+let cup: string;
+
+beforeAll(async () => {
+  shop = await startShop();
+  customer = await shop.customer();
+  cup = await shop.product({ stock: 1000 });
+});
+afterAll(() => shop.stop());
+
+async function placed(product = cup): Promise<string> {
+  const { status, body } = await shop.order(customer, { [product]: 2 });
+  expect([status, body.code]).toEqual([201, undefined]);
+  return body.id;
+}
+
+async function events(orderId: string): Promise<{ type: string; sequence: number; data: Record<string, unknown> }[]> {
+  const { database } = shop.services.service('orders');
+  const text = 'SELECT type, sequence::int, data FROM outbox WHERE subject = $1 ORDER BY id';
+  return (await database.query(text, [orderId])).rows;
+}
+
+describe('200', () => {
+  it('cancels, with the reason, and tells of it once', async () => {
+    const id = await placed();
+    const answer = await shop.act(customer, id, 'cancel', { body: { cancellation_reason: 'Ordered twice' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.etag).toBe('"2"');
+    expect(answer.body).toMatchObject({
+      id,
+      status: 'cancelled',
+      allowedActions: [],
+      cancellation: {
+        reason: 'Ordered twice',
+        cancelledAt: answer.body.updatedAt,
+        stockReleased: { state: 'pending' },
+        customerNotified: { state: 'pending' },
+      },
+    });
+    const [, cancelled] = await events(id);
+    expect(cancelled).toMatchObject({
+      type: 'order.cancelled.v1',
+      sequence: 2,
+      data: {
+        orderId: id,
+        accountId: customer.accountId,
+        items: [{ productId: cup, name: 'Cup', quantity: 2 }],
+        reason: 'Ordered twice',
+        cancelledAt: answer.body.cancellation.cancelledAt,
+      },
+    });
+  });
+
+  it.each([{}, { body: {} }])('needs no reason: %j', async (options) => {
+    const { status, body } = await shop.act(customer, await placed(), 'cancel', options);
+    expect(status).toBe(200);
+    expect(body.cancellation).not.toHaveProperty('reason');
+  });
+
+  it('cancels what is in work already', async () => {
+    const id = await placed();
+    await shop.act(shop.staff, id, 'process');
+    expect((await shop.act(customer, id, 'cancel')).body.status).toBe('cancelled');
+  });
+
+  it('leaves a cancelled order as it is, without a second event', async () => {
+    const id = await placed();
+    await shop.act(customer, id, 'cancel', { body: { cancellation_reason: 'First' } });
+    await eventually(async () =>
+      expect((await shop.view(customer, id)).body.cancellation.stockReleased.state).toBe('done'),
+    );
+    const before = await shop.view(customer, id);
+    const again = await shop.act(customer, id, 'cancel', { body: { cancellation_reason: 'Second' } });
+    expect(again.status).toBe(200);
+    expect(again.text).toBe(before.text);
+    expect(again.headers.etag).toBe(before.headers.etag);
+    expect((await events(id)).map(({ type }) => type)).toEqual(['order.created.v1', 'order.cancelled.v1']);
+  });
+
+  it('is one cancellation, however many ask at once', async () => {
+    const product = await shop.product();
+    const id = await placed(product);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => shop.act(customer, id, 'cancel')));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect((await events(id)).filter(({ type }) => type === 'order.cancelled.v1')).toHaveLength(1);
+    await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 10, reserved: 0, oversold: 0 }));
+  });
+
+  it('is repeated with its key, not done again', async () => {
+    const id = await placed();
+    const headers = { 'Idempotency-Key': newId() };
+    const first = await shop.act(customer, id, 'cancel', { headers });
+    const again = await shop.act(customer, id, 'cancel', { headers });
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.text).toBe(first.text);
+  });
+
+  it('takes the version that is current', async () => {
+    const headers = { 'If-Match': '"1"' };
+    expect((await shop.act(customer, await placed(), 'cancel', { headers })).status).toBe(200);
+  });
+});
+
+describe('204', () => {
+  it.each(['return=minimal', 'respond-async, return=minimal; foo=bar', 'RETURN = "minimal"'])(
+    'says nothing more when asked with Prefer: %s',
+    async (Prefer) => {
+      const id = await placed();
+      const answer = await shop.act(customer, id, 'cancel', { headers: { Prefer } });
+      expect([answer.status, answer.text]).toEqual([204, '']);
+      expect(answer.headers['preference-applied']).toBe('return=minimal');
+      expect(answer.headers.etag).toBe('"2"');
+      expect((await shop.view(customer, id)).body.status).toBe('cancelled');
+    },
+  );
+
+  it.each(['return=representation', 'return=representation, return=minimal', 'minimal', 'xreturn=minimal'])(
+    'is not meant by Prefer: %s',
+    async (Prefer) => {
+      expect((await shop.act(customer, await placed(), 'cancel', { headers: { Prefer } })).status).toBe(200);
+    },
+  );
+});
+
+describe('400', () => {
+  it.each([
+    { cancellation_reason: '' },
+    { cancellation_reason: 'x'.repeat(501) },
+    { cancellation_reason: 1 },
+    { cancellation_reason: null },
+    { reason: 'x' },
+    [],
+    'x',
+    null,
+  ])('refuses %j and changes nothing', async (body) => {
+    const id = await placed();
+    expect((await shop.act(customer, id, 'cancel', { body })).status).toBe(400);
+    expect((await shop.view(customer, id)).body.status).toBe('pending');
+  });
+
+  it('counts characters, not code units', async () => {
+    const body = { cancellation_reason: '😀'.repeat(500) };
+    expect((await shop.act(customer, await placed(), 'cancel', { body })).status).toBe(200);
+  });
+});
+
+describe('401', () => {
+  it('needs a token', async () => {
+    expect((await shop.orders.post(`/v1/orders/${newId()}/cancel`)).status).toBe(401);
+  });
+});
+
+describe('404', () => {
+  it("knows neither an unknown order nor another's, and says so in the same bytes", async () => {
+    const id = await placed();
+    const other = await shop.customer();
+    const options = { headers: { 'X-Request-Id': 'the-same' } };
+    const foreign = await shop.act(other, id, 'cancel', options);
+    expect(foreign.status).toBe(404);
+    expect(foreign.text).toBe((await shop.act(other, newId(), 'cancel', options)).text);
+    expect((await shop.view(customer, id)).body.status).toBe('pending');
+  });
+
+  it('is for the owner alone, not for staff', async () => {
+    expect((await shop.act(shop.staff, await placed(), 'cancel')).status).toBe(404);
+  });
+});
+
+describe('409', () => {
+  it('refuses once the order has shipped, and when it has arrived', async () => {
+    const id = await placed();
+    await shop.act(shop.staff, id, 'process');
+    for (const action of ['ship', 'deliver']) {
+      const before = await shop.act(shop.staff, id, action);
+      const answer = await shop.act(customer, id, 'cancel');
+      expect(answer.status).toBe(409);
+      expect(answer.body.code).toBe('order-already-shipped');
+      expect((await shop.view(customer, id)).headers.etag).toBe(before.headers.etag);
+    }
+    expect((await events(id)).map(({ type }) => type)).not.toContain('order.cancelled.v1');
+  });
+
+  it('never both ships and cancels', async () => {
+    const orders: string[] = [];
+    for (let n = 0; n < 60; n += 1) {
+      const id = await placed();
+      await shop.act(shop.staff, id, 'process');
+      orders.push(id);
+    }
+    await Promise.all(
+      orders.map(async (id, n) => {
+        const race = [() => shop.act(shop.staff, id, 'ship'), () => shop.act(customer, id, 'cancel')];
+        const [first, second] = await Promise.all((n % 2 ? race : race.reverse()).map((run) => run()));
+        expect([first?.status, second?.status].sort()).toEqual([200, 409]);
+        const types = (await events(id)).map(({ type }) => type);
+        expect(types).toHaveLength(3);
+      }),
+    );
+    await eventually(async () => {
+      const { database } = shop.services.service('catalogue');
+      const { rows } = await database.query(
+        `SELECT count(*)::int AS open FROM reservations WHERE state = 'confirmed' AND order_id = ANY ($1::uuid[])`,
+        [orders],
+      );
+      expect(rows).toEqual([{ open: 0 }]);
+    });
+  });
+});
+
+describe('412', () => {
+  it('refuses a stale version and changes nothing', async () => {
+    const id = await placed();
+    await shop.act(shop.staff, id, 'process');
+    const answer = await shop.act(customer, id, 'cancel', { headers: { 'If-Match': '"1"' } });
+    expect(answer.status).toBe(412);
+    expect((await shop.view(customer, id)).body.status).toBe('processing');
+  });
+});
+
+describe('what follows', () => {
+  it('gives the stock back and shows it, with a new version', async () => {
+    const product = await shop.product();
+    const id = await placed(product);
+    expect(await shop.stockOf(product)).toMatchObject({ reserved: 2 });
+    await shop.act(customer, id, 'cancel');
+    const answer = await eventually(async () => {
+      const seen = await shop.view(customer, id);
+      expect(seen.body.cancellation.stockReleased).toEqual({ state: 'done', at: expect.any(String) });
+      return seen;
+    });
+    expect(answer.headers.etag).toBe('"3"');
+    expect(answer.body.cancellation.customerNotified).toEqual({ state: 'pending' });
+    expect(await shop.stockOf(product)).toEqual({ stock: 10, reserved: 0, oversold: 0 });
+  });
+});

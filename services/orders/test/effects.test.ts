@@ -1,0 +1,128 @@
+// What the order's `cancellation` shows of the events stock.released.v1 and notification.sent.v1.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
+import { createLog, newId } from '@shop/shared/runtime';
+import { eventually, startServices, type TestServices } from '@shop/shared/testing';
+
+let services: TestServices;
+let transport: Transport;
+
+beforeAll(async () => {
+  services = await startServices(['orders']);
+  const url = services.database.urls.events;
+  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+});
+afterAll(async () => {
+  await transport.close();
+  await services.stop();
+});
+
+interface Order {
+  readonly id: string;
+  readonly accountId: string;
+}
+
+/** An order as its creation and perhaps cancellation leave it. */
+async function order(status: 'pending' | 'cancelled' = 'cancelled'): Promise<Order> {
+  const [id, accountId] = [newId(), newId()];
+  await services.service('orders').database.query(
+    `INSERT INTO orders (id, account_id, reservation_id, status, version, currency, total_minor,
+       cancelled_at, stock_released, customer_notified)
+     SELECT $1, $2, $3, $4, 2, 'EUR', 100, CASE WHEN c THEN now() END, CASE WHEN c THEN 'pending' END, CASE WHEN c THEN 'pending' END
+     FROM (SELECT $4 = 'cancelled') AS given (c)`,
+    [id, accountId, newId(), status],
+  );
+  return { id, accountId };
+}
+
+async function send(order: Order, type: string, data: Record<string, unknown>): Promise<void> {
+  const id = newId();
+  const content = JSON.stringify({
+    specversion: '1.0',
+    id,
+    source: '/tests',
+    type,
+    subject: order.id,
+    time: new Date().toISOString(),
+    sequence: '0000000002',
+    requestid: 'test',
+    data: { orderId: order.id, accountId: order.accountId, ...data },
+  });
+  await transport.publish([{ id, type, content }]);
+  await eventually(async () => {
+    const { database } = services.service('orders');
+    const { rows } = await database.query('SELECT 1 FROM inbox WHERE event_id = $1', [id]);
+    expect(rows).toHaveLength(1);
+  });
+}
+
+const stock = (outcome: string, at: string) => ({ reservationId: newId(), outcome, releasedAt: at });
+const mail = (kind: string, outcome: string, at: string) => ({ kind, outcome, sentAt: at });
+
+async function shown({ id, accountId }: Order) {
+  const token = await services.issuer.sign({ accountId, scopes: ['orders:read-all'] });
+  const fields = 'cancellation,updatedAt';
+  const { body } = await services.service('orders').client.get(`/v1/orders?fields=${fields}`, { token });
+  const { database } = services.service('orders');
+  const { rows } = await database.query('SELECT version::int FROM orders WHERE id = $1', [id]);
+  return { ...body.items[0].cancellation, version: rows[0].version };
+}
+
+const [early, late] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:00:01.000Z'];
+
+it('shows both effects with their times, each with a new version', async () => {
+  const cancelled = await order();
+  await send(cancelled, 'stock.released.v1', stock('done', early));
+  expect(await shown(cancelled)).toMatchObject({
+    stockReleased: { state: 'done', at: early },
+    customerNotified: { state: 'pending' },
+    version: 3,
+  });
+  await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'done', late));
+  expect(await shown(cancelled)).toMatchObject({
+    stockReleased: { state: 'done', at: early },
+    customerNotified: { state: 'done', at: late },
+    version: 4,
+  });
+});
+
+it('shows a failure, and the success after it', async () => {
+  const cancelled = await order();
+  await send(cancelled, 'stock.released.v1', stock('failed', early));
+  await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'failed', early));
+  expect(await shown(cancelled)).toMatchObject({
+    stockReleased: { state: 'failed', at: early },
+    customerNotified: { state: 'failed', at: early },
+  });
+  await send(cancelled, 'stock.released.v1', stock('done', late));
+  await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'done', late));
+  expect(await shown(cancelled)).toMatchObject({
+    stockReleased: { state: 'done', at: late },
+    customerNotified: { state: 'done', at: late },
+  });
+});
+
+it('lets done stay done', async () => {
+  const cancelled = await order();
+  await send(cancelled, 'stock.released.v1', stock('done', late));
+  await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'done', late));
+  const before = await shown(cancelled);
+  await send(cancelled, 'stock.released.v1', stock('failed', early));
+  await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'failed', early));
+  expect(await shown(cancelled)).toEqual(before);
+});
+
+it('shows nothing of other e-mails, nor on an order that is not cancelled', async () => {
+  const [cancelled, pending] = [await order(), await order('pending')];
+  await send(cancelled, 'notification.sent.v1', mail('order-received', 'done', early));
+  await send(pending, 'notification.sent.v1', mail('order-cancelled', 'done', early));
+  await send(pending, 'stock.released.v1', stock('done', early));
+  expect(await shown(cancelled)).toMatchObject({ customerNotified: { state: 'pending' }, version: 2 });
+  expect(await shown(pending)).toEqual({ version: 2 });
+});
+
+it("changes nothing of another account's order of the same id", async () => {
+  const cancelled = await order();
+  await send({ ...cancelled, accountId: newId() }, 'stock.released.v1', stock('done', early));
+  expect(await shown(cancelled)).toMatchObject({ stockReleased: { state: 'pending' }, version: 2 });
+});

@@ -1,0 +1,39 @@
+// GET /v1/orders/{orderId}/history, by status.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+
+beforeAll(async () => {
+  shop = await startShop();
+});
+afterAll(() => shop.stop());
+
+describe('200', () => {
+  it('lists every transition, who made it, and when', async () => {
+    const customer = await shop.customer();
+    const { body: order } = await shop.order(customer, { [await shop.product()]: 1 });
+    await shop.act(shop.staff, order.id, 'process');
+    const { body: cancelled } = await shop.act(customer, order.id, 'cancel');
+    for (const who of [customer, shop.staff]) {
+      const answer = await shop.orders.get(`/v1/orders/${order.id}/history`, { token: who.token });
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({
+        items: [
+          { status: 'pending', at: order.createdAt, by: 'customer' },
+          { status: 'processing', at: expect.any(String), by: 'staff' },
+          { status: 'cancelled', at: cancelled.cancellation.cancelledAt, by: 'customer' },
+        ],
+      });
+    }
+  });
+});
+
+describe('401', () => {
+  it('needs a token', async () => {
+    expect((await shop.orders.get(`/v1/orders/${newId()}/history`)).status).toBe(401);
+  });
+});
+
+// 404 for another's order: get-order.test.ts holds it together with the order's own.

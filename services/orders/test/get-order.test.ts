@@ -1,0 +1,95 @@
+// GET /v1/orders/{orderId}, by status.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { type Customer, startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+let customer: Customer;
+let id: string;
+
+beforeAll(async () => {
+  shop = await startShop();
+  customer = await shop.customer();
+  id = (await shop.order(customer, { [await shop.product()]: 1 })).body.id;
+});
+afterAll(() => shop.stop());
+
+describe('200', () => {
+  it('shows the owner the order, with its version', async () => {
+    const answer = await shop.view(customer, id);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.etag).toBe('"1"');
+    expect(answer.headers.vary).toBe('Authorization');
+    expect(answer.body).toMatchObject({ id, accountId: customer.accountId, allowedActions: ['cancel'] });
+  });
+
+  it("shows staff anyone's order, with what staff may do", async () => {
+    expect((await shop.view(shop.staff, id)).body).toMatchObject({ id, allowedActions: ['process'] });
+    const reader = await shop.customer('orders:read-all');
+    expect((await shop.view(reader, id)).body).toMatchObject({ id, allowedActions: [] });
+  });
+
+  it('shows what may be done in each state', async () => {
+    const owner = await shop.customer();
+    const both = { ...owner, token: await shop.services.issuer.sign({ ...owner, scopes: ['orders:fulfil'] }) };
+    const { body } = await shop.order(owner, { [await shop.product()]: 1 });
+    const seen = async () => (await shop.view(both, body.id)).body.allowedActions;
+    expect(await seen()).toEqual(['cancel', 'process']);
+    await shop.act(both, body.id, 'process');
+    expect(await seen()).toEqual(['cancel', 'ship']);
+    await shop.act(both, body.id, 'ship');
+    expect(await seen()).toEqual(['deliver']);
+    await shop.act(both, body.id, 'deliver');
+    expect(await seen()).toEqual([]);
+  });
+
+  it('answers HEAD like GET, without the body', async () => {
+    const answer = await shop.orders.call('HEAD', `/v1/orders/${id}`, { token: customer.token });
+    expect([answer.status, answer.text, answer.headers.etag]).toEqual([200, '', '"1"']);
+  });
+});
+
+describe('304', () => {
+  it('says that the client has the current representation', async () => {
+    const headers = { 'If-None-Match': '"1"' };
+    const same = await shop.orders.get(`/v1/orders/${id}`, { token: customer.token, headers });
+    expect([same.status, same.text]).toEqual([304, '']);
+    const other = { 'If-None-Match': '"7"' };
+    expect((await shop.orders.get(`/v1/orders/${id}`, { token: customer.token, headers: other })).status).toBe(200);
+  });
+});
+
+describe('401', () => {
+  it('needs a valid token', async () => {
+    expect((await shop.orders.get(`/v1/orders/${id}`)).status).toBe(401);
+    expect((await shop.orders.get(`/v1/orders/${id}`, { token: await shop.services.issuer.forge() })).status).toBe(401);
+  });
+});
+
+describe('404', () => {
+  it("cannot be told from an unknown order when it is another's, byte for byte", async () => {
+    const other = await shop.customer();
+    const headers = { 'X-Request-Id': 'the-same' };
+    for (const path of ['', '/history']) {
+      const foreign = await shop.orders.get(`/v1/orders/${id}${path}`, { token: other.token, headers });
+      const absent = await shop.orders.get(`/v1/orders/${newId()}${path}`, { token: other.token, headers });
+      const { date: _, ...foreignHeaders } = foreign.headers;
+      const { date: __, ...absentHeaders } = absent.headers;
+      expect(foreign.status).toBe(404);
+      expect(foreign.text).toBe(absent.text);
+      expect(foreignHeaders).toEqual(absentHeaders);
+    }
+  });
+
+  it('hides it from staff who only fulfil', async () => {
+    const packer = await shop.customer('orders:fulfil');
+    expect((await shop.view(packer, id)).status).toBe(404);
+  });
+
+  it.each(['1', 'me', 'ABCDEF00-0000-7000-8000-000000000000', '%00', '..%2f..'])(
+    'knows no order %s',
+    async (unknown) => {
+      expect((await shop.orders.get(`/v1/orders/${unknown}`, { token: customer.token })).status).toBe(404);
+    },
+  );
+});

@@ -1,0 +1,164 @@
+// GET /v1/orders, by status.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import { type Customer, startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+let customer: Customer;
+let other: Customer;
+/** Orders of `customer`, oldest first: 10, 20, 30, 40 and 50 euros; the second is cancelled, the third in work. */
+const ids: string[] = [];
+
+beforeAll(async () => {
+  shop = await startShop();
+  [customer, other] = [await shop.customer(), await shop.customer()];
+  const cup = await shop.product({ price: 10, stock: 1000 });
+  for (const quantity of [1, 2, 3, 4, 5]) ids.push((await shop.order(customer, { [cup]: quantity })).body.id);
+  await shop.order(other, { [cup]: 1 });
+  await shop.act(customer, ids[1] ?? '', 'cancel', { body: { cancellation_reason: 'Zu spät "bestellt"' } });
+  await shop.act(shop.staff, ids[2] ?? '', 'process');
+  await eventually(async () => {
+    const { body } = await shop.view(customer, ids[1] ?? '');
+    expect(body.cancellation.stockReleased.state).toBe('done');
+  });
+});
+afterAll(() => shop.stop());
+
+const list = (query = '', who = customer) => shop.orders.get(`/v1/orders${query}`, { token: who.token });
+/** The numbers of the listed orders, from 1 for the oldest. */
+const numbers = async (query: string, who = customer): Promise<number[]> => {
+  const { body } = await list(query, who);
+  return body.items.map(({ id }: { id: string }) => ids.indexOf(id) + 1);
+};
+
+describe('200', () => {
+  it("lists the caller's own orders, newest first", async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(body.items.map(({ id }: { id: string }) => id)).toEqual([...ids].reverse());
+    expect(body.pagination).toEqual({ limit: 20, hasMore: false });
+  });
+
+  it('shows each order as it is shown alone', async () => {
+    const { body } = await list();
+    for (const item of body.items) expect(item).toEqual((await shop.view(customer, item.id)).body);
+    expect(body.items[3].cancellation.reason).toBe('Zu spät "bestellt"');
+  });
+
+  it("takes me and one's own id for the account", async () => {
+    expect(await numbers('?accountId=me')).toEqual([5, 4, 3, 2, 1]);
+    expect(await numbers(`?accountId=${customer.accountId}`)).toEqual([5, 4, 3, 2, 1]);
+  });
+
+  it("lists another account's orders for staff, and still only that account's", async () => {
+    expect(await numbers(`?accountId=${customer.accountId}`, shop.staff)).toEqual([5, 4, 3, 2, 1]);
+    expect(await numbers('', shop.staff)).toEqual([]);
+    expect((await list(`?accountId=${customer.accountId}`, shop.staff)).body.items[0].allowedActions).toEqual([
+      'process',
+    ]);
+  });
+
+  it.each([
+    ['?status=pending', [5, 4, 1]],
+    ['?status=cancelled,processing', [3, 2]],
+    ['?status=ne:pending', [3, 2]],
+    ['?totalCost=gte:20,lt:40', [3, 2]],
+    ['?totalCost=30', [3]],
+    ['?sort=totalCost:asc', [1, 2, 3, 4, 5]],
+    ['?sort=createdAt:asc,id:asc&limit=2', [1, 2]],
+    ['?createdAt=lt:2020-01-01T00:00:00Z', []],
+    ['?fields=id&limit=1', [5]],
+  ])('reads %s', async (query, expected) => {
+    expect(await numbers(query)).toEqual(expected);
+  });
+
+  it('walks all pages, each order once, by cursor and by link', async () => {
+    const seen: string[] = [];
+    let path: string | undefined = '/v1/orders?limit=2&sort=totalCost:desc';
+    while (path !== undefined) {
+      const answer = await shop.orders.get(path, { token: customer.token });
+      seen.push(...answer.body.items.map(({ id }: { id: string }) => id));
+      expect(answer.body.pagination.hasMore).toBe(answer.headers.link !== undefined);
+      path = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? '')?.[1];
+    }
+    expect(seen).toEqual([...ids].reverse());
+  });
+
+  it('shows an account that never ordered an empty page', async () => {
+    expect((await list('', await shop.customer())).body).toEqual({
+      items: [],
+      pagination: { limit: 20, hasMore: false },
+    });
+  });
+});
+
+describe('400', () => {
+  it.each([
+    '?limit=0',
+    '?limit=101',
+    '?limit=x',
+    '?page=2',
+    '?offset=1',
+    '?status=lost',
+    '?status=gt:pending',
+    '?totalCost=1.999',
+    '?totalCost=cheap',
+    '?sort=status:asc',
+    '?sort=createdAt',
+    '?accountId=you',
+    '?accountId=me&accountId=me',
+    '?currency=EUR',
+    '?fields=password',
+    "?status=pending';DROP TABLE orders--",
+  ])('refuses %s', async (query) => {
+    const answer = await list(query);
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).not.toHaveLength(0);
+  });
+
+  it("refuses a cursor that is another's, another query's, or no cursor", async () => {
+    const { nextCursor } = (await list('?limit=1')).body.pagination;
+    for (const answer of [
+      await list(`?limit=1&cursor=${nextCursor}`, other),
+      await list(`?limit=1&cursor=${nextCursor}&status=pending`),
+      await list(`?limit=1&cursor=${nextCursor}&accountId=${customer.accountId}`, shop.staff).then(
+        async (staffPage) => {
+          // The same account's page: staff may go on where the customer stopped.
+          expect(staffPage.status).toBe(200);
+          return list('?cursor=AAAA');
+        },
+      ),
+    ]) {
+      expect(answer.status).toBe(400);
+      expect(answer.body.code).toBe('invalid-cursor');
+    }
+  });
+});
+
+describe('401', () => {
+  it('needs a token', async () => {
+    expect((await shop.orders.get('/v1/orders')).status).toBe(401);
+  });
+});
+
+describe('403', () => {
+  it("refuses another account's orders, whether or not it exists", async () => {
+    for (const accountId of [other.accountId, newId()]) {
+      const answer = await list(`?accountId=${accountId}`);
+      expect(answer.status).toBe(403);
+      expect(answer.body.errors[0].parameter).toBe('accountId');
+    }
+    const packer = await shop.customer('orders:fulfil');
+    expect((await list(`?accountId=${customer.accountId}`, packer)).status).toBe(403);
+  });
+});
+
+describe('422', () => {
+  it('says which bound a query is past, and what would be accepted', async () => {
+    const answer = await list(`?totalCost=in:${Array.from({ length: 101 }, (_, n) => n).join(',')}`);
+    expect(answer.status).toBe(422);
+    expect(answer.body.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 101 }]);
+    expect((await list(`?${answer.body.nearest}`)).status).toBe(200);
+  });
+});
