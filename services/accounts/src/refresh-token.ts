@@ -4,7 +4,7 @@ import { sql } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
 import type { Transaction } from 'sequelize';
 
-/** Why a family that a token belongs to was found, and what to do about it. */
+/** What became of a token that was presented. */
 export type Rotation =
   | { readonly outcome: 'rotated'; readonly accountId: string; readonly token: string }
   | { readonly outcome: 'reused'; readonly accountId: string }

@@ -28,13 +28,12 @@ describe('a log-in', () => {
     const url = accounts.services.database.urls.accounts;
     database = connectDatabase({ url, name: 'test', log: createLog('test', 'silent') });
     defineAccount(database.sequelize);
-    const real = await createPasswords({
+    passwords = await createPasswords({
       take(work) {
         counted.push('hashed');
         return work();
       },
     });
-    passwords = real;
   });
 
   afterAll(() => database.close());

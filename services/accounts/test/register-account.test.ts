@@ -1,5 +1,6 @@
 // POST /v1/accounts
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
 import {
   countAccounts,
   eventsOf,
@@ -75,6 +76,14 @@ describe('201', () => {
         data: { accountId: body.id, email: body.email, name: 'Ada' },
       },
     ]);
+  });
+
+  it('hands the event to the broker', async () => {
+    const { body } = await post(valid());
+    await eventually(async () => {
+      const { rows } = await accounts.database.query('SELECT attempts FROM outbox WHERE subject = $1', [body.id]);
+      expect(rows[0].attempts).toBeGreaterThan(0);
+    });
   });
 
   it.each([
