@@ -1,6 +1,6 @@
 // GET /.well-known/jwks.json, and the keys behind it: at the start, in a rotation, after a revocation.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectDatabase, type Database } from '@shop/shared/database';
+import { connectDatabase, type Database, sql } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { decodeProtectedHeader } from 'jose';
@@ -41,6 +41,9 @@ const rotate = async () => {
   await age();
   await rotateKeys(database, seal);
 };
+/** Opens the pool's connections, so that what starts at once runs at once. */
+const openConnections = () =>
+  Promise.all(Array.from({ length: 5 }, () => database.transaction((tx) => sql(tx, 'SELECT pg_sleep(0.3)'))));
 const kidOf = async (state: string) => (await listKeys(database)).find((key) => key.state === state)?.kid ?? '';
 const published = async (): Promise<string[]> =>
   (await accounts.client.get(path)).body.keys.map(({ kid }: { kid: string }) => kid);
@@ -114,6 +117,7 @@ describe('a rotation', () => {
   });
 
   it('leaves one current and one next key when several are asked for at once', async () => {
+    await openConnections();
     await age();
     const before = await listKeys(database);
     await Promise.all([rotateKeys(database, seal), rotateKeys(database, seal)]);
@@ -193,6 +197,7 @@ describe('a revocation', () => {
 
 describe('several processes', () => {
   it('make one pair of keys when they start on an empty table at once', async () => {
+    await openConnections();
     await accounts.database.query('DELETE FROM signing_keys');
     await Promise.all(Array.from({ length: 5 }, () => prepareSigningKeys(database, seal)));
     expect((await listKeys(database)).map(({ state }) => state).sort()).toEqual(['current', 'next']);

@@ -1,6 +1,8 @@
 // POST /v1/tokens/revoke
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
 import {
+  auditOf,
   type Holder,
   pointersOf,
   refresh,
@@ -57,6 +59,31 @@ describe('204', () => {
       expect([200, 401]).toContain(renewed.status);
       if (renewed.status === 200) expect((await refresh(accounts, renewed.body.refresh_token)).status).toBe(401);
     }
+  });
+});
+
+describe('a renewal that waits for a log-out', () => {
+  it('is refused, and is not taken for a theft', async () => {
+    const { database } = accounts;
+    const token = await refreshTokenOf(accounts, holder);
+    const logOut = await database.connect();
+    try {
+      await logOut.query('BEGIN');
+      await logOut.query('DELETE FROM refresh_families WHERE account_id = $1', [holder.id]);
+      const renewal = refresh(accounts, token);
+      await eventually(async () => {
+        const { rows } = await database.query(
+          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+        expect(rows).toHaveLength(1);
+      });
+      await logOut.query('COMMIT');
+      expect((await renewal).status).toBe(401);
+    } finally {
+      logOut.release();
+    }
+    const actions = (await auditOf(accounts, holder.id)).map(({ action }) => action);
+    expect(actions).not.toContain('refresh-token-reused');
   });
 });
 
