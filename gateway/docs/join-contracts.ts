@@ -65,7 +65,9 @@ function publicPaths({ document, limitOf }: Part, everywhere: Node): Record<stri
       const operation = nodeOf(value);
       if (operation['x-internal'] === true) return [];
       const limit = limitOf?.(textOf(operation.operationId));
-      const description = [operation.description, limit].filter((part) => part !== undefined).join('\n\n');
+      const description = [textOf(operation.description).trim(), limit ?? '']
+        .filter((part) => part !== '')
+        .join('\n\n');
       const responses = { ...everywhere, ...nodeOf(operation.responses) };
       return [[member, { ...operation, ...(description === '' ? {} : { description }), responses }]];
     });

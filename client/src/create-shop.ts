@@ -1,0 +1,144 @@
+// The client: typed calls, logged in and repeated where that is safe, and collections as one sequence.
+import createClient, { type Client } from 'openapi-fetch';
+import { type components, keyedPaths, type paths } from './contract.ts';
+import { type OrderCriteria, type ProductCriteria, queryFilters, searchFilters } from './criteria.ts';
+import { Refusal } from './refusal.ts';
+import { repeating } from './repeat.ts';
+import { Session, type Tokens } from './session.ts';
+
+type Schemas = components['schemas'];
+export type Product = Schemas['Product'];
+export type Order = Schemas['Order'];
+
+export interface ShopOptions {
+  /** The shop's address, such as `https://shop.example`. */
+  readonly baseUrl: string;
+  /** How often a request is sent at most, from 1; 4 when not given. */
+  readonly attempts?: number;
+  /** Milliseconds that a `Retry-After` may ask for; 30,000 when not given. */
+  readonly longestWait?: number;
+  /** Tokens of an earlier session. */
+  readonly tokens?: Tokens;
+  /** Told about every new pair of tokens, and `undefined` when the session has ended. */
+  readonly onTokens?: (tokens: Tokens | undefined) => void;
+  readonly fetch?: (request: Request) => Promise<Response>;
+}
+
+export interface Walk<Field extends string, Sortable extends string> {
+  readonly sort?: readonly { readonly field: Sortable; readonly direction: 'asc' | 'desc' }[];
+  /** The members that are wanted; all of them when left out. */
+  readonly fields?: readonly Field[];
+  /** How many come with one request, 1 to 100; 100 when not given. */
+  readonly limit?: number;
+}
+
+export interface Shop {
+  /** Every operation, typed: `shop.call.GET('/v1/products/{productId}', …)` → `{ data, error, response }`. */
+  readonly call: Client<paths>;
+  /** @throws Refusal when the pair is not right */
+  logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
+  /** Ends the session here and at the shop. */
+  logOut(): Promise<void>;
+  /** All products that meet the criteria, page after page as they are taken. @throws Refusal */
+  products<Field extends keyof Product = keyof Product>(
+    criteria?: ProductCriteria,
+    walk?: Walk<Field, 'createdAt' | 'name' | 'price' | 'rating' | 'id'>,
+  ): AsyncGenerator<Pick<Product, Field>, void>;
+  /** All of the caller's orders that meet the criteria. @throws Refusal */
+  orders<Field extends keyof Order = keyof Order>(
+    criteria?: OrderCriteria,
+    walk?: Walk<Field, 'createdAt' | 'totalCost' | 'id'>,
+  ): AsyncGenerator<Pick<Order, Field>, void>;
+}
+
+/** A client of the shop at `baseUrl`. Nothing is sent before the first call. */
+export function createShop(options: ShopOptions): Shop {
+  const { baseUrl, attempts = 4, longestWait = 30_000 } = options;
+  const send = repeating(options.fetch ?? ((request) => fetch(request)), { attempts, longestWait });
+  const session = new Session(baseUrl, send, options);
+  if (options.tokens !== undefined) session.keep(options.tokens);
+
+  const call = createClient<paths>({ baseUrl, fetch: authorized(session, send) });
+  call.use({
+    onRequest({ request, schemaPath }) {
+      // Made once: every repetition of this call carries it.
+      if (request.method === 'POST' && keyedPaths.has(schemaPath) && !request.headers.has('idempotency-key'))
+        request.headers.set('Idempotency-Key', crypto.randomUUID());
+      return request;
+    },
+  });
+
+  return {
+    call,
+    async logIn(credentials) {
+      session.keep(taken(await call.POST('/v1/tokens', { body: credentials })));
+    },
+    async logOut() {
+      const { tokens } = session;
+      session.keep(undefined);
+      if (tokens === undefined) return;
+      const { error } = await call.POST('/v1/tokens/revoke', { body: { refresh_token: tokens.refresh_token } });
+      if (error !== undefined) throw new Refusal(error);
+    },
+    products(criteria = {}, { sort, fields, limit = 100 } = {}) {
+      const search = {
+        filters: searchFilters(criteria),
+        ...(sort && { sort: [...sort] }),
+        ...(fields && { fields: [...fields] }),
+      };
+      return pages(async (cursor) => {
+        const pagination = { limit, ...(cursor !== undefined && { cursor }) };
+        return taken(await call.POST('/v1/products/search', { body: { ...search, pagination } })) as Page<Product>;
+      });
+    },
+    orders(criteria = {}, { sort, fields, limit = 100 } = {}) {
+      const query = {
+        ...queryFilters({ ...criteria }),
+        ...(sort && { sort: sort.map(({ field, direction }) => `${field}:${direction}`).join(',') }),
+        ...(fields && { fields: fields.join(',') }),
+        limit,
+      };
+      return pages(async (cursor) => {
+        const params = { query: { ...query, ...(cursor !== undefined && { cursor }) } };
+        return taken(await call.GET('/v1/orders', { params })) as Page<Order>;
+      });
+    },
+  };
+}
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly pagination: { readonly nextCursor?: string };
+}
+
+async function* pages<Item>(read: (cursor: string | undefined) => Promise<Page<Item>>): AsyncGenerator<Item, void> {
+  let cursor: string | undefined;
+  do {
+    const { items, pagination } = await read(cursor);
+    yield* items;
+    cursor = pagination.nextCursor;
+  } while (cursor !== undefined);
+}
+
+/** Sends with the session's access token, once more with a new one when it is refused. */
+function authorized(session: Session, send: (request: Request) => Promise<Response>) {
+  return async (request: Request): Promise<Response> => {
+    const own = request.headers.has('authorization') || new URL(request.url).pathname.startsWith('/v1/tokens');
+    const token = own ? undefined : await session.accessToken();
+    if (token === undefined) return send(request);
+    const again = request.clone();
+    request.headers.set('Authorization', `Bearer ${token}`);
+    const response = await send(request);
+    if (response.status !== 401) return response;
+    const renewed = await session.renew(token);
+    if (renewed === undefined || renewed === token) return response;
+    await response.body?.cancel();
+    again.headers.set('Authorization', `Bearer ${renewed}`);
+    return send(again);
+  };
+}
+
+function taken<Data>({ data, error }: { data?: Data; error?: unknown }): Data {
+  if (data === undefined) throw new Refusal(error);
+  return data;
+}

@@ -1,0 +1,78 @@
+// Sends a request again after a failure that repeating can mend, and only when seeing it twice does no harm.
+
+export interface RepeatOptions {
+  /** How often a request is sent at most, from 1. */
+  readonly attempts: number;
+  /** Milliseconds. A `Retry-After` beyond it is not waited for: the answer goes to the caller. */
+  readonly longestWait: number;
+}
+
+type Send = (request: Request) => Promise<Response>;
+
+const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
+const firstWait = 200;
+
+/**
+ * A `send` that repeats: 429 always; 502, 503, 504 and a connection that broke when the request is safe or carries an
+ * `Idempotency-Key`; 409 `request-in-progress` under its key. Waits for `Retry-After`, else longer each time.
+ */
+export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): Send {
+  return async (request) => {
+    const harmless =
+      safe.has(request.method) || request.headers.has('idempotency-key') || request.url.endsWith('/v1/products/search');
+    for (let attempt = 1; ; attempt++) {
+      const last = attempt >= attempts;
+      // A request can be read once: every attempt but the last takes a copy.
+      const outcome = await send(last ? request : request.clone()).catch((error: unknown) => ({ error }));
+      if ('error' in outcome) {
+        if (last || !harmless || request.signal.aborted) throw outcome.error;
+      } else if (last || !(await isPassing(outcome, harmless))) {
+        return outcome;
+      }
+      const wait = waitBefore(attempt, 'error' in outcome ? null : outcome.headers.get('retry-after'));
+      if (wait > longestWait) {
+        if ('error' in outcome) throw outcome.error;
+        return outcome;
+      }
+      if (!('error' in outcome)) await outcome.body?.cancel();
+      await pause(wait, request.signal);
+    }
+  };
+}
+
+/** Whether the refusal may be gone the next time. */
+async function isPassing(response: Response, harmless: boolean): Promise<boolean> {
+  const { status } = response;
+  if (status === 429) return true;
+  if (!harmless) return false;
+  if (status === 409) {
+    const problem = (await response
+      .clone()
+      .json()
+      .catch(() => undefined)) as { code?: unknown } | undefined;
+    return problem?.code === 'request-in-progress';
+  }
+  return status === 502 || status === 503 || status === 504;
+}
+
+/** Milliseconds; spread, so that clients that failed together do not come back together. */
+function waitBefore(attempt: number, retryAfter: string | null): number {
+  const seconds = Number(retryAfter ?? Number.NaN);
+  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1_000;
+  return firstWait * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, milliseconds);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}

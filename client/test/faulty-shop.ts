@@ -1,0 +1,47 @@
+// The other end of the client's tests: a server that answers what the test wants, one answer after the other.
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Seen {
+  readonly line: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** 'break' closes the connection without an answer. */
+export type Reaction = 'break' | { status: number; headers?: Record<string, string>; body?: unknown };
+
+export interface FaultyShop {
+  readonly url: string;
+  readonly seen: readonly Seen[];
+  close(): Promise<void>;
+}
+
+/** @param react what to do with a request; the number counts from 1 */
+export async function startFaultyShop(react: (seen: Seen, count: number) => Reaction): Promise<FaultyShop> {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const taken = { line: `${request.method} ${request.url}`, headers: request.headers, body };
+    seen.push(taken);
+    const reaction = react(taken, seen.length);
+    if (reaction === 'break') {
+      request.socket.destroy();
+      return;
+    }
+    const type = reaction.status < 400 ? 'application/json' : 'application/problem+json';
+    response.writeHead(reaction.status, { 'Content-Type': type, ...reaction.headers });
+    response.end(JSON.stringify(reaction.body ?? {}));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
