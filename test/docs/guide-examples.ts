@@ -1,0 +1,77 @@
+// Takes the examples out of the guides: requests with the answers that are shown for them, and TypeScript.
+import { readFileSync } from 'node:fs';
+
+export interface Exchange {
+  readonly kind: 'http';
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** What the guide shows as the answer. */
+  readonly answer: ShownAnswer | undefined;
+}
+
+export interface ShownAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export interface Snippet {
+  readonly kind: 'ts';
+  readonly code: string;
+}
+
+/** In the order of the page. A block that begins with `HTTP/1.1` is the answer to the request in front of it. */
+export function examplesOf(guide: string): (Exchange | Snippet)[] {
+  const text = readFileSync(new URL(`../../docs/${guide}.md`, import.meta.url), 'utf8');
+  const found: (Exchange | Snippet)[] = [];
+  for (const [, indent = '', language, content = ''] of text.matchAll(/^( *)```(http|ts)\n(.*?)\n *```$/gms)) {
+    const block = content.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+    if (language === 'ts') found.push({ kind: 'ts', code: block });
+    else if (block.startsWith('HTTP/1.1 ')) {
+      const last = found.pop();
+      if (last?.kind !== 'http' || last.answer !== undefined) throw new Error(`${guide}: an answer without a request`);
+      found.push({ ...last, answer: answerOf(block) });
+    } else found.push(requestOf(block));
+  }
+  return found;
+}
+
+function requestOf(block: string): Exchange {
+  const { first, headers, body } = messageOf(block);
+  const [method = '', target = ''] = first.split(' ');
+  return { kind: 'http', method, target, headers, body, answer: undefined };
+}
+
+function answerOf(block: string): ShownAnswer {
+  const { first, headers, body } = messageOf(block);
+  return { status: Number(first.split(' ')[1]), headers, body: body === undefined ? undefined : JSON.parse(body) };
+}
+
+function messageOf(block: string): { first: string; headers: Record<string, string>; body: string | undefined } {
+  const [head = '', ...rest] = block.split('\n\n');
+  const [first = '', ...fields] = head.split('\n');
+  const pairs = fields.map((field) => [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1).trim()]);
+  return { first, headers: Object.fromEntries(pairs), body: rest.length === 0 ? undefined : rest.join('\n\n') };
+}
+
+/** Where an answer lacks what is shown: members that are missing or of another type; values may differ unless `exact`. */
+export function differences(shown: unknown, given: unknown, at = ''): string[] {
+  if (Array.isArray(shown)) {
+    if (!Array.isArray(given)) return [`${at} is no list`];
+    if (shown.length > 0 && given.length === 0) return [`${at} is empty`];
+    return shown.flatMap((item, index) =>
+      differences(item, given[Math.min(index, given.length - 1)], `${at}/${index}`),
+    );
+  }
+  if (typeof shown === 'object' && shown !== null) {
+    if (typeof given !== 'object' || given === null) return [`${at} is no object`];
+    return Object.entries(shown).flatMap(([name, value]) =>
+      name in given ? differences(value, given[name as never], `${at}/${name}`) : [`${at}/${name} is missing`],
+    );
+  }
+  const telling = /\/(code|status|state|reason|hasMore|token_type|allowedActions\/0)$/.test(at);
+  if (telling && shown !== given) return [`${at} is ${String(given)} instead of ${String(shown)}`];
+  return typeof shown === typeof given ? [] : [`${at} is a ${typeof given} instead of a ${typeof shown}`];
+}

@@ -1,0 +1,151 @@
+// The guides against a running shop: every request that they show is sent, and answered as they say.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createShop } from '@shop/client';
+import { eventually } from '@shop/shared/testing';
+import { guideNames } from '../../gateway/docs/documentation.ts';
+import { type RunningShop, startShop } from '../running-shop.ts';
+import { differences, type Exchange, examplesOf } from './guide-examples.ts';
+
+const longEnough = 90_000;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const password = 'a long and quiet river';
+
+let shop: RunningShop;
+
+beforeAll(async () => {
+  shop = await startShop();
+}, longEnough);
+
+afterAll(() => shop.stop(), longEnough);
+
+/** What the placeholders of a guide stand for; answers add to it. */
+type Values = Record<string, string>;
+
+async function newCustomer(): Promise<Values> {
+  const email = `${randomUUID()}@example.com`;
+  const client = createShop({ baseUrl: shop.url });
+  await client.call.POST('/v1/accounts', { body: { email, name: 'Kim Park', password } });
+  const { data } = await client.call.POST('/v1/tokens', { body: { email, password } });
+  const page = await client.call.GET('/v1/products', { params: { query: { status: ['available'], limit: 1 } } });
+  return { email, accessToken: data?.access_token ?? '', productId: page.data?.items[0]?.id ?? '' };
+}
+
+function filled(text: string, values: Values): string {
+  return text
+    .replaceAll('kim@example.com', values.email ?? '')
+    .replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
+}
+
+async function send({ method, target, headers, body }: Exchange, values: Values) {
+  const response = await fetch(new URL(filled(target, values), shop.url), {
+    method,
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, filled(value, values)]),
+    ...(body === undefined ? {} : { body: filled(body, values) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+function remember(values: Values, { target }: Exchange, body: Record<string, unknown> | undefined): void {
+  const { access_token: token, id, pagination } = body ?? {};
+  if (typeof token === 'string') values.accessToken = token;
+  if (typeof id === 'string' && target === '/v1/orders') values.orderId = id;
+  const next = (pagination as { nextCursor?: string } | undefined)?.nextCursor;
+  if (next !== undefined) values.nextCursor = next;
+}
+
+describe.each(guideNames)('the guide %s', (name) => {
+  const examples = examplesOf(name);
+  const exchanges = examples.filter((example) => example.kind === 'http');
+  const snippets = examples.filter((example) => example.kind === 'ts');
+
+  if (exchanges.length > 0) {
+    it(
+      'shows requests that are answered as it says',
+      async () => {
+        const values =
+          name === 'getting-started'
+            ? { ...(await newCustomer()), email: `${randomUUID()}@example.com` }
+            : await newCustomer();
+        for (const exchange of exchanges) {
+          // What the guide calls "a moment later" is waited for.
+          await eventually(
+            async () => {
+              const given = await send(exchange, values);
+              const line = `${exchange.method} ${exchange.target}`;
+              expect([line, given.status, given.body]).toEqual([line, exchange.answer?.status ?? 200, given.body]);
+              expect([line, differences(exchange.answer?.body ?? {}, given.body ?? {})]).toEqual([line, []]);
+              const missing = Object.keys(exchange.answer?.headers ?? {}).filter((field) => !given.headers.has(field));
+              expect([line, missing]).toEqual([line, []]);
+              remember(values, exchange, given.body);
+            },
+            exchange.method === 'GET' ? 5_000 : 1,
+          );
+        }
+      },
+      longEnough,
+    );
+  }
+
+  for (const { code } of snippets) {
+    it(`has TypeScript that runs: ${code.slice(0, 60).replaceAll('\n', ' ')}…`, async () => {
+      const { email = '', productId } = await newCustomer();
+      const prelude = `import { createShop } from '@shop/client';
+        const shop = createShop({ baseUrl: 'http://localhost:8080' });
+        const productId = '${productId}';
+        await shop.logIn({ email: 'kim@example.com', password: '${password}' });\n`;
+      const program = filled(code.includes('createShop') ? code : prelude + code, { email });
+      const { stderr } = await promisify(execFile)(
+        process.execPath,
+        [
+          '--disable-warning=ExperimentalWarning',
+          '--input-type=module-typescript',
+          '--eval',
+          program.replaceAll('http://localhost:8080', shop.url),
+        ],
+        { cwd: root },
+      );
+      expect(stderr).toBe('');
+    });
+  }
+});
+
+describe('the client', () => {
+  it('walks over every product once, page after page', async () => {
+    const client = createShop({ baseUrl: shop.url });
+    const criteria = { price: { gte: 10 }, status: ['available', 'active'] as ('available' | 'active')[] };
+    const sort = [{ field: 'price', direction: 'asc' }] as const;
+    const walked = await Array.fromAsync(client.products(criteria, { sort, fields: ['id', 'price'], limit: 7 }));
+    expect(walked.length).toBeGreaterThan(20);
+    expect(new Set(walked.map(({ id }) => id)).size).toBe(walked.length);
+    expect(walked.map(({ price }) => price)).toEqual(walked.map(({ price }) => price).sort((a, b) => a - b));
+    expect(walked.every(({ price }) => price >= 10)).toBe(true);
+    expect(Object.keys(walked[0] ?? {}).sort()).toEqual(['id', 'price']);
+  });
+
+  it('orders, lists its orders by the same criteria, and cancels', async () => {
+    const { email = '', productId = '' } = await newCustomer();
+    const client = createShop({ baseUrl: shop.url });
+    await client.logIn({ email, password });
+    const body = { items: [{ productId, quantity: 1 }] };
+    const placed = await client.call.POST('/v1/orders', { body });
+    const id = placed.data?.id ?? '';
+    expect(await Array.fromAsync(client.orders({ status: 'pending', totalCost: { gte: 0 } }))).toEqual([placed.data]);
+    const cancelled = await client.call.POST('/v1/orders/{orderId}/cancel', { params: { path: { orderId: id } } });
+    expect(cancelled.data?.status).toBe('cancelled');
+    expect(await Array.fromAsync(client.orders({ status: ['pending', 'shipped'] }))).toEqual([]);
+    expect(await Array.fromAsync(client.orders({ status: { ne: 'pending' } }, { fields: ['id'] }))).toEqual([{ id }]);
+  });
+
+  it('says as an error why a walk was refused', async () => {
+    const client = createShop({ baseUrl: shop.url });
+    const walk = Array.fromAsync(
+      client.products({ brand: Array.from({ length: 101 }, (_, index) => `brand ${index}`) }),
+    );
+    await expect(walk).rejects.toMatchObject({ name: 'Refusal', status: 422, code: 'query-too-costly' });
+  });
+});

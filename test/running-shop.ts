@@ -1,0 +1,31 @@
+// A shop for tests that only use it: `npm start` in a temporary folder, or the one whose address TEST_SHOP_URL holds.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launchShop } from '../cli/test/started-shop.ts';
+
+export interface RunningShop {
+  /** Where the gateway listens. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a shop and waits until it is ready; takes up to a minute. */
+export async function startShop(): Promise<RunningShop> {
+  const given = process.env.TEST_SHOP_URL;
+  if (given !== undefined && given !== '') return { url: given, stop: async () => {} };
+  const folder = await mkdtemp(join(tmpdir(), 'shop-running-'));
+  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  const shop = await launchShop({ dataDir: join(folder, 'data') });
+  const stop = async (): Promise<void> => {
+    await shop.end();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await shop.ready;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: shop.gateway, stop };
+}
