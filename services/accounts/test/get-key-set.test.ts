@@ -117,10 +117,20 @@ describe('a rotation', () => {
   });
 
   it('leaves one current and one next key when several are asked for at once', async () => {
-    await openConnections();
     await age();
     const before = await listKeys(database);
-    await Promise.all([rotateKeys(database, seal), rotateKeys(database, seal)]);
+    // Held until both have come as far as they can.
+    const holds = await accounts.database.connect();
+    await holds.query("BEGIN; SELECT FROM signing_keys WHERE state = 'current' FOR UPDATE");
+    const rotations = Promise.all([rotateKeys(database, seal), rotateKeys(database, seal)]);
+    await eventually(async () => {
+      const { rows } = await accounts.database.query(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      expect(rows).toHaveLength(2);
+    }).finally(() => holds.query('COMMIT'));
+    holds.release();
+    await rotations;
     const states = (await listKeys(database)).map(({ state }) => state);
     expect(states.filter((state) => state === 'current')).toHaveLength(1);
     expect(states.filter((state) => state === 'next')).toHaveLength(1);
