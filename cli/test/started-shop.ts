@@ -37,6 +37,7 @@ export interface LaunchOptions {
   readonly command?: readonly [string, ...string[]];
 }
 
+const endWithin = 40_000;
 const usual: readonly [string, ...string[]] = [process.execPath, 'cli/src/start.ts'];
 
 export async function launchShop({ dataDir, environment = {}, command = usual }: LaunchOptions): Promise<StartedShop> {
@@ -70,9 +71,12 @@ export async function launchShop({ dataDir, environment = {}, command = usual }:
     ready,
     ended,
     output: () => written.output,
-    end(signal = 'SIGINT') {
+    async end(signal = 'SIGINT') {
       child.kill(signal);
-      return ended;
+      const late = setTimeout(() => child.kill('SIGKILL'), endWithin);
+      const how = await ended;
+      clearTimeout(late);
+      return how;
     },
   };
 }
