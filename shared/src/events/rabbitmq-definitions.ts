@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ConsumerName, consumers } from './consumers.ts';
 import { familyOf } from './event.ts';
-import { declarationsOf, namesOf } from './rabbitmq-topology.ts';
+import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './rabbitmq-topology.ts';
 import { shopTopology } from './start-events.ts';
 
 interface Role {
@@ -53,7 +53,7 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
       ...roles.map(([user, { takes }]) => ({
         user,
         vhost,
-        ...permissionsOf(names.exchange, takes && names.queue(takes)),
+        ...permissionsOf(names, user, takes),
       })),
       {
         user: 'operator',
@@ -70,18 +70,26 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
       write: `^${escaped(sends)}\\.`,
       read: takes === undefined ? '^$' : pattern(`(${familiesOf(takes).map(escaped).join('|')})\\.\\*`),
     })),
-    exchanges: [exchange(names.exchange, 'topic'), ...declared.map(({ desk }) => exchange(desk, 'direct'))],
-    queues: declared.flatMap(({ queues }) => queues.map((queue) => ({ ...queue, ...bare }))),
-    bindings: declared.flatMap(({ bindings }) =>
-      bindings.map((binding) => ({
-        source: binding.exchange,
-        vhost,
-        destination: binding.queue,
-        destination_type: 'queue',
-        routing_key: binding.key,
-        arguments: {},
-      })),
-    ),
+    exchanges: [
+      exchange(names.exchange, 'topic'),
+      exchange(names.lost, 'fanout'),
+      ...declared.map(({ desk }) => exchange(desk, 'direct')),
+    ],
+    queues: [
+      ...declared.flatMap(({ queues }) => queues),
+      ...roles.map(([user]) => ({ name: names.repeat(user), arguments: repeatQueueArguments })),
+    ].map((queue) => ({ ...queue, ...bare })),
+    bindings: [
+      ...declared.flatMap(({ bindings }) => bindings),
+      ...roles.map(([user]) => ({ exchange: names.lost, queue: names.repeat(user), key: '' })),
+    ].map((binding) => ({
+      source: binding.exchange,
+      vhost,
+      destination: binding.queue,
+      destination_type: 'queue',
+      routing_key: binding.key,
+      arguments: {},
+    })),
   };
 }
 
@@ -89,12 +97,23 @@ function familiesOf(consumer: ConsumerName): string[] {
   return [...new Set(consumers[consumer].map((type) => familyOf(type)))];
 }
 
-/** Configure: its own queues. Write: them and the events' exchange. Read: them, and the exchange for binding them to it. */
-function permissionsOf(exchange: string, own: string | undefined) {
-  if (own === undefined) return { configure: '^$', write: pattern(escaped(exchange)), read: '^$' };
-  const mine = `${escaped(own)}(\\..*)?`;
-  const reach = pattern(`(${escaped(exchange)}|${mine})`);
-  return { configure: pattern(mine), write: reach, read: reach };
+/**
+ * Configure: its own queues. Write: them, the events' exchange and that of lost queues. Read: them, and the exchanges for binding
+ * them there.
+ */
+function permissionsOf(names: Names, user: string, takes: ConsumerName | undefined) {
+  const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];
+  const mine = [escaped(names.repeat(user)), ...queues];
+  const bound = takes === undefined ? [escaped(names.lost)] : [escaped(names.lost), escaped(names.exchange)];
+  return {
+    configure: anyOf(mine),
+    write: anyOf([...mine, escaped(names.exchange), escaped(names.lost)]),
+    read: anyOf([...mine, ...bound]),
+  };
+}
+
+function anyOf(patterns: readonly string[]): string {
+  return pattern(`(${patterns.join('|')})`);
 }
 
 function pattern(inner: string): string {

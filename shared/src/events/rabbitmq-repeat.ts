@@ -2,13 +2,17 @@
 // to publish again what that consumer takes; the inbox sorts out what had arrived.
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../runtime/index.ts';
-import type { Names } from './rabbitmq-topology.ts';
+import { type Names, repeatQueueArguments } from './rabbitmq-topology.ts';
 
 /** Several replicas find the same loss within moments: their requests become one. */
 const gatherFor = 500;
 
 /** Asks every service that ever declared itself by `answerRequests`. */
-export async function requestRepeat(channel: ConfirmChannel, names: Names, consumers: readonly string[]): Promise<void> {
+export async function requestRepeat(
+  channel: ConfirmChannel,
+  names: Names,
+  consumers: readonly string[],
+): Promise<void> {
   if (consumers.length === 0) return;
   channel.publish(names.lost, '', Buffer.from(JSON.stringify(consumers)), { persistent: true });
   await channel.waitForConfirms();
@@ -26,10 +30,11 @@ export interface RepeatOptions {
 export async function answerRequests(model: ChannelModel, options: RepeatOptions): Promise<void> {
   const { names, log } = options;
   const queue = names.repeat(options.service);
-  const known = await isThere(model, queue);
+  // A queue that is new may have been lost, and requests with it. Before it is made: should this fail, it is tried again.
+  if (!(await isThere(model, queue))) await options.repeat(options.consumers);
   const channel = await model.createChannel();
   channel.on('error', (error) => log.warn({ err: error }, 'requests to publish again are not taken'));
-  await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 20 } });
+  await channel.assertQueue(queue, { durable: true, arguments: repeatQueueArguments });
   await channel.bindQueue(queue, names.lost, '');
 
   let gathered: ConsumeMessage[] = [];
@@ -51,8 +56,6 @@ export async function answerRequests(model: ChannelModel, options: RepeatOptions
     if (message === null) return;
     if (gathered.push(message) === 1) setTimeout(() => answer().catch(() => {}), gatherFor);
   });
-  // This queue too is new: requests may have been lost with it.
-  if (!known) channel.sendToQueue(queue, Buffer.from(JSON.stringify(options.consumers)), { persistent: true });
 }
 
 /** Looks on a channel of its own: RabbitMQ closes the channel on which something is missing. */

@@ -1,6 +1,7 @@
 // What exists in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead letters.
-import type { Channel } from 'amqplib';
+import type { Channel, ChannelModel } from 'amqplib';
 import { familyOf } from './event.ts';
+import { isThere } from './rabbitmq-repeat.ts';
 import type { Topology } from './transport.ts';
 
 /** The names that one namespace gives. */
@@ -10,6 +11,9 @@ export function namesOf(namespace: string) {
     queue: (consumer: string) => `${namespace}.${consumer}`,
     retry: (consumer: string, seconds: number) => `${namespace}.${consumer}.retry.${seconds}s`,
     dead: (consumer: string) => `${namespace}.${consumer}.dead`,
+    /** Where a lost queue is announced, and where a service takes such announcements. */
+    lost: `${namespace}.lost`,
+    repeat: (service: string) => `${namespace}.${service}.repeat`,
     /**
      * The exchange by which messages get into the queues of this consumer and of no other: a user that may write to the broker's
      * default exchange could write into every queue.
@@ -53,6 +57,9 @@ export interface ConsumerDeclarations {
   readonly bindings: readonly BindingDeclaration[];
 }
 
+/** The arguments of the queue in which a service takes the announcements of lost queues. */
+export const repeatQueueArguments: QueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit': deliveryLimit };
+
 /** At-least-once dead-lettering (RabbitMQ 3.10 and later) needs reject-publish, and keeps a message until its new queue has it. */
 function deadLettersTo(exchange: string, queue: string): QueueArguments {
   return {
@@ -89,21 +96,38 @@ export function declarationsOf(names: Names, topology: Topology, consumer: strin
   };
 }
 
-/** Declares the exchange and everything of all consumers; what exists already with the same arguments is left alone. */
-export async function declareTopology(channel: Channel, names: Names, topology: Topology): Promise<void> {
+/**
+ * Declares the exchanges and everything of all consumers; what exists already with the same arguments is left alone.
+ * @returns the consumers that lost, or never had, a queue that may hold events
+ */
+export async function declareTopology(
+  model: ChannelModel,
+  channel: Channel,
+  names: Names,
+  topology: Topology,
+): Promise<string[]> {
   await channel.assertExchange(names.exchange, 'topic', { durable: true });
-  for (const consumer of Object.keys(topology.consumers)) await declareConsumer(channel, names, topology, consumer);
+  await channel.assertExchange(names.lost, 'fanout', { durable: true });
+  const lost: string[] = [];
+  for (const consumer of Object.keys(topology.consumers)) {
+    lost.push(...(await declareConsumer(model, channel, names, topology, consumer)));
+  }
+  return lost;
 }
 
-/** Declares what belongs to one consumer, on the exchange that is there. */
+/** Declares what belongs to one consumer, on the exchange that is there. Returns the consumer if it lost a queue. */
 export async function declareConsumer(
+  model: ChannelModel,
   channel: Channel,
   names: Names,
   topology: Topology,
   consumer: string,
-): Promise<void> {
+): Promise<string[]> {
   const { desk, queues, bindings } = declarationsOf(names, topology, consumer);
+  const holding = queues.filter(({ name }) => name !== names.dead(consumer));
+  const there = await Promise.all(holding.map(({ name }) => isThere(model, name)));
   await channel.assertExchange(desk, 'direct', { durable: true });
   for (const queue of queues) await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
   for (const { exchange, queue, key } of bindings) await channel.bindQueue(queue, exchange, key);
+  return there.includes(false) ? [consumer] : [];
 }

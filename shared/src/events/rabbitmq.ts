@@ -2,6 +2,7 @@
 import type { ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
 import { deadLettersOf } from './rabbitmq-dead-letters.ts';
 import { openLink } from './rabbitmq-link.ts';
+import { answerRequests, requestRepeat } from './rabbitmq-repeat.ts';
 import { declareConsumer, declareTopology, namesOf, retryDelays } from './rabbitmq-topology.ts';
 import {
   BrokerAwayError,
@@ -40,8 +41,13 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     async setUp(model) {
       const channel = await model.createConfirmChannel();
       channel.on('error', () => {});
-      if (declares === 'all') await declareTopology(channel, names, topology);
-      else await channel.checkExchange(names.exchange);
+      const lost = declares === 'all' ? await declareTopology(model, channel, names, topology) : [];
+      if (declares === 'own') await channel.checkExchange(names.exchange);
+      if (options.repeat !== undefined) {
+        const answering = { names, service: options.name, consumers: Object.keys(topology.consumers), log };
+        await answerRequests(model, { ...answering, repeat: options.repeat });
+      }
+      await requestRepeat(channel, names, lost);
       returned.clear();
       channel.on('return', (message) => returned.add(String(message.properties.correlationId)));
       return channel;
@@ -106,6 +112,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     const inWork = new Set<Promise<void>>();
     let open: ConfirmChannel | undefined;
     let stopping = false;
+    let deleted = false;
 
     const handle = async (channel: ConfirmChannel, message: ConsumeMessage): Promise<void> => {
       const verdict = await subscription.take({ content: message.content.toString(), attempt: attemptOf(message) });
@@ -132,12 +139,17 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
         channel.on('close', () => {
           if (open === channel) open = undefined;
         });
-        if (declares === 'all') await declareTopology(channel, names, topology);
-        else await declareConsumer(channel, names, topology, consumer);
+        const lost =
+          declares === 'all'
+            ? await declareTopology(model, channel, names, topology)
+            : await declareConsumer(model, channel, names, topology, consumer);
+        await requestRepeat(channel, names, deleted ? [...lost, consumer] : lost);
+        deleted = false;
         await channel.prefetch(subscription.prefetch);
         open = channel;
         await channel.consume(names.queue(consumer), (message) => {
           if (message === null) {
+            deleted = true; // somebody else may declare it again before this process does
             drop(`${names.queue(consumer)} was deleted`);
           } else if (!stopping) {
             const work = handle(channel, message).finally(() => inWork.delete(work));

@@ -4,6 +4,7 @@ import type { Log } from '../runtime/index.ts';
 import { consume } from './consume.ts';
 import { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
 import { startRelay } from './relay.ts';
+import { repeatEvents } from './repeat-events.ts';
 import { connectTransport, type Topology } from './transport.ts';
 
 export interface EventsOptions<Name extends ConsumerName> {
@@ -37,7 +38,14 @@ export const shopTopology: Topology = { consumers, retries: 6, retryDelay: 1 };
  */
 export async function startEvents<Name extends ConsumerName>(options: EventsOptions<Name>): Promise<Events> {
   const { service, database, databaseUrl, log } = options;
-  const transport = await connectTransport({ url: options.url, name: service, topology: shopTopology, log });
+  const typesOf = (names: readonly string[]) => names.flatMap((name) => shopTopology.consumers[name] ?? []);
+  const transport = await connectTransport({
+    url: options.url,
+    name: service,
+    topology: shopTopology,
+    log,
+    repeat: (names) => repeatEvents(database, typesOf(names)),
+  });
   const relay = startRelay({ databaseUrl, transport, source: `/${service}`, log });
   const taking = options.consume;
   const stopConsuming =

@@ -86,6 +86,11 @@ export interface TransportOptions {
   readonly name: string;
   readonly topology: Topology;
   readonly log: Log;
+  /**
+   * Publishes again what these consumers take: one of their queues was found gone, and what it held with it. Given by processes
+   * that have an outbox. RabbitMQ only: in PostgreSQL a queue is as durable as the outbox.
+   */
+  readonly repeat?: (consumers: readonly string[]) => Promise<void>;
 }
 
 /** The broker is away, blocked or silent: the same call may succeed later. */

@@ -1,0 +1,114 @@
+// Each service with its own user of RabbitMQ: everything works with the rights of the definitions file, and nothing beyond them.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type BrokerUser,
+  brokerDefinitions,
+  connectTransport,
+  shopTopology,
+  type Transport,
+} from '../../src/events/index.ts';
+import { newId } from '../../src/runtime/index.ts';
+import { type BrokerServer, eventually, startBrokerServer } from '../../src/testing/index.ts';
+import { log, record } from './brokers.ts';
+
+const passwords: Readonly<Record<BrokerUser, string>> = {
+  accounts: 'a-password',
+  orders: 'b-password',
+  catalogue: 'c-password',
+  notifications: 'd-password',
+  operator: 'e-password',
+};
+
+describe('users with rights of their own', () => {
+  let server: BrokerServer;
+  const transports = new Map<BrokerUser, Transport>();
+  const repeated = new Map<BrokerUser, Set<string>>();
+  const as = (user: BrokerUser): Transport => {
+    const transport = transports.get(user);
+    if (transport === undefined) throw new Error(`${user} is not connected`);
+    return transport;
+  };
+  const message = (type: string) => {
+    const id = newId();
+    return { id, type, content: JSON.stringify({ id, type }) };
+  };
+
+  beforeAll(async () => {
+    server = await startBrokerServer({ own: true });
+    const definitions = JSON.stringify(brokerDefinitions({ vhost: '/', namespace: 'own', passwords }));
+    const encoded = Buffer.from(definitions).toString('base64');
+    await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
+    for (const user of Object.keys(passwords) as BrokerUser[]) {
+      const url = new URL(server.url);
+      url.username = user;
+      url.password = passwords[user];
+      url.search = '?namespace=own&declare=own';
+      const seen = new Set<string>();
+      repeated.set(user, seen);
+      const repeat = async (consumers: readonly string[]) => {
+        for (const consumer of consumers) seen.add(consumer);
+      };
+      const options = { url: url.href, name: user, topology: shopTopology, log };
+      transports.set(user, await connectTransport(user === 'operator' ? options : { ...options, repeat }));
+    }
+  }, 120_000);
+
+  afterAll(async () => {
+    await Promise.all([...transports.values()].map((transport) => transport.close()));
+    await server.stop();
+  });
+
+  it('lets services send their events, take theirs, and make dead letters that the operator replays', async () => {
+    let good = false;
+    const inventory = await record(as('catalogue'), 'catalogue.inventory', () =>
+      good ? { kind: 'done' } : { kind: 'dead', reason: 'no such product' },
+    );
+    const mail = await record(as('notifications'), 'notifications.mail');
+    const effects = await record(as('orders'), 'orders.effects');
+    expect(await as('orders').publish([message('order.cancelled.v1')])).toEqual(['confirmed']);
+    expect(await as('catalogue').publish([message('stock.released.v1')])).toEqual(['confirmed']);
+    expect(await as('accounts').publish([message('account.registered.v1')])).toEqual(['confirmed']);
+    await eventually(() => {
+      expect(inventory.deliveries).toHaveLength(1);
+      expect(mail.deliveries).toHaveLength(2);
+      expect(effects.deliveries).toHaveLength(1);
+    });
+    const [letter] = await eventually(async () => {
+      const letters = await as('operator').deadLetters('catalogue.inventory', 10);
+      expect(letters).toHaveLength(1);
+      return letters;
+    });
+    expect(letter?.reason).toBe('no such product');
+    good = true;
+    expect(await as('operator').replay('catalogue.inventory', letter?.id ?? '')).toBe(true);
+    await eventually(() => expect(inventory.deliveries).toHaveLength(2));
+    await Promise.all([inventory.stop(), mail.stop(), effects.stop()]);
+  });
+
+  it('refuses the events of another service', async () => {
+    const [outcome] = await as('accounts').publish([message('order.shipped.v1')]);
+    expect(outcome).toBe('unknown');
+    await eventually(async () =>
+      expect(await as('accounts').publish([message('account.updated.v1')])).toEqual(['confirmed']),
+    );
+    await expect(record(as('accounts'), 'orders.effects')).rejects.toThrow(/ACCESS.REFUSED/);
+  });
+
+  it('makes a lost queue again and asks every service to publish again', async () => {
+    const inventory = await record(as('catalogue'), 'catalogue.inventory');
+    for (const seen of repeated.values()) seen.clear();
+    await server.control('delete_queue', 'own.catalogue.inventory');
+    await eventually(() => {
+      for (const user of ['accounts', 'orders', 'catalogue', 'notifications'] as const) {
+        expect([user, repeated.get(user)?.has('catalogue.inventory')]).toEqual([user, true]);
+      }
+    }, 10_000);
+    const shipped = message('order.shipped.v1');
+    await eventually(async () => expect(await as('orders').publish([shipped])).toEqual(['confirmed']));
+    await eventually(
+      () => expect(inventory.deliveries.map(({ content }) => content)).toContain(shipped.content),
+      10_000,
+    );
+    await inventory.stop();
+  });
+});
