@@ -1,6 +1,7 @@
 // Cursors: the place of a page's last row, encrypted, and bound to the request that it belongs to.
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { Problem } from '../http/problem.ts';
+import { random } from '../runtime/index.ts';
 import { bounds } from './spec.ts';
 import type { Place } from './tree.ts';
 
@@ -32,7 +33,7 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
   if (!newest) throw new RangeError('cursors need a key');
   return {
     seal(position, binding) {
-      const nonce = randomBytes(nonceBytes);
+      const nonce = random(nonceBytes);
       const cipher = createCipheriv(algorithm, newest, nonce);
       cipher.setAAD(Buffer.from(binding));
       const sealed = cipher.update(JSON.stringify(position), 'utf8');

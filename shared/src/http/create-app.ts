@@ -46,9 +46,10 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
   });
   for (const operation of options.contract.operations) {
     const run = options.operations[operation.operationId];
+    const headers = headersOf(operation);
     if (run !== undefined)
       app[operation.method](routePath(operation.path), (request, response) =>
-        handle(options, operation, run, request, response),
+        handle(options, operation, headers, run, request, response),
       );
   }
   for (const [path, allow] of allowedMethods(options.contract)) {
@@ -74,6 +75,7 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
 async function handle<Context>(
   options: AppOptions<Context>,
   operation: ContractOperation,
+  headers: Readonly<Record<string, string>>,
   run: Operation<Context>,
   request: Request,
   response: Response,
@@ -98,11 +100,14 @@ async function handle<Context>(
     options.context,
   );
   const unchanged = (request.method === 'GET' || request.method === 'HEAD') && notModified(request.headers, reply.etag);
-  send(response, unchanged ? { ...reply, status: 304 } : reply, {
-    'Cache-Control': operation.security.access === 'public' ? 'no-cache' : 'private, no-cache',
-    ...(operation.security.access === 'public' ? {} : { Vary: 'Authorization' }),
-    ...operation.headers,
-  });
+  send(response, unchanged ? { ...reply, status: 304 } : reply, headers);
+}
+
+/** Headers of every answer of an operation but its problems. */
+function headersOf({ security, headers }: ContractOperation): Readonly<Record<string, string>> {
+  return security.access === 'public'
+    ? { 'Cache-Control': 'no-cache', ...headers }
+    : { 'Cache-Control': 'private, no-cache', Vary: 'Authorization', ...headers };
 }
 
 async function authenticate<Context>(
@@ -143,7 +148,9 @@ function send(response: Response, reply: Reply, headers: Readonly<Record<string,
     reply.status === 304 || reply.status === 204
       ? undefined
       : (reply.json ?? (reply.body && JSON.stringify(reply.body)));
+  // All headers at once: one that was set before would send node through its slow path.
   response.writeHead(reply.status, {
+    'X-Request-Id': identityOf(response).id,
     ...headers,
     ...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
     ...(reply.etag === undefined ? {} : { ETag: reply.etag }),
@@ -157,8 +164,10 @@ function sendProblem(response: Response, problem: Problem): void {
     response.destroy();
     return;
   }
-  const text = JSON.stringify(problemDocument(problem, identityOf(response).id));
+  const { id } = identityOf(response);
+  const text = JSON.stringify(problemDocument(problem, id));
   response.writeHead(problem.status, {
+    'X-Request-Id': id,
     'Content-Type': problemMediaType,
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',

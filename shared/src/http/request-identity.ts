@@ -1,8 +1,7 @@
 // One request id and one trace from the gateway to the e-mail: taken when they are well-formed, made otherwise.
-import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import { newId } from '../runtime/index.ts';
+import { newId, random } from '../runtime/index.ts';
 
 export interface RequestIdentity {
   readonly id: string;
@@ -20,15 +19,14 @@ export function requestIdentity(headers: IncomingHttpHeaders): RequestIdentity {
     typeof traceparent === 'string' && wellFormedTrace.test(traceparent) ? traceparent.split('-') : [];
   return {
     id: typeof id === 'string' && safeId.test(id) ? id : newId(),
-    traceparent: `00-${trace ?? randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-${flags ?? '00'}`,
+    traceparent: `00-${trace ?? random(16).toString('hex')}-${random(8).toString('hex')}-${flags ?? '00'}`,
   };
 }
 
-/** The first step: every answer names its request. */
+/** The first step: every answer will name its request. */
 export function identify(request: Request, response: Response, next: NextFunction): void {
   const identity = requestIdentity(request.headers);
   response.locals.identity = identity;
-  response.setHeader('X-Request-Id', identity.id);
   next();
 }
 

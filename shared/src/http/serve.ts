@@ -1,7 +1,9 @@
 // Listens, and stops without losing a request: not ready, no new connections, finish what runs, close what idles.
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
 import { type Health, type ProcessLife, StartError } from '../runtime/index.ts';
+import { messageClasses } from './message-classes.ts';
 
 export interface ServeOptions {
   readonly host: string;
@@ -16,9 +18,10 @@ export interface ServeOptions {
  * @returns the port that it listens on
  * @throws StartError when the port is taken or not allowed
  */
-export async function serve(app: RequestListener, { host, port, health, life }: ServeOptions): Promise<number> {
+export async function serve(app: Express, { host, port, health, life }: ServeOptions): Promise<number> {
   // Longer than a gateway keeps an idle connection, so that it is never the service that closes first.
-  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 }, app);
+  const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
+  const server = createServer({ ...times, ...messageClasses(app) }, app);
   await listen(server, host, port);
   life.onStop('HTTP server', async () => {
     health.drain();

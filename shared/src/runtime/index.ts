@@ -16,4 +16,5 @@ export { currency, decimalsOf } from './currency.ts';
 export { createHealth, type Health, type HealthReport } from './health.ts';
 export { isId, newId } from './id.ts';
 export { createLog, type Log } from './log.ts';
+export { random } from './random.ts';
 export { type ProcessLife, runProcess, StartError } from './run-process.ts';
