@@ -1,0 +1,188 @@
+// Collections at a million products: the service beside the floor, beside models, and behind the gateway, in one run.
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { cases, deepPage } from './collections/cases.ts';
+import { load, type Measured } from './collections/load.ts';
+import { cursorKey, leaveFirstCore, openStage, type Running, start } from './collections/stage.ts';
+
+interface Result extends Measured {
+  /** Processor time of the server for a request, in microseconds: holds still when the machine is busy with other things. */
+  readonly cpu: number;
+}
+
+type Variant = 'floor' | 'models' | 'service' | 'small' | 'gateway';
+
+const identity = {
+  LOG_LEVEL: 'warn',
+  HOST: '127.0.0.1',
+  JWKS_URL: 'http://127.0.0.1:9/jwks.json',
+  JWT_ISSUER: 'https://bench.test',
+  JWT_AUDIENCE: 'shop',
+  INTERNAL_SECRET: 'only-for-the-benchmark-only-for-the-benchmark',
+  CURSOR_KEYS: cursorKey.toString('base64url'),
+  ORDERS_URL: 'http://127.0.0.1:9',
+  ACCOUNTS_URL: 'http://127.0.0.1:9',
+  TRUSTED_PROXIES: '1',
+};
+
+export default async function collections(options: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...options],
+    options: {
+      products: { type: 'string', default: '1000000' },
+      seconds: { type: 'string', default: '2' },
+      rounds: { type: 'string', default: '3' },
+      connections: { type: 'string', default: '16' },
+      only: { type: 'string' },
+    },
+  });
+  const stage = await openStage();
+  const running = new Map<Variant, Running>();
+  try {
+    const products = Number(values.products);
+    console.log(`Filling ${products} and 10000 products …`);
+    const [large, small] = [await stage.database('large', products), await stage.database('small', 10_000)];
+    const pinned = leaveFirstCore();
+    console.log(pinned ? 'Each server has the first core, everything else the others.' : 'Cores are shared by all.');
+    const core = pinned ? '0' : undefined;
+    const bare = { DATABASE_URL: large.catalogue };
+    const service = await start(
+      'services/catalogue/src/main.ts',
+      { ...identity, ...bare, EVENTS_URL: large.events },
+      core,
+    );
+    running.set('service', service);
+    const fewer = { ...identity, DATABASE_URL: small.catalogue, EVENTS_URL: small.events };
+    running.set('small', await start('services/catalogue/src/main.ts', fewer, core));
+    running.set('floor', await start('bench/collections/floor-server.ts', bare, core));
+    running.set('models', await start('bench/collections/models-server.ts', bare, core));
+    const behind = { ...identity, CATALOGUE_URL: `http://127.0.0.1:${service.port}` };
+    running.set('gateway', await start('gateway/src/main.ts', behind, pinned ? '1' : undefined));
+
+    const cursors = {
+      large: await walkTo(service.port, Math.min(deepPage, products / 20 - 1)),
+      small: await walkTo(running.get('small')?.port ?? 0, 400),
+    };
+    const position = await positionOf(large.catalogue, Math.min(deepPage * 20, products - 20));
+    const results = new Map<string, Result>();
+    for (const [index, each] of cases.entries()) {
+      if (values.only && !each.name.includes(values.only)) continue;
+      const rounds = new Map<Variant, Result[]>();
+      for (let round = 0; round < Number(values.rounds); round += 1) {
+        for (const [variant, server] of running) {
+          const next = requestOf(variant, index, variant === 'small' ? cursors.small : cursors.large, position);
+          const measure = (seconds: number) =>
+            load({ port: server.port, next, milliseconds: seconds * 1000, connections: Number(values.connections) });
+          await measure(0.5);
+          const before = server.cpu();
+          const measured = await measure(Number(values.seconds));
+          const cpu = ((server.cpu() - before) * 1e6) / measured.requests;
+          rounds.set(variant, [...(rounds.get(variant) ?? []), { ...measured, cpu }]);
+        }
+      }
+      for (const [variant, list] of rounds) results.set(`${each.name} ${variant}`, median(list));
+      print(each.name, results);
+    }
+    const memory = service.memory();
+    console.log(`\nmemory of the service: ${memory.now} MiB resident, ${memory.peak} MiB at most (target: under 200)`);
+    verdict(results);
+  } finally {
+    for (const server of running.values()) await server.stop();
+    await stage.close();
+  }
+}
+
+/** The cursor of a page so deep, by walking there with the largest pages. */
+async function walkTo(port: number, page: number): Promise<string> {
+  let cursor = '';
+  for (let walked = 0; walked < page / 5; walked += 1) {
+    const answer = await fetch(
+      `http://127.0.0.1:${port}/v1/products?limit=100&fields=id${cursor && `&cursor=${cursor}`}`,
+    );
+    const { pagination } = (await answer.json()) as { pagination: { nextCursor?: string } };
+    if (pagination.nextCursor === undefined) break;
+    cursor = pagination.nextCursor;
+  }
+  return cursor;
+}
+
+/** The same place for the servers that have no cursors. */
+async function positionOf(url: string, row: number): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(
+    'SELECT created_at::text AS moment, id FROM products ORDER BY created_at DESC, id DESC OFFSET $1 LIMIT 1',
+    [row],
+  );
+  await client.end();
+  return encodeURIComponent(`${rows[0].moment}|${rows[0].id}`);
+}
+
+function requestOf(variant: Variant, index: number, cursor: string, position: string): () => string {
+  const host = 'Host: bench\r\n';
+  if (variant === 'floor' || variant === 'models') {
+    const text = `GET /${index}${index === 1 ? `?${position}` : ''} HTTP/1.1\r\n${host}\r\n`;
+    return () => text;
+  }
+  const { path, body } = cases[index]?.request(cursor) ?? { path: '/' };
+  const payload = body === undefined ? '' : JSON.stringify(body);
+  const sent = body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${payload.length}\r\n`;
+  const method = body === undefined ? 'GET' : 'POST';
+  const start = `${method} ${path} HTTP/1.1\r\n${host}${sent}`;
+  if (variant !== 'gateway') return () => `${start}\r\n${payload}`;
+  // An address each, since the gateway counts requests by address.
+  let request = 0;
+  return () => {
+    request = (request + 1) % 16_000_000;
+    return `${start}X-Forwarded-For: 10.${request >> 16}.${(request >> 8) & 255}.${request & 255}\r\n\r\n${payload}`;
+  };
+}
+
+const nothing: Result = { requests: 0, rate: 0, p50: 0, p99: 0, cpu: 0 };
+
+function median(list: readonly Result[]): Result {
+  const sorted = [...list].sort((a, b) => a.rate - b.rate);
+  return sorted[Math.floor(sorted.length / 2)] ?? nothing;
+}
+
+const titles: readonly [Variant, string][] = [
+  ['floor', '(a) floor: node:http, pg'],
+  ['models', '(a2) express, sequelize models'],
+  ['service', '(b) the service'],
+  ['small', '(b) at 10,000 products'],
+  ['gateway', '(c) through the gateway'],
+];
+
+function print(name: string, results: ReadonlyMap<string, Result>): void {
+  const floor = results.get(`${name} floor`)?.rate ?? Number.NaN;
+  console.log(
+    `\n${name.padEnd(34)}${'req/s'.padStart(9)}${'p50 ms'.padStart(9)}${'p99 ms'.padStart(9)}${'CPU µs'.padStart(9)}${'of floor'.padStart(10)}`,
+  );
+  for (const [variant, title] of titles) {
+    const { rate, p50, p99, cpu } = results.get(`${name} ${variant}`) ?? nothing;
+    const cells = [
+      rate.toFixed(0).padStart(9),
+      p50.toFixed(2).padStart(9),
+      p99.toFixed(2).padStart(9),
+      cpu.toFixed(0).padStart(9),
+    ];
+    console.log(`  ${title.padEnd(32)}${cells.join('')}${(rate / floor).toFixed(2).padStart(10)}`);
+  }
+}
+
+function verdict(results: ReadonlyMap<string, Result>): void {
+  const rate = (name: string, variant: Variant) => results.get(`${name} ${variant}`)?.rate ?? Number.NaN;
+  const [first, deep] = cases.map(({ name }) => name);
+  const lines = cases.flatMap(({ name }): [string, number, number][] => [
+    [`${name}: service to floor`, rate(name, 'service') / rate(name, 'floor'), 0.6],
+    [`${name}: service to models`, rate(name, 'service') / rate(name, 'models'), 1.8],
+    [`${name}: a million to ten thousand`, rate(name, 'service') / rate(name, 'small'), 0.9],
+    [`${name}: gateway to service`, rate(name, 'gateway') / rate(name, 'service'), 0.5],
+  ]);
+  lines.push(['deep page to first page', rate(deep ?? '', 'service') / rate(first ?? '', 'service'), 0.95]);
+  console.log('');
+  for (const [what, ratio, target] of lines) {
+    if (!Number.isNaN(ratio))
+      console.log(`${ratio >= target ? 'holds ' : 'MISSED'} ${what}: ${ratio.toFixed(2)} (target ${target})`);
+  }
+}

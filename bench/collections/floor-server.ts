@@ -1,0 +1,53 @@
+// The floor: node:http and pg, one prepared statement per case written by hand, dates left as text. It checks nothing.
+import { createServer } from 'node:http';
+import pg from 'pg';
+import { alternatives, brands, range, rating } from './cases.ts';
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+const timestamptz = 1184;
+pg.types.setTypeParser(timestamptz, (text) => text);
+pg.types.setTypeParser(20, Number);
+
+const columns = `id, name, description, brand, category, price_minor, rating_tenths, status, stock > reserved AS in_stock,
+  created_at, updated_at`;
+const newest = 'ORDER BY created_at DESC, id DESC LIMIT 21';
+const merged = (parts: readonly string[], distinct = '') =>
+  `SELECT ${distinct} * FROM (${parts.map((part) => `(SELECT ${columns} FROM products WHERE ${part} ${newest})`).join(' UNION ALL ')}) AS merged ${newest}`;
+const [first, second, third] = alternatives;
+
+const statements: Readonly<Record<string, { text: string; values: unknown[] }>> = {
+  '/0': { text: `SELECT ${columns} FROM products ${newest}`, values: [] },
+  '/1': { text: `SELECT ${columns} FROM products WHERE (created_at, id) < ($1, $2) ${newest}`, values: [] },
+  '/2': {
+    text: `SELECT ${columns} FROM products WHERE price_minor >= $1 AND price_minor <= $2 ORDER BY price_minor, id LIMIT 21`,
+    values: [range.from * 100, range.to * 100],
+  },
+  '/3': {
+    text: merged(['brand = $1 AND rating_tenths >= $3', 'brand = $2 AND rating_tenths >= $3']),
+    values: [...brands, rating * 10],
+  },
+  '/4': {
+    text: merged(
+      ['brand = $1 AND price_minor < $2', 'brand = $3 AND rating_tenths >= $4', 'brand = $5'],
+      'DISTINCT ON (created_at, id)',
+    ),
+    values: [first.brand, first.price.lt * 100, second.brand, second.rating.gte * 10, third.brand],
+  },
+};
+
+const server = createServer(async (request, response) => {
+  const [path = '', after] = (request.url ?? '').split('?');
+  const statement = statements[path];
+  const values = after ? decodeURIComponent(after).split('|') : (statement?.values ?? []);
+  const { rows } = await pool.query({ name: path, text: statement?.text ?? '', values });
+  const hasMore = rows.length > 20;
+  const items = hasMore ? rows.slice(0, 20) : rows;
+  const last = items.at(-1);
+  const text = JSON.stringify({
+    items,
+    pagination: { limit: 20, hasMore, nextCursor: last && `${last.created_at}|${last.id}` },
+  });
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+  response.end(text);
+});
+server.listen(Number(process.env.PORT), '127.0.0.1', () => process.stdout.write('listening\n'));

@@ -1,0 +1,125 @@
+// The stage of the benchmark: a scratch PostgreSQL with seeded products, and the servers under test, each on one core.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePorts, provisionDatabase, type SchemaName, schemas, startEmbeddedPostgres } from '@shop/shared/embedded';
+import pg from 'pg';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const roles = Object.fromEntries(schemas.map((name) => [name, 'only-for-the-benchmark'])) as Record<SchemaName, string>;
+const ticksPerSecond = 100;
+export const cursorKey = Buffer.alloc(32, 7);
+
+/** Runs program text of this repository; rejects unless it ends well. */
+export async function run(
+  file: string,
+  options: readonly string[],
+  environment: Record<string, string>,
+): Promise<void> {
+  const child = spawn(process.execPath, [join(root, file), ...options], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`${file} ended with ${code}`);
+}
+
+export interface Stage {
+  /** A database with so many products; the catalogue's own connection string. */
+  database(name: string, products: number): Promise<Record<SchemaName, string>>;
+  close(): Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
+  const server = await startEmbeddedPostgres({ dataDir: folder, durable: false });
+  return {
+    async database(name, products) {
+      const urls = await provisionDatabase({ adminUrl: server.url, database: name, roles });
+      const environment = { DATABASE_URL: urls.catalogue, SHOP_CURRENCY: 'EUR' };
+      await run('services/catalogue/src/migrate.ts', [], environment);
+      await run('services/catalogue/src/seed.ts', ['--products', String(products), '--seed', '42'], environment);
+      const client = new pg.Client({ connectionString: urls.catalogue });
+      await client.connect();
+      await client.query('VACUUM (ANALYZE) products');
+      await client.end();
+      return urls;
+    },
+    async close() {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Running {
+  readonly port: number;
+  /** Processor time so far, in seconds. */
+  cpu(): number;
+  /** Resident memory in MiB, and the most that it was. */
+  memory(): { now: number; peak: number };
+  stop(): Promise<void>;
+}
+
+/** Everything else, PostgreSQL included, keeps off the first core when there are two: it belongs to the server under test. */
+export function leaveFirstCore(): boolean {
+  if (availableParallelism() < 2) return false;
+  try {
+    execFileSync('taskset', ['-a', '-cp', `1-${availableParallelism() - 1}`, String(process.pid)], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a server, on the first core when cores can be had, and waits until it answers. */
+export async function start(
+  file: string,
+  environment: Record<string, string>,
+  core: string | undefined,
+): Promise<Running> {
+  const [port = 0] = await freePorts(1);
+  const command = [process.execPath, join(root, file)];
+  const [program = '', ...options] = core === undefined ? command : ['taskset', '-c', core, ...command];
+  const child = spawn(program, options, {
+    env: { PATH: process.env.PATH ?? '', ...environment, PORT: String(port), GATEWAY_PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await untilListening(child, port).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  return {
+    port,
+    cpu() {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+      return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+    },
+    memory() {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      const of = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
+      return { now: of('VmRSS'), peak: of('VmHWM') };
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}
+
+async function untilListening(child: ChildProcess, port: number): Promise<void> {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    if (child.exitCode !== null) break;
+    const answered = await fetch(`http://127.0.0.1:${port}/health/live`).then(
+      () => true,
+      () => false,
+    );
+    if (answered) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('a server did not start');
+}

@@ -1,0 +1,17 @@
+// `npm run bench -- <name>`: runs one benchmark by its name.
+
+/** Each file's default export takes the arguments after the name. */
+const benchmarks: Readonly<Record<string, string>> = {
+  collections: './collections.ts',
+  gateway: './gateway.ts',
+  relay: './relay.ts',
+};
+
+const [name = '', ...options] = process.argv.slice(2);
+const file = Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined;
+if (file === undefined) {
+  process.stderr.write(`npm run bench -- <name>, where <name> is one of: ${Object.keys(benchmarks).join(', ')}\n`);
+  process.exit(1);
+}
+const { default: run } = (await import(file)) as { default: (options: readonly string[]) => Promise<void> };
+await run(options);
