@@ -99,20 +99,22 @@ const beginnings = [
 ];
 const endings = ['mann & Co', 'wick', 'berg', 'field', 'haus', 'ley', 'ström', 'ford', 'craft', 'works', 'ton', 'dale'];
 
-const day = 86_400_000;
-const firstDay = Date.UTC(2023, 0, 1);
-const span = 1_000 * day;
+const firstDay = Date.UTC(2024, 0, 1);
+const span = 700 * 86_400_000;
 
-/** An endless line of products; the same for the same seed. Newer ones have greater ids, as in a shop that grew. */
-export function* sampleProducts(seed: number, decimals: number): Generator<SampleProduct, never> {
+/**
+ * Products in the order of their making, as in a shop that grew over about two years; the same for the same seed and count. The
+ * order is kind to the indexes on time: each product goes to their end.
+ */
+export function* sampleProducts(count: number, seed: number, decimals: number): Generator<SampleProduct, void> {
   const random = generator(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   const oneOf = <T>(list: readonly T[]): T => list[below(list.length)] as T;
   const unit = 10 ** decimals;
-  for (;;) {
+  for (let index = 0; index < count; index += 1) {
     const category = oneOf(categories);
     const [thing, quality, material] = [oneOf(category.things), oneOf(qualities), oneOf(materials)];
-    const createdAt = firstDay + below(span);
+    const createdAt = firstDay + Math.floor((span * (index + random())) / count);
     // Most things are cheap: the cube pulls prices to the lower end. Most prices end in 9 tenths or 99 hundredths.
     const major = category.from + (category.to - category.from) * random() ** 3;
     const charm = decimals === 0 ? 0 : Math.round(unit * oneOf([0.99, 0.9, 0.5, 0.49, 0, random()]));

@@ -8,7 +8,7 @@ export interface SeedOptions {
   readonly pool: pg.Pool;
   /** How many products to add. */
   readonly count: number;
-  /** Equal seeds make equal products, ids included. */
+  /** Equal seeds and counts make equal products, ids included. */
   readonly seed: number;
   /** Decimals of the shop's currency. */
   readonly decimals: number;
@@ -35,23 +35,30 @@ const insert = `
   INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after)
   SELECT id, 'received', stock, stock, 0 FROM added WHERE stock > 0`;
 
-/** Adds the products in batches; those that are there already, by id, stay as they are. */
+/** Adds the products in batches, two at once; those that are there already, by id, stay as they are. */
 export async function seedProducts({ pool, count, seed, decimals, onProgress }: SeedOptions): Promise<void> {
-  const products = sampleProducts(seed, decimals);
-  // Two in flight: one is made here while PostgreSQL writes the other.
-  let writing: Promise<unknown> = Promise.resolve();
-  for (let done = 0; done < count; ) {
-    const size = Math.min(batchSize, count - done);
-    const batch = Array.from({ length: size }, () => products.next().value);
-    await writing;
-    if (done > 0) onProgress?.(done);
-    writing = pool.query(insert, columnsOf(batch));
-    // Awaited one round later; until then a failure must not count as unhandled.
-    writing.catch(() => {});
-    done += size;
+  const products = sampleProducts(count, seed, decimals);
+  let done = 0;
+  const write = async (): Promise<void> => {
+    for (;;) {
+      const batch = take(products, batchSize);
+      if (batch.length === 0) return;
+      await pool.query(insert, columnsOf(batch));
+      done += batch.length;
+      onProgress?.(done);
+    }
+  };
+  await Promise.all([write(), write()]);
+}
+
+function take(products: Generator<SampleProduct, void>, size: number): SampleProduct[] {
+  const taken: SampleProduct[] = [];
+  while (taken.length < size) {
+    const { value } = products.next();
+    if (!value) break;
+    taken.push(value);
   }
-  await writing;
-  onProgress?.(count);
+  return taken;
 }
 
 function columnsOf(batch: readonly SampleProduct[]): unknown[] {
@@ -80,7 +87,7 @@ async function main(): Promise<void> {
   });
   const count = values.demo ? demoProducts : Number(values.products);
   if (!Number.isInteger(count) || count < 1) throw new Error('say --products N, or --demo');
-  const pool = new pg.Pool({ connectionString: config.databaseUrl, max: 1 });
+  const pool = new pg.Pool({ connectionString: config.databaseUrl, max: 2 });
   pool.on('error', () => {});
   try {
     if (values.demo && (await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;
