@@ -24,7 +24,7 @@ export interface RabbitmqOptions extends TransportOptions {
   readonly declares: 'all' | 'own';
 }
 
-const confirmWithin = 10_000;
+const confirmWithin = 5_000;
 const settleAgainAfter = 1_000;
 
 /** @throws StartError when the broker refuses credentials, the vhost or the topology */

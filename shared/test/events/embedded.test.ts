@@ -1,0 +1,99 @@
+// What PostgreSQL does to the embedded queue: it is away at the start, cut off, and ends every session.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { connectTransport, type Message, type Topology, type Transport } from '../../src/events/transport.ts';
+import { newId } from '../../src/runtime/index.ts';
+import { createTestDatabase, eventually, type TestDatabase } from '../../src/testing/index.ts';
+import { log, record } from './brokers.ts';
+import { startProxy, type TcpProxy } from './tcp-proxy.ts';
+
+const topology: Topology = { consumers: { taker: ['order.shipped.v1'] }, retries: 1, retryDelay: 1 };
+
+function message(): Message {
+  const id = newId();
+  return { id, type: 'order.shipped.v1', content: JSON.stringify({ id }) };
+}
+
+describe('the embedded queue', () => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+
+  beforeAll(async () => {
+    database = await createTestDatabase([]);
+    proxy = await startProxy(database.urls.events);
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await database.drop();
+  });
+
+  const open = () => connectTransport({ url: proxy.url, name: 'embedded test', topology, log });
+  const arrives = async (transport: Transport, deliveries: readonly { content: string }[]) => {
+    const sent = message();
+    await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 10_000);
+    await eventually(() => expect(deliveries.map(({ content }) => content)).toContain(sent.content), 10_000);
+    return sent;
+  };
+
+  it('starts while the database is away, and works once it is there', async () => {
+    await proxy.cut();
+    const transport = await open();
+    await expect(transport.ping()).rejects.toThrow(/the events database is away/);
+    await expect(transport.publish([message()])).rejects.toThrow(/the events database is away/);
+    const starting = record(transport, 'taker');
+    await proxy.restore();
+    const taker = await starting;
+    await eventually(() => transport.ping(), 10_000);
+    await arrives(transport, taker.deliveries);
+    await taker.stop();
+    await transport.close();
+  });
+
+  it('goes on after every session was ended, and after the network was cut', async () => {
+    const transport = await open();
+    const taker = await record(transport, 'taker');
+    await arrives(transport, taker.deliveries);
+    const admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+    const ended = await admin.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'events' AND datname = current_database()",
+    );
+    expect(ended.rowCount).toBeGreaterThan(1);
+    await admin.end();
+    await arrives(transport, taker.deliveries);
+    await proxy.cut();
+    await eventually(() => expect(transport.ping()).rejects.toThrow(/the events database is away/));
+    await proxy.restore();
+    await arrives(transport, taker.deliveries);
+    await taker.stop();
+    await transport.close();
+  });
+
+  it('makes no second job of an event that is published twice', async () => {
+    const transport = await open();
+    const taker = await record(transport, 'taker');
+    const sent = await arrives(transport, taker.deliveries);
+    expect(await transport.publish([sent])).toEqual(['confirmed']);
+    const last = await arrives(transport, taker.deliveries);
+    expect(taker.deliveries.map(({ content }) => content)).toEqual([sent.content, last.content]);
+    await taker.stop();
+    await transport.close();
+  });
+
+  it('is woken by the event, long before it would look by itself', async () => {
+    const transport = await open();
+    const taker = await record(transport, 'taker');
+    const times: number[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      const sent = message();
+      const start = performance.now();
+      await transport.publish([sent]);
+      await eventually(() => expect(taker.deliveries.at(-1)?.content).toBe(sent.content));
+      times.push(performance.now() - start);
+    }
+    // Looking every second, the ten would take five seconds or so.
+    expect(times.reduce((sum, time) => sum + time, 0)).toBeLessThan(2_500);
+    await taker.stop();
+    await transport.close();
+  });
+});
