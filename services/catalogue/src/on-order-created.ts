@@ -2,12 +2,12 @@
 import { type EventHandler, PoisonError } from '@shop/shared/events';
 import { confirmReservation, lockReservation } from './reservation.ts';
 
-/** The order may have been cancelled or shipped already: events arrive in any order. */
+/** The order may have been confirmed by question, cancelled or shipped already: events arrive in any order. */
 export const onOrderCreated: EventHandler<'order.created.v1'> = async ({ data }, tx) => {
   const { reservationId, orderId } = data;
+  if (await confirmReservation(tx, reservationId, orderId)) return;
   const reservation = await lockReservation(tx, reservationId);
-  if (reservation?.state === 'held') await confirmReservation(tx, reservationId, orderId);
-  else if (reservation?.orderId !== orderId) {
+  if (reservation?.orderId !== orderId) {
     throw new PoisonError(`order ${orderId} has no stock: reservation ${reservationId} is ${reservation?.state}`);
   }
 };

@@ -20,13 +20,15 @@ export async function lockReservation(tx: Transaction, id: string): Promise<Rese
   return reservation;
 }
 
-/** The order is known: the reservation no longer expires. */
-export async function confirmReservation(tx: Transaction, id: string, orderId: string): Promise<void> {
-  await sql(
+/** The order is known: the reservation no longer expires. False when it is not held (any more). */
+export async function confirmReservation(tx: Transaction, id: string, orderId: string): Promise<boolean> {
+  const confirmed = await sql(
     tx,
-    `UPDATE reservations SET state = 'confirmed', order_id = $2, changed_at = now() WHERE id = $1 AND state = 'held'`,
+    `UPDATE reservations SET state = 'confirmed', order_id = $2, changed_at = now()
+     WHERE id = $1 AND state = 'held' RETURNING id`,
     [id, orderId],
   );
+  return confirmed.length === 1;
 }
 
 /**
