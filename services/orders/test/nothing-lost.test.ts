@@ -1,0 +1,133 @@
+// Many customers at once, and processes that die in the middle: no order lost or doubled, no unit lost or sold twice.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually, type TestAnswer } from '@shop/shared/testing';
+import { type Customer, startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+let customer: Customer;
+
+beforeAll(async () => {
+  shop = await startShop({ environment: { RESERVATION_SECONDS: '1' } });
+});
+afterAll(() => shop.stop());
+beforeEach(async () => {
+  customer = await shop.customer();
+});
+
+interface Held {
+  readonly orders: number;
+  readonly units: number;
+}
+
+/** Orders of the customer, and the units of a product in those that are not cancelled. */
+async function held(productId: string): Promise<Held> {
+  const { database } = shop.services.service('orders');
+  const { rows } = await database.query<Held>(
+    `SELECT count(DISTINCT id)::int AS orders, coalesce(sum(quantity) FILTER (WHERE status <> 'cancelled'), 0)::int AS units
+     FROM orders JOIN order_lines ON order_id = id AND order_lines.account_id = orders.account_id
+     WHERE product_id = $1`,
+    [productId],
+  );
+  return rows[0] ?? { orders: 0, units: 0 };
+}
+
+/** Nothing is under way any more: every reservation has its end or its order. */
+async function quiet(productIds: readonly string[]): Promise<void> {
+  const { database } = shop.services.service('catalogue');
+  await eventually(async () => {
+    const { rows } = await database.query(
+      `SELECT id FROM reservations JOIN reservation_lines ON reservation_id = id
+       WHERE state = 'held' AND product_id = ANY ($1::uuid[])`,
+      [productIds],
+    );
+    expect(rows).toEqual([]);
+  }, 15_000);
+}
+
+it('sells the last unit to one of 200 buyers', async () => {
+  const product = await shop.product({ stock: 1 });
+  const buyers = await Promise.all(Array.from({ length: 200 }, () => shop.customer()));
+  const answers: TestAnswer[] = [];
+  // Sixteen at a time, each taking the next buyer as soon as one is done.
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (let buyer = buyers.pop(); buyer !== undefined; buyer = buyers.pop()) {
+        answers.push(await shop.order(buyer, { [product]: 1 }));
+      }
+    }),
+  );
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(answers.filter(({ body }) => body.code === 'insufficient-stock')).toHaveLength(199);
+  expect(await shop.stockOf(product)).toEqual({ stock: 1, reserved: 1, oversold: 0 });
+  expect(await held(product)).toEqual({ orders: 1, units: 1 });
+});
+
+it('takes two-line orders in opposite order side by side', async () => {
+  const [a, b] = [await shop.product({ stock: 500 }), await shop.product({ stock: 500 })];
+  const answers: TestAnswer[] = [];
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, worker) => {
+      for (let n = 0; n < 10; n += 1) {
+        answers.push(await shop.order(customer, worker % 2 ? { [a]: 1, [b]: 2 } : { [b]: 2, [a]: 1 }));
+      }
+    }),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+  expect(await shop.stockOf(a)).toMatchObject({ reserved: 80 });
+  expect(await shop.stockOf(b)).toMatchObject({ reserved: 160 });
+});
+
+it.each(['orders', 'catalogue'] as const)(
+  'survives %s being killed again and again',
+  async (victim) => {
+    const product = await shop.product({ stock: 60 });
+    const service = shop.services.service(victim);
+    let killing = true;
+    const killer = (async () => {
+      for (let round = 0; round < 3; round += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 150 + round * 70));
+        await service.kill('SIGKILL');
+        await service.restart();
+      }
+      killing = false;
+    })();
+    const outcomes: string[] = [];
+    await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        while (killing || outcomes.length < 30) outcomes.push(await untilAnswered(product));
+      }),
+    );
+    await killer;
+    await quiet([product]);
+    const made = outcomes.filter((outcome) => outcome !== 'refused');
+    expect(new Set(made).size).toBe(made.length);
+    const { orders, units } = await held(product);
+    expect(orders).toBe(made.length);
+    expect(await shop.stockOf(product)).toEqual({ stock: 60, reserved: units, oversold: 0 });
+  },
+  60_000,
+);
+
+/** Orders one unit, repeating the same key until there is an answer. The order's id, or `refused` when the stock is out. */
+async function untilAnswered(product: string): Promise<string> {
+  const headers = { 'Idempotency-Key': newId() };
+  for (;;) {
+    const answer = await shop.order(customer, { [product]: 1 }, { headers }).catch(() => undefined);
+    if (answer?.status === 201) return answer.body.id;
+    if (answer?.body.code === 'insufficient-stock') return 'refused';
+    if (answer !== undefined) expect(['service-unavailable', 'request-in-progress']).toContain(answer.body.code);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+it('leaves a book that adds up', async () => {
+  const verifier = fileURLToPath(new URL('../../catalogue/src/verify-stock.ts', import.meta.url));
+  const env = { PATH: process.env.PATH ?? '', DATABASE_URL: shop.services.database.urls.catalogue };
+  const output = await new Promise<string>((resolve) => {
+    execFile(process.execPath, [verifier], { env }, (_, text) => resolve(text));
+  });
+  expect(JSON.parse(output)).toMatchObject({ faults: [] });
+});
