@@ -90,7 +90,7 @@ function takeOutput(log: LogFile, { stdout, stderr }: ChildProcess, complain: (l
 }
 
 async function untilReady(name: string, url: string, over: AbortSignal): Promise<void> {
-  for (const end = Date.now() + readyWithin; Date.now() < end && !over.aborted; await sleep(25)) {
+  for (const end = Date.now() + readyWithin; Date.now() < end && !over.aborted; await sleep(50)) {
     const ready = await fetch(`${url}/health/ready`).then(
       async (answer) => {
         await answer.arrayBuffer();

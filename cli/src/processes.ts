@@ -46,7 +46,12 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
     name: 'gateway',
     script: join(root, 'gateway/src/main.ts'),
     url: gateway,
-    environment: { ...common, HOST: settings.gatewayHost, GATEWAY_PORT: String(settings.gatewayPort) },
+    environment: {
+      DRAIN_MS: '0', // nothing in front of the gateway needs time to notice that it stops
+      ...common,
+      HOST: settings.gatewayHost,
+      GATEWAY_PORT: String(settings.gatewayPort),
+    },
   };
   return [
     gatewayProcess,

@@ -105,11 +105,16 @@ export async function stillListening(shop: RunningShop): Promise<string[]> {
   return open.flat();
 }
 
-/** Runs the command line on a data folder. */
-export async function runShop(dataDir: string, ...parameters: string[]): Promise<Ended> {
+/** Runs the command line on a data folder; variables of the environment may come before the parameters. */
+export async function runShop(
+  dataDir: string,
+  ...[first, ...others]: (string | Readonly<Record<string, string>>)[]
+): Promise<Ended> {
+  const environment = typeof first === 'object' ? first : {};
+  const parameters = [first, ...others].filter((parameter) => typeof parameter === 'string');
   const child = spawn(process.execPath, ['cli/src/shop.ts', ...parameters], {
     cwd: root,
-    env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir },
+    env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const written = { output: '', complaints: '' };

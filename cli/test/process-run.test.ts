@@ -1,0 +1,87 @@
+// One run of a process: why a start failed, what of its output is shown, and how it is stopped.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
+import { toWarning } from '../src/log-file.ts';
+import { explain, runProcess } from '../src/process-run.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-run-'));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function run(name: string, source: string, said: string[] = []) {
+  const script = join(folder, `${name}.mjs`);
+  await writeFile(script, source);
+  const say = (line: string): void => void said.push(line);
+  return runProcess({ name, script, environment: { PATH: process.env.PATH }, cwd: folder, logs: folder, say });
+}
+
+const logOf = (name: string): Promise<string> => readFile(join(folder, `${name}.log`), 'utf8');
+
+describe('a run', () => {
+  it('of a job is ready when it has ended well, and keeps what it wrote', async () => {
+    const job = await run('good', 'console.log("one"); console.error("two");');
+    await job.ready;
+    expect(await job.ended).toBe('exit code 0');
+    await eventually(async () => expect((await logOf('good')).split('\n').sort()).toEqual(['', 'one', 'two']));
+  });
+
+  it('that fails says in one line why', async () => {
+    const job = await run('bad', 'console.error("bad: PORT is required"); process.exitCode = 1;');
+    await expect(job.ready).rejects.toThrow(/^bad: PORT is required$/);
+    expect(await job.ended).toBe('exit code 1');
+  });
+
+  it('that throws is explained by its error, not by the stack', async () => {
+    const job = await run('broken', 'throw new TypeError("no such thing");');
+    await expect(job.ready).rejects.toThrow(/^broken: TypeError: no such thing$/);
+  });
+
+  it('ends at a signal, in good order', async () => {
+    const job = await run(
+      'long',
+      `process.on('SIGTERM', () => { console.log('ending'); process.exit(3); }); console.log('up'); setInterval(() => {}, 1e6);`,
+    );
+    await eventually(async () => expect(await logOf('long')).toBe('up\n'));
+    await job.stop();
+    expect(await job.ended).toBe('exit code 3');
+    await job.stop(); // does no harm
+    await eventually(async () => expect(await logOf('long')).toBe('up\nending\n'));
+  });
+});
+
+describe('the explanation of a failed start', () => {
+  it('prefers what the process says for people, all of it', () => {
+    const plain = ['(node:1) Warning: x', 'orders: A is required', 'orders: B is required', 'TypeError: y'];
+    expect(explain('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe(
+      'orders: A is required\norders: B is required',
+    );
+  });
+
+  it('falls back to the error, the last warning, the exit', () => {
+    const plain = ['    at there', 'SyntaxError: y'];
+    expect(explain('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe('orders: SyntaxError: y');
+    expect(explain('orders', { plain: [], warnings: ['x', 'z'] }, 'exit code 1')).toBe('orders: z');
+    expect(explain('orders', { plain: [], warnings: [] }, 'signal SIGKILL')).toBe('orders: signal SIGKILL');
+  });
+});
+
+describe('a line of the log', () => {
+  it.each([
+    ['{"level":40,"msg":"slow"}', 'slow'],
+    ['{"level":50,"msg":"lost","err":{"message":"gone\\n  at x"}}', 'lost: gone'],
+    ['{"level":60,"msg":"gone","err":{"message":"gone"}}', 'gone'],
+    ['{"level":30,"msg":"fine"}', undefined],
+    ['{"level":40,', undefined],
+  ])('%s is shown as %s', (line, shown) => {
+    expect(toWarning(line)).toBe(shown);
+  });
+});
