@@ -43,26 +43,29 @@ const answerWithin = 15_000;
 const clearWithin = 60_000;
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** An account with a token. */
-export async function registerBuyer(gatewayUrl: string, name: string): Promise<Buyer> {
-  const credentials = { email: `${name}@example.com`, password: 'a long password for tests' };
-  const post = async (path: string, body: object): Promise<Record<string, string>> => {
-    const answer = await fetch(`${gatewayUrl}${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as Record<string, string>;
-  };
-  const account = await post('/v1/accounts', { ...credentials, name });
-  const tokens = await post('/v1/tokens', credentials);
-  return { accountId: account.id ?? accountOf(tokens.access_token ?? ''), token: tokens.access_token ?? '' };
+const password = 'a long password for tests';
+const emailOf = (name: string): string => `${name}@example.com`;
+
+async function post(url: string, body: object): Promise<Record<string, string>> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Record<string, string>;
 }
 
-function accountOf(token: string): string {
+/** A new account with a token. */
+export async function registerBuyer(gatewayUrl: string, name: string): Promise<Buyer> {
+  await post(`${gatewayUrl}/v1/accounts`, { email: emailOf(name), password, name });
+  return logIn(gatewayUrl, name);
+}
+
+export async function logIn(gatewayUrl: string, name: string): Promise<Buyer> {
+  const { access_token: token = '' } = await post(`${gatewayUrl}/v1/tokens`, { email: emailOf(name), password });
   const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { accountId: string };
-  return claims.accountId;
+  return { accountId: claims.accountId, token };
 }
 
 /** Sends the request until its answer is clear: neither lost, nor 429, nor 5xx, nor "still in progress". */

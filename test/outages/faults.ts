@@ -1,4 +1,5 @@
 // Every fault that a round can inject. A fault tells whether it was seen to happen: a round without its fault proves nothing.
+import { connect } from 'amqplib';
 import { type CrashPoint, crashPoints } from './crash-points.ts';
 import type { Random } from './random.ts';
 import type { Supervised } from './supervised.ts';
@@ -180,4 +181,77 @@ export const faults: readonly Fault[] = [
       return 'nothing passed for 4 s';
     },
   },
+  {
+    name: 'the connections of orders are all held up',
+    async inject(system) {
+      const client = await system.admin.connect();
+      try {
+        await client.query('BEGIN');
+        await client.query('LOCK TABLE orders.orders IN ACCESS EXCLUSIVE MODE');
+        await pause(4_000);
+        const { rows } = await system.admin.query<{ waiting: number }>(
+          "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE usename = 'orders' AND wait_event_type = 'Lock'",
+        );
+        const waiting = rows[0]?.waiting ?? 0;
+        return waiting > 0 ? `${waiting} connections waited` : undefined;
+      } finally {
+        await client.query('ROLLBACK');
+        client.release();
+      }
+    },
+  },
+  {
+    name: 'each event is delivered ten times, shuffled',
+    async inject(system) {
+      let again = 0;
+      for (let time = 0; time < 10; time += 1) {
+        for (const schema of ['accounts', 'orders', 'catalogue', 'notifications']) {
+          const { rowCount } = await system.admin.query(
+            `UPDATE ${schema}.outbox SET published_at = NULL WHERE id IN (
+               SELECT id FROM ${schema}.outbox WHERE published_at > now() - interval '20 seconds' ORDER BY random() LIMIT 300
+             )`,
+          );
+          again += rowCount ?? 0;
+        }
+        await pause(300);
+      }
+      return again > 0 ? `${again} events were published again` : undefined;
+    },
+  },
+  {
+    name: 'poison messages arrive',
+    async inject(system) {
+      const connection = await connect(system.broker.url);
+      const channel = await connection.createConfirmChannel();
+      const poison = [
+        '',
+        'no JSON',
+        '{}',
+        '[]',
+        '{"specversion":"1.0","id":"x","type":"order.cancelled.v1","data":null}',
+      ];
+      for (const content of poison)
+        channel.publish('shop.events', 'order.cancelled.v1', Buffer.from(content), { persistent: true });
+      await channel.waitForConfirms();
+      await connection.close();
+      // Two consumers take this type of event, and each has to put every one of them aside.
+      const dead = async (): Promise<number> =>
+        (await deadLetterCounts(system)).reduce((sum, { count }) => sum + count, 0);
+      const deadline = performance.now() + 15_000;
+      while ((await dead()) < 2 * poison.length && performance.now() < deadline) await pause(100);
+      const count = await dead();
+      for (const { queue } of await deadLetterCounts(system)) await system.broker.control('purge_queue', queue);
+      return count === 2 * poison.length ? `${count} dead letters` : undefined;
+    },
+  },
 ];
+
+/** Every dead-letter queue that is not empty. */
+export async function deadLetterCounts(system: System): Promise<{ queue: string; count: number }[]> {
+  const printed = await system.broker.control('list_queues', 'name', 'messages', '--quiet');
+  return printed
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([queue = '', count = '0']) => queue.endsWith('.dead') && Number(count) > 0)
+    .map(([queue = '', count = '0']) => ({ queue, count: Number(count) }));
+}

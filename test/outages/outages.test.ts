@@ -2,9 +2,9 @@
 // OUTAGE_SEED and OUTAGE_ROUNDS choose the schedule and how often the table is gone through.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
-import { type Buyer, type Journal, registerBuyer, startShopping, untilClear } from './buyers.ts';
+import { type Buyer, type Journal, type OrderOutcome, registerBuyer, startShopping, untilClear } from './buyers.ts';
 import { unrest, violations } from './checker.ts';
-import { faults } from './faults.ts';
+import { deadLetterCounts, faults } from './faults.ts';
 import { createRandom } from './random.ts';
 import { type System, startSystem } from './system.ts';
 
@@ -38,6 +38,8 @@ async function addProducts(count: number, stock: number): Promise<string[]> {
 /** Waits for quiet, then holds everything against everything. */
 async function expectSound(): Promise<void> {
   await eventually(async () => expect(await unrest(system.admin)).toEqual([]), 45_000);
+  // The broker's figures are some seconds old.
+  await eventually(async () => expect(await deadLetterCounts(system)).toEqual([]), 20_000);
   expect(await violations({ admin: system.admin, journal, mailFolder: system.mailFolder, initialStock })).toEqual([]);
 }
 
@@ -90,35 +92,89 @@ describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d
   );
 });
 
+/** Runs the work of `count` buyers, `atOnce` at a time, and adds what they saw to the journal. */
+async function inFlight(
+  count: number,
+  atOnce: number,
+  work: (index: number, local: Journal) => Promise<void>,
+): Promise<Journal> {
+  const local: Journal = { answers: [], orders: [] };
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      while (next < count) await work(next++, local);
+    }),
+  );
+  journal.answers.push(...local.answers);
+  journal.orders.push(...local.orders);
+  return local;
+}
+
+async function order(local: Journal, index: number, name: string, lines: OrderOutcome['lines']): Promise<OrderOutcome> {
+  const buyer = buyers[index % buyers.length];
+  if (buyer === undefined) throw new Error('there are no buyers');
+  const outcome: OrderOutcome = { key: `${name}-${seed}-${index}`, accountId: buyer.accountId, lines };
+  const request = { token: buyer.token, key: outcome.key, body: { items: lines } };
+  const answer = await untilClear(local, 'order', `${system.gatewayUrl}/v1/orders`, request);
+  if (answer.status === 201) outcome.orderId = (JSON.parse(answer.body) as { id: string }).id;
+  else outcome.refused = answer.status;
+  local.orders.push(outcome);
+  return outcome;
+}
+
+/** Nothing is broken in these rounds, so nothing may be answered as if it were. */
+const failures = ({ answers }: Journal) => answers.filter(({ status }) => status === 0 || status >= 500);
+
 describe('contention', () => {
   it('sells the last unit once to two hundred buyers', async () => {
     const [productId = ''] = await addProducts(1, 1);
-    const local: Journal = { answers: [], orders: [] };
-    await Promise.all(
-      Array.from({ length: 200 }, async (_, index) => {
-        const buyer = buyers[index % buyers.length];
-        if (buyer === undefined) return;
-        const outcome = {
-          key: `last-${seed}-${index}`,
-          accountId: buyer.accountId,
-          lines: [{ productId, quantity: 1 }],
-        };
-        const answer = await untilClear(local, 'order', `${system.gatewayUrl}/v1/orders`, {
-          token: buyer.token,
-          key: outcome.key,
-          body: { items: outcome.lines },
-        });
-        local.orders.push(
-          answer.status === 201
-            ? { ...outcome, orderId: (JSON.parse(answer.body) as { id: string }).id }
-            : { ...outcome, refused: answer.status },
-        );
-      }),
-    );
-    journal.answers.push(...local.answers);
-    journal.orders.push(...local.orders);
+    const local = await inFlight(200, 200, async (index, into) => {
+      await order(into, index, 'last', [{ productId, quantity: 1 }]);
+    });
     expect(local.orders.filter(({ orderId }) => orderId !== undefined)).toHaveLength(1);
     expect(new Set(local.orders.map(({ refused }) => refused))).toEqual(new Set([undefined, 409]));
+    expect(failures(local)).toEqual([]);
     await expectSound();
   }, 120_000);
+
+  it('takes two-line orders in opposite order without a deadlock that anybody sees', async () => {
+    const [a = '', b = ''] = await addProducts(2, stockEach);
+    const local = await inFlight(300, 16, async (index, into) => {
+      const lines = [a, b].map((productId) => ({ productId, quantity: 1 }));
+      await order(into, index, 'opposite', index % 2 === 0 ? lines : lines.reverse());
+    });
+    expect(local.orders.filter(({ orderId }) => orderId === undefined)).toEqual([]);
+    expect(failures(local)).toEqual([]);
+    await expectSound();
+  }, 120_000);
+
+  it('lets either the cancellation or the shipment win, a thousand times', async () => {
+    const [productId = ''] = await addProducts(1, stockEach);
+    const staff = await system.staff('orders:fulfil');
+    const outcomes: string[] = [];
+    const local = await inFlight(1_000, 8, async (index, into) => {
+      const outcome = await order(into, index, 'race', [{ productId, quantity: 1 }]);
+      const act = (action: string, token: string) =>
+        untilClear(
+          into,
+          action === 'cancel' ? 'cancel' : 'ship',
+          `${system.gatewayUrl}/v1/orders/${outcome.orderId}/${action}`,
+          {
+            token,
+            key: `${outcome.key}-${action}`,
+          },
+        );
+      await act('process', staff.token);
+      const [cancelled, shipped] = await Promise.all([
+        act('cancel', buyers[index % buyers.length]?.token ?? ''),
+        act('ship', staff.token),
+      ]);
+      outcome.cancelled = cancelled.status;
+      outcomes.push([cancelled.status, shipped.status].join(' '));
+    });
+    expect(outcomes.filter((outcome) => outcome !== '200 409' && outcome !== '409 200')).toEqual([]);
+    expect(new Set(outcomes).size).toBe(2);
+    expect(failures(local)).toEqual([]);
+    await expectSound();
+  }, 480_000);
 });

@@ -23,8 +23,13 @@ export interface Launch {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-const restartAfter = 300;
+/** Milliseconds; a random time, so that processes killed together start in any order. */
+const restartAfter = { least: 200, most: 800 };
 const crashPoints = fileURLToPath(new URL('./crash-points.ts', import.meta.url));
+
+function delay(): number {
+  return restartAfter.least + Math.random() * (restartAfter.most - restartAfter.least);
+}
 
 export function supervise({ name, main, environment }: Launch): Supervised {
   let output = '';
@@ -45,7 +50,7 @@ export function supervise({ name, main, environment }: Launch): Supervised {
     child.on('error', keep);
     child.on('exit', () => {
       deaths += 1;
-      if (!stopping) setTimeout(() => stopping || start(), restartAfter);
+      if (!stopping) setTimeout(() => stopping || start(), delay());
     });
   };
   start();

@@ -1,8 +1,11 @@
 // The whole shop as real processes, two of each service, with everything between them made breakable.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { migrate } from '@shop/shared/database';
 import {
   type EmbeddedPostgres,
@@ -14,6 +17,7 @@ import {
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/broker-server.ts';
+import { type Buyer, logIn, registerBuyer } from './buyers.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
 import { type Supervised, supervise } from './supervised.ts';
 
@@ -35,6 +39,8 @@ export interface System {
   processes(name: ServiceName | 'gateway'): readonly Supervised[];
   all(): readonly Supervised[];
   restartPostgres(downFor: number): Promise<void>;
+  /** An account of staff with the scope, made as an operator makes it. */
+  staff(scope: string): Promise<Buyer>;
   /** Resolves when the gateway calls everything ready. */
   untilReady(within: number): Promise<void>;
   stop(): Promise<void>;
@@ -174,6 +180,18 @@ export async function startSystem(environment: Readonly<Record<string, string>> 
         await postgres.stop();
         await new Promise((resolve) => setTimeout(resolve, downFor));
         postgres = await restart(folder, port);
+      },
+      async staff(scope) {
+        const name = `staff-${randomBytes(4).toString('hex')}`;
+        await registerBuyer(gatewayUrl, name);
+        await promisify(execFile)(
+          process.execPath,
+          [`${root}services/accounts/src/staff.ts`, 'grant', `${name}@example.com`, scope],
+          {
+            env: { PATH: process.env.PATH ?? '', DATABASE_URL: urls.accounts },
+          },
+        );
+        return logIn(gatewayUrl, name);
       },
       untilReady,
       stop,
