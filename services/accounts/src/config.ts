@@ -1,6 +1,6 @@
 // The environment of the accounts service as one frozen object; every mistake is reported at once.
 import { availableParallelism } from 'node:os';
-import { type Environment, integer, readConfig, secret, text, url } from '@shop/shared/runtime';
+import { choice, type Environment, integer, readConfig, secret, text, url } from '@shop/shared/runtime';
 
 export type Config = ReturnType<typeof readAccountsConfig>;
 
@@ -14,6 +14,8 @@ export function readAccountsConfig(environment: Environment) {
     jwksUrl: url('JWKS_URL', ['http', 'https']),
     jwtIssuer: text('JWT_ISSUER'),
     jwtAudience: text('JWT_AUDIENCE'),
+    /** What an outside identity provider signs with; ours are ES256. */
+    jwtAlgorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
     internalSecret: secret('INTERNAL_SECRET'),
     /** Passwords hashed at once. One hash keeps one core and 19 MiB busy for about 20 ms. */
     hashConcurrency: integer('HASH_CONCURRENCY', { min: 1, max: 64, fallback: Math.min(availableParallelism(), 4) }),

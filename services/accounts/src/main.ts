@@ -46,6 +46,7 @@ await runProcess('accounts', async (life) => {
     jwksUrl: config.jwksUrl,
     issuer: config.jwtIssuer,
     audience: config.jwtAudience,
+    algorithm: config.jwtAlgorithm,
     log,
   });
   life.onStop('key set', () => verifier.close());

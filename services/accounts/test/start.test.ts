@@ -15,11 +15,18 @@ afterAll(() => accounts.services.stop());
 describe('start', () => {
   it('names every mistake in the environment, a line each, and repeats no secret', async () => {
     const service = accounts.services.service('accounts');
-    const wrong = { KEY_ENCRYPTION_SECRET: 'short', JWT_ISSUER: '', HASH_QUEUE: 'many', DATABASE_URL: 'mysql://x:y@z' };
+    const wrong = {
+      KEY_ENCRYPTION_SECRET: 'short',
+      JWT_ISSUER: '',
+      HASH_QUEUE: 'many',
+      JWT_ALGORITHM: 'none',
+      DATABASE_URL: 'mysql://x:y@z',
+    };
     await expect(service.restart(wrong)).rejects.toThrow('did not become ready');
     for (const line of [
       'accounts: KEY_ENCRYPTION_SECRET must have at least 32 characters',
       'accounts: JWT_ISSUER is required',
+      'accounts: JWT_ALGORITHM must be one of ES256, EdDSA, RS256, PS256, not "none"',
       'accounts: HASH_QUEUE must be a whole number from 0 to 100000, not "many"',
       'accounts: DATABASE_URL must be a URL that starts with postgres:// or postgresql://',
     ]) {
