@@ -1,9 +1,9 @@
 // Shows that the outage tests bite: removes one guard at a time from a copy of the checkout and expects them to fail.
 // Run by hand, it takes a few minutes: node test/outages/mutations.ts
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 interface Mutation {
@@ -54,13 +54,33 @@ const mutations: readonly Mutation[] = [
 ];
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const left = new Set(['node_modules', '.data', '.git']);
+
+/** A copy of the checkout with the same packages installed, the workspaces being the copy's own. */
+function copyCheckout(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'shop-mutation-'));
+  const packages: string[] = [];
+  cpSync(root, copy, {
+    recursive: true,
+    filter(path) {
+      if (basename(path) === 'node_modules') packages.push(relative(root, path));
+      return !['node_modules', '.data', '.git'].includes(basename(path));
+    },
+  });
+  for (const folder of packages) {
+    mkdirSync(join(copy, folder));
+    for (const entry of readdirSync(join(root, folder))) {
+      if (entry === '@shop')
+        cpSync(join(root, folder, entry), join(copy, folder, entry), { recursive: true, verbatimSymlinks: true });
+      else symlinkSync(join(root, folder, entry), join(copy, folder, entry));
+    }
+  }
+  return copy;
+}
+
 let unnoticed = 0;
 for (const mutation of mutations) {
-  const copy = mkdtempSync(join(tmpdir(), 'shop-mutation-'));
+  const copy = copyCheckout();
   try {
-    cpSync(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) });
-    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
     const path = join(copy, mutation.file);
     const source = readFileSync(path, 'utf8');
     if (!source.includes(mutation.find))
