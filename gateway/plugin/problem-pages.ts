@@ -1,6 +1,6 @@
 // Policy `problems`: the pages behind the `type` of every problem document, as JSON or as HTML for people.
 import { createHash } from 'node:crypto';
-import { Problem, type ProblemCode, problemDocument, problems } from '@shop/shared/http';
+import { Problem, type ProblemCode, problemDocument, problems } from '@shop/shared/protocol';
 import { type Document, sendDocument } from './answer.ts';
 import { actionSchema, type Policy } from './exchange.ts';
 import { problemTexts } from './problem-texts.ts';
@@ -8,7 +8,7 @@ import { problemTexts } from './problem-texts.ts';
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 const style =
   ':root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}' +
-  'pre{background:#8881;padding:1rem;overflow:auto}td{padding-right:1.5rem}';
+  'pre{background:#8881;padding:1rem;overflow:auto}table{display:block;overflow:auto}td{padding-right:1.5rem}';
 const styleHash = createHash('sha256').update(style).digest('base64');
 const contentPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
 
