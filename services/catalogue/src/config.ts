@@ -1,5 +1,15 @@
 // Environment → one typed frozen object; every mistake is reported at once.
-import { currency, type Environment, integer, keyList, readConfig, secret, text, url } from '@shop/shared/runtime';
+import {
+  choice,
+  currency,
+  type Environment,
+  integer,
+  keyList,
+  readConfig,
+  secret,
+  text,
+  url,
+} from '@shop/shared/runtime';
 
 export function readCatalogueConfig(environment: Environment) {
   return readConfig(environment, {
@@ -10,6 +20,8 @@ export function readCatalogueConfig(environment: Environment) {
     jwksUrl: url('JWKS_URL', ['http', 'https']),
     jwtIssuer: text('JWT_ISSUER'),
     jwtAudience: text('JWT_AUDIENCE'),
+    /** What an outside identity provider signs with; ours are ES256. */
+    jwtAlgorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
     internalSecret: secret('INTERNAL_SECRET'),
     cursorKeys: keyList('CURSOR_KEYS'),
     currency: currency('SHOP_CURRENCY', 'EUR'),

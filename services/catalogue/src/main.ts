@@ -31,6 +31,7 @@ await runProcess('catalogue', async (life) => {
     jwksUrl: config.jwksUrl,
     issuer: config.jwtIssuer,
     audience: config.jwtAudience,
+    algorithm: config.jwtAlgorithm,
     log,
   });
   life.onStop('key set', () => verifier.close());

@@ -1,5 +1,15 @@
 // Environment → one typed frozen object; every mistake is reported at once.
-import { currency, type Environment, integer, keyList, readConfig, secret, text, url } from '@shop/shared/runtime';
+import {
+  choice,
+  currency,
+  type Environment,
+  integer,
+  keyList,
+  readConfig,
+  secret,
+  text,
+  url,
+} from '@shop/shared/runtime';
 
 export function readOrdersConfig(environment: Environment) {
   return readConfig(environment, {
@@ -10,6 +20,8 @@ export function readOrdersConfig(environment: Environment) {
     jwksUrl: url('JWKS_URL', ['http', 'https']),
     jwtIssuer: text('JWT_ISSUER'),
     jwtAudience: text('JWT_AUDIENCE'),
+    /** What an outside identity provider signs with; ours are ES256. */
+    jwtAlgorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
     internalSecret: secret('INTERNAL_SECRET'),
     cursorKeys: keyList('CURSOR_KEYS'),
     catalogueUrl: url('CATALOGUE_URL', ['http', 'https']),

@@ -29,6 +29,7 @@ await runProcess('orders', async (life) => {
     jwksUrl: config.jwksUrl,
     issuer: config.jwtIssuer,
     audience: config.jwtAudience,
+    algorithm: config.jwtAlgorithm,
     log,
   });
   life.onStop('key set', () => verifier.close());

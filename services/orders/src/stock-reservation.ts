@@ -1,6 +1,6 @@
 // The orders' side of a stock reservation: its id, the call that takes it, the call that gives it up.
 import { createHash } from 'node:crypto';
-import { type Fault, type OperationRequest, Problem, type ProblemCode } from '@shop/shared/http';
+import { callerOf, type Fault, type OperationRequest, Problem, type ProblemCode } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from './context.ts';
 import { settle } from './settle-reservation.ts';
@@ -34,7 +34,7 @@ export function reservationIdFor(request: OperationRequest, lines: readonly Want
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string' || attempt >= derivedAttempts) return newId();
   const wanted = lines.map(({ productId, quantity }) => [productId, quantity]);
-  const seed = JSON.stringify(['reservation', request.caller?.accountId, key, attempt, wanted]);
+  const seed = JSON.stringify(['reservation', callerOf(request).accountId, key, attempt, wanted]);
   const hex = createHash('sha256').update(seed).digest('hex');
   // RFC 9562 section 5.8: version 8 for values of our own making, variant 10.
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
@@ -55,7 +55,7 @@ export async function reserveStock(
     '/internal/reservations',
     {
       reservationId: id,
-      accountId: request.caller?.accountId,
+      accountId: callerOf(request).accountId,
       lines: wanted.map(({ productId, quantity }) => ({ productId, quantity })),
     },
     request,
@@ -86,9 +86,9 @@ function atItems(fault: Fault, wanted: readonly WantedLine[]): Fault[] {
  * only then the catalogue gives the stock back. When that call fails, the catalogue asks after the expiry.
  */
 export async function abandonReservation(request: OperationRequest, context: OrdersContext, id: string): Promise<void> {
-  const accountId = request.caller?.accountId ?? '';
-  if ((await settle(context.database, { reservationId: id, accountId })) !== null) return;
+  const { accountId } = callerOf(request);
   try {
+    if ((await settle(context.database, { reservationId: id, accountId })) !== null) return;
     await context.catalogue.post(`/internal/reservations/${id}/release`, undefined, request);
   } catch (error) {
     context.log.warn({ err: error, reservation: id }, 'a given-up reservation is left to its expiry');
