@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePorts } from '@shop/shared/embedded';
+import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { eventually } from '@shop/shared/testing';
 import { launchShop, processIdOf, runningShop, type StartedShop, stillListening } from './started-shop.ts';
 
@@ -134,6 +134,29 @@ describe('a start on kept data', () => {
       expect(await shop.end('SIGTERM')).toMatchObject({ code: 0, complaints: '' });
       expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');
       expect(await readdir(dataDir)).not.toContain('lock');
+    },
+    longEnough,
+  );
+});
+
+describe('a start on an outside PostgreSQL', () => {
+  it(
+    'makes the database that DATABASE_URL names and starts no server of its own',
+    async () => {
+      const server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
+      try {
+        const url = Object.assign(new URL(server.url), { pathname: '/bazaar' }).href;
+        const dir = join(folder, 'outside');
+        const shop = await launch({ DATABASE_URL: url }, dir);
+        expect(await shop.ready).toContain(`127.0.0.1:${server.port}, database bazaar`);
+        expect((await fetch(`${shop.gateway}/v1/products`)).status).toBe(200);
+        expect(await readdir(dir)).not.toContain('postgres');
+        // The processes get their own roles' connections, never the administrator's.
+        expect(JSON.stringify(await runningShop(dir))).not.toContain(new URL(server.url).password);
+        await shop.end();
+      } finally {
+        await server.stop();
+      }
     },
     longEnough,
   );
