@@ -1,6 +1,7 @@
 // RabbitMQ for tests: one server per run, started when the first test file asks for it, shared by all of them.
 import { randomBytes } from 'node:crypto';
-import { access, readFile, rename, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BrokerServer, startBrokerServer } from './broker-server.ts';
@@ -18,16 +19,20 @@ type Answer = { readonly url: string } | { readonly error: string };
 export function offerBroker(folder: string): () => Promise<void> {
   process.env[folderVariable] = folder;
   let server: Promise<BrokerServer> | undefined;
-  const timer = setInterval(async () => {
-    if (server !== undefined || !(await exists(join(folder, 'broker-wanted')))) return;
+  const timer = setInterval(() => {
+    if (server !== undefined || !existsSync(join(folder, 'broker-wanted'))) return;
     clearInterval(timer);
-    server ??= startBrokerServer();
-    const answer = await server.then(
-      ({ url }): Answer => ({ url }),
-      (error: unknown): Answer => ({ error: error instanceof Error ? error.message : String(error) }),
-    );
-    await writeFile(join(folder, 'broker.partial'), JSON.stringify(answer));
-    await rename(join(folder, 'broker.partial'), join(folder, 'broker.json'));
+    server = startBrokerServer();
+    server
+      .then(
+        ({ url }): Answer => ({ url }),
+        (error: unknown): Answer => ({ error: error instanceof Error ? error.message : String(error) }),
+      )
+      .then(async (answer) => {
+        await writeFile(join(folder, 'broker.partial'), JSON.stringify(answer));
+        await rename(join(folder, 'broker.partial'), join(folder, 'broker.json'));
+      })
+      .catch(() => {}); // the run is over and its folder gone
   }, 50);
   timer.unref();
   return async () => {
@@ -45,17 +50,10 @@ export async function testBroker(): Promise<string> {
   const folder = process.env[folderVariable];
   if (folder === undefined) throw new Error(`${folderVariable} is not set: run the tests through npm test`);
   await writeFile(join(folder, 'broker-wanted'), '');
-  while (!(await exists(join(folder, 'broker.json')))) await sleep(50);
+  while (!existsSync(join(folder, 'broker.json'))) await sleep(50);
   const answer = JSON.parse(await readFile(join(folder, 'broker.json'), 'utf8')) as Answer;
   if ('error' in answer) throw new Error(answer.error);
   const url = new URL(answer.url);
   url.searchParams.set('namespace', `test_${randomBytes(6).toString('hex')}`);
   return url.href;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

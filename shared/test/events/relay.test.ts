@@ -26,6 +26,12 @@ describe('the relay', () => {
   let transport: Transport;
   let store: TestStore;
   const relays: Relay[] = [];
+  const takers: { stop(): Promise<void> }[] = [];
+  const taking = async () => {
+    const taker = await record(transport, 'taker');
+    takers.push(taker);
+    return taker;
+  };
   const relay = (
     options: { transport?: Transport; databaseUrl?: string; pollInterval?: number; batchSize?: number } = {},
   ) => {
@@ -43,12 +49,13 @@ describe('the relay', () => {
   });
   afterEach(async () => {
     await Promise.all(relays.splice(0).map((each) => each.close()));
+    await Promise.all(takers.splice(0).map((each) => each.stop()));
     await store.close();
   });
   afterAll(() => events.close());
 
   it('publishes what was committed, as a CloudEvent, and marks it', async () => {
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     relay();
     const { subject, data, traceparent } = shipped();
     const id = await store.append(subject);
@@ -67,11 +74,10 @@ describe('the relay', () => {
       data: { ...data, orderId: subject, accountId: subject, reservationId: subject },
     });
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
-    await taker.stop();
   });
 
   it('publishes nothing of a transaction that was rolled back', async () => {
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     relay();
     const rolledBack = store.database.transaction(async (tx) => {
       await appendEvent(tx, shipped());
@@ -80,7 +86,6 @@ describe('the relay', () => {
     await expect(rolledBack).rejects.toThrow('changed its mind');
     const id = await store.append();
     await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id]));
-    await taker.stop();
   });
 
   it('refuses to append data that its type does not allow', async () => {
@@ -89,7 +94,7 @@ describe('the relay', () => {
   });
 
   it('publishes each row once when several relays run', async () => {
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     const ids = await store.database.transaction(async (tx) => {
       const all: string[] = [];
       for (let n = 0; n < 300; n += 1) all.push(await appendEvent(tx, shipped()));
@@ -98,11 +103,10 @@ describe('the relay', () => {
     for (let n = 0; n < 4; n += 1) relay({ batchSize: 10 });
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     await eventually(() => expect(idsOf(taker.deliveries)).toEqual(ids.sort()));
-    await taker.stop();
   });
 
   it('publishes a row that becomes visible after a later one', async () => {
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     relay();
     const early = await store.database.sequelize.transaction();
     const first = await appendEvent(early, shipped());
@@ -110,11 +114,10 @@ describe('the relay', () => {
     await eventually(() => expect(idsOf(taker.deliveries)).toEqual([second]));
     await early.commit();
     await eventually(() => expect(idsOf(taker.deliveries)).toEqual([first, second]));
-    await taker.stop();
   });
 
   it('frees the rows of a relay that was killed between publishing and marking', async () => {
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     const id = await store.append();
     const program = fileURLToPath(new URL('dying-process.ts', import.meta.url));
     const child = spawn(process.execPath, [program, 'relay', events.url, store.url, JSON.stringify(topology)]);
@@ -124,7 +127,6 @@ describe('the relay', () => {
     relay();
     await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id, id]), 2_000);
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
-    await taker.stop();
   });
 
   it('keeps what no queue takes, says so, and publishes it once the queue is there again', async () => {
@@ -137,39 +139,36 @@ describe('the relay', () => {
       return rows;
     });
     expect(attempts).toEqual([{ attempts: 1, problem: 'no queue takes it' }]);
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id]));
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
-    await taker.stop();
   });
 
   it('publishes without being notified', async () => {
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     await store.database.pool.query('DROP TRIGGER outbox_notify ON outbox');
     relay({ pollInterval: 200 });
     await new Promise((resolve) => setTimeout(resolve, 100));
     const id = await store.append();
     await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id]));
-    await taker.stop();
   });
 
   it('is woken by the row, long before it would look by itself', async () => {
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     relay({ pollInterval: 60_000 });
     await store.append();
     await eventually(() => expect(taker.deliveries).toHaveLength(1));
     await new Promise((resolve) => setTimeout(resolve, 100));
     await store.append();
     await eventually(() => expect(taker.deliveries).toHaveLength(2));
-    await taker.stop();
   });
 
   it('goes on after its database connection was ended or cut', async () => {
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     const proxy = await startProxy(store.url);
     relay({ databaseUrl: proxy.url });
     const first = await store.append();
-    await eventually(() => expect(idsOf(taker.deliveries)).toEqual([first]));
+    await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual([first]));
     const admin = new pg.Client({ connectionString: store.adminUrl });
     await admin.connect();
     const ended = await admin.query(
@@ -179,19 +178,19 @@ describe('the relay', () => {
     expect(ended.rowCount).toBe(1);
     await admin.end();
     const second = await store.append();
-    await eventually(() => expect(idsOf(taker.deliveries)).toEqual([first, second]));
+    // An event that was published but not yet marked comes twice.
+    await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual([first, second]));
     await proxy.cut();
     const third = await store.append();
     await proxy.restore();
-    await eventually(() => expect(idsOf(taker.deliveries)).toEqual([first, second, third]));
-    await taker.stop();
+    await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual([first, second, third]));
     await Promise.all(relays.splice(0).map((each) => each.close()));
     await proxy.close();
   });
 
   it('keeps events while the broker is away, reports their age, and publishes them when it is back', async () => {
     const proxy = await startProxy(events.url);
-    const taker = await record(transport, 'taker');
+    const taker = await taking();
     const away = await connectTransport({ url: proxy.url, name: 'away', topology, log });
     relay({ transport: away });
     await proxy.cut();
@@ -200,9 +199,8 @@ describe('the relay', () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await store.unpublished()).toHaveLength(20);
     await proxy.restore();
-    await eventually(() => expect(idsOf(taker.deliveries)).toEqual(ids.sort()), 10_000);
+    await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual(ids.sort()), 10_000);
     await away.ping();
-    await taker.stop();
     await Promise.all(relays.splice(0).map((each) => each.close()));
     await away.close();
     await proxy.close();

@@ -1,4 +1,4 @@
-// Each service with its own user of RabbitMQ: everything works with the rights of the definitions file, and nothing beyond them.
+// What only a RabbitMQ of one's own shows: users with few rights, and an alarm.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type BrokerUser,
@@ -19,8 +19,20 @@ const passwords: Readonly<Record<BrokerUser, string>> = {
   operator: 'e-password',
 };
 
+let server: BrokerServer;
+
+function message(type: string) {
+  const id = newId();
+  return { id, type, content: JSON.stringify({ id, type }) };
+}
+
+beforeAll(async () => {
+  server = await startBrokerServer({ own: true });
+}, 120_000);
+
+afterAll(() => server.stop());
+
 describe('users with rights of their own', () => {
-  let server: BrokerServer;
   const transports = new Map<BrokerUser, Transport>();
   const repeated = new Map<BrokerUser, Set<string>>();
   const as = (user: BrokerUser): Transport => {
@@ -28,13 +40,8 @@ describe('users with rights of their own', () => {
     if (transport === undefined) throw new Error(`${user} is not connected`);
     return transport;
   };
-  const message = (type: string) => {
-    const id = newId();
-    return { id, type, content: JSON.stringify({ id, type }) };
-  };
 
   beforeAll(async () => {
-    server = await startBrokerServer({ own: true });
     const definitions = JSON.stringify(brokerDefinitions({ vhost: '/', namespace: 'own', passwords }));
     const encoded = Buffer.from(definitions).toString('base64');
     await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
@@ -51,11 +58,10 @@ describe('users with rights of their own', () => {
       const options = { url: url.href, name: user, topology: shopTopology, log };
       transports.set(user, await connectTransport(user === 'operator' ? options : { ...options, repeat }));
     }
-  }, 120_000);
+  }, 60_000);
 
   afterAll(async () => {
     await Promise.all([...transports.values()].map((transport) => transport.close()));
-    await server.stop();
   });
 
   it('lets services send their events, take theirs, and make dead letters that the operator replays', async () => {
@@ -111,4 +117,34 @@ describe('users with rights of their own', () => {
     );
     await inventory.stop();
   });
+});
+
+describe('a broker with an alarm', () => {
+  it('takes nothing in, costs no memory here, goes on delivering, and recovers by itself', async () => {
+    const topology = { consumers: { taker: ['order.shipped.v1'] }, retries: 1, retryDelay: 1 };
+    const transport = await connectTransport({ url: `${server.url}?namespace=alarm`, name: 'test', topology, log });
+    const taker = await record(transport, 'taker');
+    const [before, after] = [message('order.shipped.v1'), message('order.shipped.v1')];
+    await transport.publish([before]);
+    await server.control('set_vm_memory_high_watermark', '0.00001');
+    const memory = process.memoryUsage().rss;
+    const large = 'x'.repeat(100_000);
+    // Only when something is published does the broker say that it blocks.
+    expect(await transport.publish([{ ...message('order.shipped.v1'), content: large }])).toEqual(['unknown']);
+    await expect(transport.ping()).rejects.toThrow(/RabbitMQ is blocked: /);
+    for (let n = 0; n < 500; n += 1) {
+      const batch = Array.from({ length: 20 }, () => ({ ...message('order.shipped.v1'), content: large + n }));
+      await expect(transport.publish(batch)).rejects.toThrow(/RabbitMQ is blocked: /);
+    }
+    expect(process.memoryUsage().rss - memory).toBeLessThan(300 * 1024 * 1024);
+    await server.control('set_vm_memory_high_watermark', '0.6');
+    await eventually(async () => expect(await transport.publish([after])).toEqual(['confirmed']), 15_000);
+    await eventually(() => {
+      const contents = taker.deliveries.map(({ content }) => content);
+      expect(contents).toContain(before.content);
+      expect(contents).toContain(after.content);
+    });
+    await taker.stop();
+    await transport.close();
+  }, 60_000);
 });
