@@ -54,14 +54,39 @@ CREATE TABLE stock_ledger (
 -- The history of one product's stock.
 CREATE INDEX stock_ledger_product ON stock_ledger (product_id, id);
 
--- Every permitted sort has an index that ends with id, and every list of brands, categories or statuses one that holds
--- each value's products in order, so that a page is read and not searched for.
+-- Every sort by one field, and every sort by rating and then price or age, reads a page from an index, alone and within lists
+-- of brands or categories; test/plans.test.ts proves it, and that no index is idle. A status is met by so many products that
+-- an index on it would not be used.
+--
+-- What each index serves, and its size at 1,000,000 products that came one by one. An insert takes 3 to 4 microseconds more
+-- for each; a change of stock, the only frequent one, touches none of them.
+--
+--   products_pkey               one product; sort by id                                                                 39 MB
+--   products_created            sort by age (the default); age range                                                    50 MB
+--   products_price              sort by price; price range                                                              59 MB
+--   products_name               sort by name; one name                                                                  81 MB
+--   products_rating             sort by rating; minimal rating                                                          64 MB
+--   products_brand_created      brands by age                                                                           96 MB
+--   products_brand_price        brands by price, and a price range within a brand                                       70 MB
+--   products_brand_name         brands by name                                                                          74 MB
+--   products_brand_rating       brands by rating                                                                        48 MB
+--   products_category_created   categories by age                                                                       81 MB
+--   products_category_price     categories by price                                                                     68 MB
+--   products_category_name      categories by name                                                                      71 MB
+--   products_category_rating    categories by rating                                                                    45 MB
+--   products_rating_price       sort by rating, then price in either direction                                          47 MB
+--   products_rating_created     sort by rating, then age in either direction                                            47 MB
 CREATE INDEX products_created ON products (created_at, id);
 CREATE INDEX products_price ON products (price_minor, id);
 CREATE INDEX products_name ON products (name, id);
 CREATE INDEX products_rating ON products (rating_tenths, id);
 CREATE INDEX products_brand_created ON products (brand, created_at, id);
 CREATE INDEX products_brand_price ON products (brand, price_minor, id);
+CREATE INDEX products_brand_name ON products (brand, name, id);
+CREATE INDEX products_brand_rating ON products (brand, rating_tenths, id);
 CREATE INDEX products_category_created ON products (category, created_at, id);
 CREATE INDEX products_category_price ON products (category, price_minor, id);
-CREATE INDEX products_status_created ON products (status, created_at, id);
+CREATE INDEX products_category_name ON products (category, name, id);
+CREATE INDEX products_category_rating ON products (category, rating_tenths, id);
+CREATE INDEX products_rating_price ON products (rating_tenths, price_minor, id);
+CREATE INDEX products_rating_created ON products (rating_tenths, created_at, id);

@@ -21,6 +21,9 @@ import { decimalsOf } from '@shop/shared/runtime';
 
 export const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 
+/** Orders for which brand and category have an index each; see migrations/0001. */
+const scanned = ['createdAt', 'price', 'name', 'rating'];
+
 /** The whole surface of a product. What is not in this table neither leaves the service nor reaches SQL. */
 export function productSpec(currency: string): CollectionSpec<unknown> {
   const price = decimal(decimalsOf(currency));
@@ -31,12 +34,19 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
       id: { type: uuid(), operators: none, column: 'id', sortable: true },
       name: { type: text(200), operators: matched, column: 'name', sortable: true },
       description: { type: text(5000), operators: none, column: 'description' },
-      brand: { type: text(100), operators: matched, column: 'brand', scans: ['createdAt', 'price'] },
-      category: { type: text(100), operators: matched, column: 'category', scans: ['createdAt', 'price'] },
+      brand: { type: text(100), operators: matched, column: 'brand', scans: scanned },
+      category: { type: text(100), operators: matched, column: 'category', scans: scanned },
       price: { type: price, operators: ordered, column: 'price_minor', sortable: true },
       currency: { type: text(3), operators: none, column: 'NULL', write: () => JSON.stringify(currency) },
-      rating: { type: decimal(1), operators: ordered, column: 'rating_tenths', sortable: true, nullable: true },
-      status: { type: choice(statuses), operators: matched, column: 'status', scans: ['createdAt'] },
+      rating: {
+        type: decimal(1),
+        operators: ordered,
+        column: 'rating_tenths',
+        sortable: true,
+        nullable: true,
+        few: { from: 0, to: 50, followedBy: ['price', 'createdAt'] },
+      },
+      status: { type: choice(statuses), operators: matched, column: 'status' },
       inStock: { type: boolean(), operators: none, column: '(stock > reserved)' },
       createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
       updatedAt: { type: time(), operators: none, column: 'updated_at' },

@@ -15,7 +15,7 @@ export interface SampleProduct {
   readonly createdAt: string;
 }
 
-interface Category {
+interface Department {
   readonly name: string;
   readonly things: readonly string[];
   /** Major units. */
@@ -23,7 +23,7 @@ interface Category {
   readonly to: number;
 }
 
-const categories: readonly Category[] = [
+const departments: readonly Department[] = [
   {
     name: 'Kitchen',
     things: ['Kettle', 'Pan', 'Knife', 'Mixing Bowl', 'Grater', 'Toaster', 'Teapot', 'Whisk'],
@@ -112,11 +112,11 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
   const oneOf = <T>(list: readonly T[]): T => list[below(list.length)] as T;
   const unit = 10 ** decimals;
   for (let index = 0; index < count; index += 1) {
-    const category = oneOf(categories);
-    const [thing, quality, material] = [oneOf(category.things), oneOf(qualities), oneOf(materials)];
+    const department = oneOf(departments);
+    const [thing, quality, material] = [oneOf(department.things), oneOf(qualities), oneOf(materials)];
     const createdAt = firstDay + Math.floor((span * (index + random())) / count);
     // Most things are cheap: the cube pulls prices to the lower end. Most prices end in 9 tenths or 99 hundredths.
-    const major = category.from + (category.to - category.from) * random() ** 3;
+    const major = department.from + (department.to - department.from) * random() ** 3;
     const charm = decimals === 0 ? 0 : Math.round(unit * oneOf([0.99, 0.9, 0.5, 0.49, 0, random()]));
     const roll = random();
     yield {
@@ -124,7 +124,7 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
       name: `${quality} ${material} ${thing} ${100 + below(900)}`,
       description: `${quality} ${thing.toLowerCase()} with ${material.toLowerCase()}, made to be used every day and repaired when it must be.`,
       brand: `${oneOf(beginnings)}${oneOf(endings)}`,
-      category: category.name,
+      category: `${department.name} / ${thing}`,
       price: Math.floor(major) * unit + Math.min(charm, unit - 1),
       // The mean of three draws: many good, few bad.
       rating: random() < 1 / 12 ? null : Math.min(50, Math.round(18 + 11 * (random() + random() + random()))),

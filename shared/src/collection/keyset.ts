@@ -1,10 +1,13 @@
 // The SQL condition "after this row" in a total order, in a form that PostgreSQL seeks instead of filtering.
 import type { Direction } from './spec.ts';
 
-export interface SortColumn {
+export interface OrderColumn {
   readonly column: string;
   readonly direction: Direction;
   readonly nullable: boolean;
+}
+
+export interface SortColumn extends OrderColumn {
   /** Parameter that holds the last row's value; undefined when that value is NULL. */
   readonly parameter: string | undefined;
 }
@@ -42,7 +45,7 @@ function spelledOut([first, ...rest]: readonly SortColumn[]): string {
 }
 
 /** ORDER BY of the columns, NULLs last. */
-export function orderBy(columns: readonly Pick<SortColumn, 'column' | 'direction' | 'nullable'>[]): string {
+export function orderBy(columns: readonly OrderColumn[]): string {
   return columns
     .map(({ column, direction, nullable }) =>
       direction === 'asc' ? column : `${column} DESC${nullable ? ' NULLS LAST' : ''}`,

@@ -27,6 +27,11 @@ export interface Field<Context = unknown> {
    * page and reading the table when the wanted rows are rare or old.
    */
   readonly scans?: readonly string[];
+  /**
+   * The whole numbers that the column can hold, when they are few, and the sort fields for which an index (this column,
+   * that column, id) exists. A sort by this field and then by one of those is read value by value.
+   */
+  readonly few?: { readonly from: number; readonly to: number; readonly followedBy: readonly string[] };
   /** JSON text in place of the type's own; undefined leaves the member out. */
   readonly write?: (column: string | null, context: Context) => string | undefined;
 }
@@ -61,6 +66,13 @@ export const bounds = {
 /** The field of that name; own members only, so that `__proto__` and `constructor` are no fields. */
 export function fieldOf<Context>(spec: CollectionSpec<Context>, name: string): Field<Context> | undefined {
   return Object.hasOwn(spec.fields, name) ? spec.fields[name] : undefined;
+}
+
+/** @throws RangeError when the table has no such field, which is a fault of ours: names of clients are checked before */
+export function fieldNamed(spec: CollectionSpec<never>, name: string): Field<never> {
+  const field = spec.fields[name];
+  if (!field) throw new RangeError(`${spec.name} has no field ${name}`);
+  return field;
 }
 
 /** Names of the fields that a filter may speak of. */

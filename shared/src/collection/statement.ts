@@ -1,8 +1,9 @@
 // Checked criteria → one parameterised SELECT for their shape: the text is made once, the values per request.
+import { type Branch, branchesOf, isSteady, type Located } from './branches.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import type { Position } from './cursor.ts';
-import { after, orderBy, type SortColumn } from './keyset.ts';
-import type { CollectionSpec, Field } from './spec.ts';
+import { after, type OrderColumn, orderBy, type SortColumn } from './keyset.ts';
+import { type CollectionSpec, fieldNamed } from './spec.ts';
 
 /** Values for the scope of a spec: name → value. */
 export type Scope = Readonly<Record<string, string>>;
@@ -19,10 +20,7 @@ export interface Statement {
   readonly values: (input: Input) => unknown[];
   /** Column of the result that holds each selected expression. */
   readonly columns: ReadonlyMap<string, number>;
-  /**
-   * Whether one plan serves all values. Where rows are filtered along an index, the best plan depends on how many rows
-   * the values keep, and PostgreSQL has to see them.
-   */
+  /** Whether one plan serves all values, so that it is worth keeping. */
   readonly steady: boolean;
 }
 
@@ -45,25 +43,12 @@ export function shapeOf({ criteria, position }: Input): string {
 
 type Binding = (input: Input) => unknown;
 
-/** A condition by its place, which is the same in every request of a shape, while its values are not. */
-interface Located {
-  readonly condition: Condition;
-  readonly key: string;
-  readonly find: (criteria: Criteria) => Condition | undefined;
-}
-
-interface Branch {
-  readonly conditions: readonly Located[];
-  /** The leading sort column of this branch's rows: any value, present, or absent. */
-  readonly leading: 'any' | 'present' | 'absent';
-}
-
 /** Compiles the shape of a request. Identifiers come from the spec alone; everything else is a parameter. */
 export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const { criteria } = input;
   const bindings: Binding[] = [];
   const numbers = new Map<string, string>();
-  const bind = (key: string, cast: string, binding: Binding): string => {
+  const bind: Bind = (key, cast, binding) => {
     const known = numbers.get(key);
     if (known) return known;
     bindings.push(binding);
@@ -79,22 +64,36 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   );
 
   let steady = true;
-  const texts = branchesOf(spec, input).flatMap((branch) => {
-    const fan = fanned(spec, criteria, branch.conditions);
-    const rest = branch.conditions.filter((each) => each !== fan);
+  const texts = branchesOf(spec, criteria, input.position).flatMap((branch) => {
+    const { fan, ties } = branch;
+    const order = sortColumns(spec, input, branch, bind);
     const where = [
       ...scope,
-      ...rest.map((each) => conditionSql(spec, each, bind)),
-      ...leadingSql(spec, criteria, branch),
-      ...afterSql(spec, input, branch, bind),
+      ...branch.rest.map((each) => conditionSql(spec, each, bind)),
+      ...leadingSql(branch, order),
+      ...afterSql(input, branch, order),
     ];
-    steady &&= isSteady(spec, criteria, rest, fan);
-    const order = orderBy(sortColumns(spec, criteria, branch));
-    const select = (fixed: readonly string[]) => {
+    steady &&= isSteady(spec, criteria, branch);
+    const select = (fixed: readonly string[], by: readonly OrderColumn[] = order) => {
       const all = [...fixed, ...where];
       const condition = all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '';
-      return `SELECT ${list} FROM ${spec.from}${condition} ORDER BY ${order} LIMIT ${rows}`;
+      return `SELECT ${list} FROM ${spec.from}${condition} ORDER BY ${orderBy(by)} LIMIT ${rows}`;
     };
+    if (ties === 'all' || ties === 'later') {
+      const [leading, ...others] = order;
+      if (!leading) throw new RangeError('an order has at least one column');
+      const { from, to } = fieldNamed(spec, criteria.sort[0]?.field ?? 'id').few ?? { from: 0, to: 0 };
+      const sign = leading.direction === 'asc' ? '>' : '<';
+      const values = `SELECT value FROM generate_series(${from}, ${to}) AS value${
+        ties === 'later' ? ` WHERE value ${sign} ${leading.parameter}` : ''
+      } ORDER BY value ${leading.direction.toUpperCase()}`;
+      const scans = select([`${leading.column} = tie.value`], others);
+      const tie = { column: 'tie.value', direction: leading.direction, nullable: false };
+      const merge = orderBy([tie, ...resultColumns(columns, others)]);
+      return [
+        `SELECT page.* FROM (${values}) AS tie CROSS JOIN LATERAL (${scans}) AS page ORDER BY ${merge} LIMIT ${rows}`,
+      ];
+    }
     if (fan?.condition.operator !== 'in') return [select([])];
     const { column, type } = fieldNamed(spec, fan.condition.field);
     const { values } = fan.condition;
@@ -118,6 +117,13 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   return { text, steady, columns, values: (given) => bindings.map((binding) => binding(given)) };
 }
 
+type Bind = (key: string, cast: string, binding: Binding) => string;
+
+/** The columns as a result of the select list names them. */
+function resultColumns(columns: ReadonlyMap<string, number>, sort: readonly OrderColumn[]): OrderColumn[] {
+  return sort.map(({ column, direction, nullable }) => ({ column: `c${columns.get(column)}`, direction, nullable }));
+}
+
 /** Branches under one order and limit. Only alternatives can hold a row twice; id makes equal sort values equal rows. */
 function merged(
   spec: CollectionSpec<never>,
@@ -125,20 +131,15 @@ function merged(
   columns: ReadonlyMap<string, number>,
   texts: readonly string[],
 ): string {
-  const sort = criteria.sort.map(({ field, direction }) => {
-    const { column, nullable } = fieldNamed(spec, field);
-    return { column: `c${columns.get(column)}`, direction, nullable: nullable === true };
+  const named = criteria.sort.map(({ field, direction }) => {
+    const { column, nullable = false } = fieldNamed(spec, field);
+    return { column, direction, nullable };
   });
+  const sort = resultColumns(columns, named);
   const distinct = criteria.or.length > 1 ? `DISTINCT ON (${sort.map(({ column }) => column).join(', ')}) ` : '';
   const list = [...columns.values()].map((index) => `c${index}`).join(', ');
   const union = texts.map((text) => `(${text})`).join(' UNION ALL ');
   return `SELECT ${distinct}${list} FROM (${union}) AS merged ORDER BY ${orderBy(sort)} LIMIT ${criteria.limit + 1}`;
-}
-
-function fieldNamed(spec: CollectionSpec<never>, name: string): Field<never> {
-  const field = spec.fields[name];
-  if (!field) throw new RangeError(`${spec.name} has no field ${name}`);
-  return field;
 }
 
 /** Expressions to select: those of the members asked for, and the sort columns for the cursor. */
@@ -152,79 +153,45 @@ function selected(spec: CollectionSpec<never>, criteria: Criteria): Map<string, 
   return columns;
 }
 
-/**
- * One branch per alternative. When the leading sort column may be NULL, its NULLs are a branch of their own: "present,
- * then absent" is no order of an index, while each half is.
- */
-function branchesOf(spec: CollectionSpec<never>, { criteria, position }: Input): Branch[] {
-  const common: Located[] = criteria.conditions.map((condition, index) => ({
-    condition,
-    key: `${index}`,
-    find: (given) => given.conditions[index],
-  }));
-  const alternatives = criteria.or.map((group, at) =>
-    group.map((condition, index): Located => {
-      return { condition, key: `${at}/${index}`, find: (given) => given.or[at]?.[index] };
-    }),
-  );
-  const [leading] = criteria.sort;
-  return (alternatives.length > 0 ? alternatives : [[]]).flatMap((group): Branch[] => {
-    const conditions = [...common, ...group];
-    const mayBeAbsent =
-      leading !== undefined &&
-      fieldNamed(spec, leading.field).nullable === true &&
-      conditions.every(({ condition }) => condition.field !== leading.field);
-    if (!mayBeAbsent) return [{ conditions, leading: 'any' }];
-    const absent = { conditions, leading: 'absent' } as const;
-    return position?.[0] === null ? [absent] : [{ conditions, leading: 'present' }, absent];
-  });
+function leadingSql({ leading, ties }: Branch, [first]: readonly SortColumn[]): string[] {
+  if (!first || ties === 'all' || ties === 'later') return [];
+  if (ties === 'same') return [`${first.column} = ${first.parameter}`];
+  return leading === 'any' ? [] : [`${first.column} IS ${leading === 'absent' ? '' : 'NOT '}NULL`];
 }
 
-function leadingSql(spec: CollectionSpec<never>, { sort: [leading] }: Criteria, branch: Branch): string[] {
-  if (!leading || branch.leading === 'any') return [];
-  return [`${fieldNamed(spec, leading.field).column} IS ${branch.leading === 'absent' ? '' : 'NOT '}NULL`];
-}
-
-/** Sort columns as a branch sees them: conditions and the split settle whether the leading one can be NULL. */
+/** Sort columns as a branch sees them: conditions and the split settle whether one can be NULL. */
 function sortColumns(
-  spec: CollectionSpec<never>,
-  criteria: Criteria,
-  branch: Branch,
-): Pick<SortColumn, 'column' | 'direction' | 'nullable'>[] {
-  return criteria.sort.map(({ field, direction }, index) => {
-    const { column, nullable } = fieldNamed(spec, field);
-    const settled = index === 0 || branch.conditions.some(({ condition }) => condition.field === field);
-    return { column, direction, nullable: nullable === true && !settled };
-  });
-}
-
-function afterSql(
   spec: CollectionSpec<never>,
   { criteria, position }: Input,
   branch: Branch,
-  bind: (key: string, cast: string, binding: Binding) => string,
-): string[] {
-  if (!position) return [];
-  // Present values come first, so that after one of them every absent row follows.
-  if (branch.leading === 'absent' && position[0] !== null) return [];
-  const columns = sortColumns(spec, criteria, branch).map((each, index): SortColumn => {
-    const { cast } = fieldNamed(spec, criteria.sort[index]?.field ?? 'id').type;
-    const present = position[index] !== null;
+  bind: Bind,
+): SortColumn[] {
+  return criteria.sort.map(({ field, direction }, index) => {
+    const { column, nullable, type } = fieldNamed(spec, field);
+    const settled = index === 0 || branch.conditions.some(({ condition }) => condition.field === field);
     return {
-      ...each,
-      parameter: present ? bind(`after ${index}`, cast, (given) => given.position?.[index]) : undefined,
+      column,
+      direction,
+      nullable: nullable === true && !settled,
+      // Bound only where it is used: PostgreSQL refuses a parameter that a statement does not mention.
+      get parameter() {
+        if (!position || position[index] === null) return undefined;
+        return bind(`after ${index}`, type.cast, (given) => given.position?.[index]);
+      },
     };
   });
-  return [after(branch.leading === 'absent' ? columns.slice(1) : columns)];
+}
+
+function afterSql({ position }: Input, { leading, ties }: Branch, order: readonly SortColumn[]): string[] {
+  if (!position || ties === 'all' || ties === 'later') return [];
+  // Present values come first, so that after one of them every absent row follows.
+  if (leading === 'absent' && position[0] !== null) return [];
+  return [after(leading === 'absent' || ties === 'same' ? order.slice(1) : order)];
 }
 
 const signs = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
 
-function conditionSql(
-  spec: CollectionSpec<never>,
-  { condition, key, find }: Located,
-  bind: (key: string, cast: string, binding: Binding) => string,
-): string {
+function conditionSql(spec: CollectionSpec<never>, { condition, key, find }: Located, bind: Bind): string {
   const { column, type } = fieldNamed(spec, condition.field);
   const binding: Binding = (given) => {
     const found = find(given.criteria);
@@ -232,28 +199,4 @@ function conditionSql(
   };
   if (condition.operator === 'in') return `${column} = ANY(${bind(key, `${type.cast}[]`, binding)})`;
   return `${column} ${signs[condition.operator]} ${bind(key, type.cast, binding)}`;
-}
-
-/** The list to read as one ordered scan per value: the first that has an index for this order. */
-function fanned(spec: CollectionSpec<never>, criteria: Criteria, conditions: readonly Located[]): Located | undefined {
-  if (conditions.some(({ condition }) => condition.operator === 'eq' && isScanned(spec, criteria, condition))) {
-    return undefined;
-  }
-  return conditions.find(({ condition }) => condition.operator === 'in' && isScanned(spec, criteria, condition));
-}
-
-function isScanned(spec: CollectionSpec<never>, { sort }: Criteria, { field }: Condition): boolean {
-  return fieldNamed(spec, field).scans?.includes(sort[0]?.field ?? '') === true;
-}
-
-function isSteady(
-  spec: CollectionSpec<never>,
-  criteria: Criteria,
-  rest: readonly Located[],
-  fan: Located | undefined,
-): boolean {
-  const seeks = ({ condition }: Located) =>
-    condition.field === criteria.sort[0]?.field ||
-    (condition.operator === 'eq' && isScanned(spec, criteria, condition));
-  return fan !== undefined || rest.every(seeks) || rest.some((each) => each.condition.operator === 'eq' && seeks(each));
 }

@@ -1,0 +1,143 @@
+// Every permitted sort, alone and with the common filters, reads a page from an index; and every index is one of those read.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Criteria, compile, fromBody, fromQuery, type Input } from '@shop/shared/collection';
+import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
+import pg from 'pg';
+import { productSpec } from '../src/product.ts';
+import { seedProducts } from '../src/seed.ts';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly Plan[];
+}
+
+const spec = productSpec('EUR');
+const limit = 20;
+const used = new Set<string>();
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase(['catalogue']);
+  const pool = new pg.Pool({ connectionString: database.urls.catalogue });
+  await seedProducts({ pool, count: 40_000, seed: 3, decimals: 2 });
+  await pool.end();
+  client = new pg.Client({ connectionString: database.urls.catalogue });
+  await client.connect();
+  await client.query('VACUUM (ANALYZE) products');
+}, 120_000);
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+/** The plan that production gets: one for all values where the statement is steady, made for the values elsewhere. */
+async function explain(input: Input): Promise<Plan> {
+  const { text, steady, values } = compile(spec, input);
+  await client.query(`SET plan_cache_mode = ${steady ? 'force_generic_plan' : 'force_custom_plan'}`);
+  const given = values(input);
+  const literals = given.map((value) =>
+    Array.isArray(value)
+      ? `ARRAY[${value.map((each) => pg.escapeLiteral(String(each)))}]`
+      : pg.escapeLiteral(String(value)),
+  );
+  const types = given.map((_, index) => new RegExp(`\\$${index + 1}::([a-z]+(\\[\\])?)`).exec(text)?.[1] ?? 'text');
+  await client.query(`PREPARE asked ${types.length > 0 ? `(${types.join()})` : ''} AS ${text}`);
+  const call = `EXECUTE asked ${literals.length > 0 ? `(${literals.map((each, index) => `${each}::${types[index]}`).join()})` : ''}`;
+  const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${call}`);
+  await client.query('DEALLOCATE asked');
+  return rows[0]['QUERY PLAN'][0].Plan;
+}
+
+/** First page, and a page from the middle. */
+async function plansOf(criteria: Criteria): Promise<Plan[]> {
+  const first = { criteria, position: undefined, scope: {} };
+  const far = { ...first, criteria: { ...criteria, limit: 5_000 } };
+  const statement = compile(spec, far);
+  const { rows } = await client.query<(string | null)[]>({
+    text: statement.text,
+    values: statement.values(far),
+    rowMode: 'array',
+    types: { getTypeParser: () => (text: string) => text },
+  });
+  const middle = rows[Math.floor(rows.length / 2)] ?? [];
+  const position = criteria.sort.map(
+    ({ field }) => middle[statement.columns.get(spec.fields[field]?.column ?? '') ?? -1] ?? null,
+  );
+  return [await explain(first), await explain({ ...first, position })];
+}
+
+function nodes(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+}
+
+/** What a page must never need. Sorting a page of each branch is part of merging them. */
+function faults(plan: Plan): string[] {
+  const all = nodes(plan);
+  const pages = all
+    .filter((node) => node['Node Type'] === 'Limit')
+    .reduce((sum, node) => sum + node['Actual Loops'], 0);
+  for (const node of all) if (node['Index Name']) used.add(node['Index Name']);
+  return all.flatMap((node) => {
+    if (node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'products') return ['reads the whole table'];
+    const sorted = (node.Plans?.[0]?.['Actual Rows'] ?? 0) * (node.Plans?.[0]?.['Actual Loops'] ?? 0);
+    if (node['Node Type'] === 'Sort' && sorted > (limit + 1) * pages) return [`sorts ${sorted} rows`];
+    return [];
+  });
+}
+
+const sorts = ['createdAt', 'name', 'price', 'rating', 'id'].flatMap((field) => [`${field}:asc`, `${field}:desc`]);
+const brands = ['Nordwick', 'Ashdale', 'Greyford'];
+const filters: Readonly<Record<string, Record<string, string>>> = {
+  alone: {},
+  'with a price range': { price: 'gte:20,lt:60' },
+  'with one brand': { brand: 'Nordwick' },
+  'with a list of brands': { brand: brands.join() },
+  'with a long list of brands': {
+    brand: 'Altberg,Altley,Feldhaus,Berghaus,Lindley,Havenford,Oakton,Stonedale,Winwick,Ashton',
+  },
+  'with a category': { category: 'Audio / Speaker' },
+  'with two categories': { category: 'Audio / Speaker,Garden / Hose' },
+  'with a status': { status: 'pending' },
+  'with two statuses': { status: 'available,active' },
+  'with a minimal rating': { rating: 'gte:4' },
+};
+
+describe.each(Object.entries(filters))('%s', (_name, filter) => {
+  it.each(sorts)('sort=%s', async (sort) => {
+    // Sorted by id, a filter has no index of its own: nobody browses by id.
+    if (sort.startsWith('id') && Object.keys(filter).length > 0) return;
+    for (const plan of await plansOf(fromQuery(spec, { ...filter, sort }))) expect(faults(plan)).toEqual([]);
+  });
+});
+
+describe('two criteria', () => {
+  const pairs = sorts.flatMap((a) => sorts.filter((b) => a.split(':')[0] !== b.split(':')[0]).map((b) => `${a},${b}`));
+  it.each(pairs.filter((pair) => !pair.startsWith('id')))('sort=%s', async (sort) => {
+    for (const plan of await plansOf(fromQuery(spec, { sort }))) expect(faults(plan)).toEqual([]);
+  });
+});
+
+describe('alternatives', () => {
+  it.each(['createdAt', 'price'])('three or groups by %s', async (field) => {
+    const or = [
+      { brand: { eq: 'Nordwick' }, price: { lt: 20 } },
+      { brand: { in: brands } },
+      { category: { eq: 'Audio / Speaker' } },
+    ];
+    const sort = [{ field, direction: 'desc' }];
+    for (const plan of await plansOf(fromBody(spec, { filters: { or }, sort }))) expect(faults(plan)).toEqual([]);
+  });
+});
+
+describe('indexes', () => {
+  it('are all used by one of these pages', async () => {
+    const { rows } = await client.query("SELECT indexname FROM pg_indexes WHERE tablename = 'products' ORDER BY 1");
+    expect(rows.map(({ indexname }) => indexname).filter((name) => !used.has(name))).toEqual([]);
+  });
+});

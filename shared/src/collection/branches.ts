@@ -1,0 +1,101 @@
+// Decides how a request is read: as which ordered scans, one beside the other.
+import type { Condition, Criteria } from './criteria.ts';
+import type { Position } from './cursor.ts';
+import { type CollectionSpec, fieldNamed } from './spec.ts';
+
+/** A condition by its place, which is the same in every request of a shape, while its values are not. */
+export interface Located {
+  readonly condition: Condition;
+  readonly key: string;
+  readonly find: (criteria: Criteria) => Condition | undefined;
+}
+
+/** Rows that one ordered scan, or one for each of some values, gives. */
+export interface Branch {
+  readonly conditions: readonly Located[];
+  /** The leading sort column of this branch's rows: any value, present, or absent. */
+  readonly leading: 'any' | 'present' | 'absent';
+  /**
+   * Set when each value of the leading column is read as a scan of its own: all values, those after the last row's, or
+   * the last row's own value.
+   */
+  readonly ties?: 'all' | 'later' | 'same';
+  /** The list to read as one ordered scan per value. */
+  readonly fan: Located | undefined;
+  /** The conditions but the fan. */
+  readonly rest: readonly Located[];
+}
+
+/**
+ * One branch per alternative. When the leading sort column may be NULL, its NULLs are a branch of their own: "present,
+ * then absent" is no order of an index, while each half is.
+ */
+export function branchesOf(spec: CollectionSpec<never>, criteria: Criteria, position: Position | undefined): Branch[] {
+  const common: Located[] = criteria.conditions.map((condition, index) => ({
+    condition,
+    key: `${index}`,
+    find: (given) => given.conditions[index],
+  }));
+  const alternatives = criteria.or.map((group, at) =>
+    group.map((condition, index): Located => {
+      return { condition, key: `${at}/${index}`, find: (given) => given.or[at]?.[index] };
+    }),
+  );
+  const leading = criteria.sort[0]?.field ?? 'id';
+  return (alternatives.length > 0 ? alternatives : [[]]).flatMap((group): Branch[] => {
+    const conditions = [...common, ...group];
+    const fan = fanned(spec, criteria, conditions);
+    const given = { conditions, fan, rest: conditions.filter((each) => each !== fan) };
+    const mayBeAbsent =
+      fieldNamed(spec, leading).nullable === true && conditions.every(({ condition }) => condition.field !== leading);
+    const absent: Branch = { ...given, leading: 'absent' };
+    if (mayBeAbsent && position?.[0] === null) return [absent];
+    const present: Branch = { ...given, leading: mayBeAbsent ? 'present' : 'any' };
+    return [...byTies(spec, criteria, position, present), ...(mayBeAbsent ? [absent] : [])];
+  });
+}
+
+/** A few-valued leading column with a second criterion: within one value an index gives either direction. */
+function byTies(
+  spec: CollectionSpec<never>,
+  { sort: [first, second] }: Criteria,
+  position: Position | undefined,
+  branch: Branch,
+): Branch[] {
+  const { few } = fieldNamed(spec, first?.field ?? 'id');
+  const direct = branch.fan || branch.conditions.some(({ condition }) => isEquality(spec, first?.field, condition));
+  if (!few?.followedBy.includes(second?.field ?? '') || direct) return [branch];
+  if (!position) return [{ ...branch, ties: 'all' }];
+  return [
+    { ...branch, ties: 'same' },
+    { ...branch, ties: 'later' },
+  ];
+}
+
+/** The first list that has an index for this order, unless an equality already has one. */
+function fanned(spec: CollectionSpec<never>, { sort }: Criteria, conditions: readonly Located[]): Located | undefined {
+  const leading = sort[0]?.field;
+  if (conditions.some(({ condition }) => isEquality(spec, leading, condition))) return undefined;
+  return conditions.find(({ condition }) => condition.operator === 'in' && isScanned(spec, leading, condition));
+}
+
+function isEquality(spec: CollectionSpec<never>, leading: string | undefined, condition: Condition): boolean {
+  return condition.operator === 'eq' && isScanned(spec, leading, condition);
+}
+
+function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { field }: Condition): boolean {
+  return fieldNamed(spec, field).scans?.includes(leading ?? '') === true;
+}
+
+/**
+ * Whether one plan serves all values of a branch. Where rows are filtered along an index, the best plan depends on how
+ * many rows the values keep, and PostgreSQL has to see them.
+ */
+export function isSteady(spec: CollectionSpec<never>, { sort }: Criteria, { fan, rest }: Branch): boolean {
+  const leading = sort[0]?.field;
+  return (
+    fan !== undefined ||
+    rest.some(({ condition }) => isEquality(spec, leading, condition)) ||
+    rest.every(({ condition }) => condition.field === leading)
+  );
+}
