@@ -1,5 +1,5 @@
 // Gives every documented refusal an example, so that nobody has to provoke one to see what it looks like.
-import { Problem, type ProblemCode, problemDocument, problemMediaType, problems } from '@shop/shared/http';
+import { Problem, type ProblemCode, problemDocument, problemMediaType, problems } from '@shop/shared/protocol';
 import { problemTexts } from '../plugin/problem-texts.ts';
 import { type Node, nodeOf, textOf } from './document.ts';
 

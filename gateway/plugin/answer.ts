@@ -1,5 +1,5 @@
 // Everything the gateway says by itself: problem documents and small documents, with the headers every answer carries.
-import { Problem, problemDocument, problemMediaType } from '@shop/shared/http';
+import { Problem, problemDocument, problemMediaType } from '@shop/shared/protocol';
 import type { Log } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from './exchange.ts';
 

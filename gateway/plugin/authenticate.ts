@@ -1,6 +1,6 @@
 // Policy `authenticate`: who is calling, and whether the operation's contract lets them; services ask again themselves.
 import { bearerChallenge, hasScopes, type TokenVerifier } from '@shop/shared/auth';
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/protocol';
 import { actionSchema, type GatewayRequest, type Policy } from './exchange.ts';
 
 /** Public, optional or required, and the scopes, come from the contract of the operation. */

@@ -1,5 +1,5 @@
 // The request body: small ones are taken in whole before a service hears of them, larger ones stream through.
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/protocol';
 import type { GatewayRequest, GatewayResponse } from './exchange.ts';
 import { contentTooLarge } from './guard.ts';
 

@@ -1,7 +1,7 @@
 // One request on its way through the gateway: what the guard and the policies find out about it.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
-import type { ContractOperation } from '@shop/shared/http';
+import type { ContractOperation } from '@shop/shared/protocol';
 import type { GatewayConfig } from '../src/engine.ts';
 import type { Body } from './collect-body.ts';
 

@@ -1,5 +1,5 @@
 // Policy `forward`: hands the request to an address of the service, to another one when the first can have seen nothing.
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/protocol';
 import type { Address } from './address.ts';
 import { type Body, bodyOf } from './collect-body.ts';
 import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';

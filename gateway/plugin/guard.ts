@@ -1,6 +1,6 @@
 // The guard: runs before any pipeline, so that it also covers what no pipeline matches.
 import { isIP } from 'node:net';
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/protocol';
 import type { GatewayRequest, Middleware } from './exchange.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';
 import { identifyRequest, traceState } from './request-id.ts';

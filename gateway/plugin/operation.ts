@@ -1,6 +1,6 @@
 // Policy `operation`: which operation of the service's contract this is. What the contract lacks does not exist.
 import { isAbsolute, join } from 'node:path';
-import { type ContractOperation, loadContract, Problem } from '@shop/shared/http';
+import { type ContractOperation, loadContract, Problem } from '@shop/shared/protocol';
 import { actionSchema, type Policy } from './exchange.ts';
 
 interface PathNode {

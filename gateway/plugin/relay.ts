@@ -1,5 +1,5 @@
 // One attempt to have a service answer a request: the answer is passed on as it comes, at the pace the client takes it.
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/protocol';
 import type { Dispatcher } from 'undici';
 import type { Address } from './address.ts';
 import { commonHeaders } from './answer.ts';

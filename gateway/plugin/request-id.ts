@@ -1,5 +1,5 @@
 // Which request this is: X-Request-Id and the W3C trace context, honoured when they are safe and made otherwise.
-import { requestIdentity } from '@shop/shared/http';
+import { requestIdentity } from '@shop/shared/protocol';
 import type { GatewayRequest } from './exchange.ts';
 
 const validState = /^[\x20-\x7e]{1,512}$/;

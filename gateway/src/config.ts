@@ -31,7 +31,7 @@ export function readEnvironment(environment: Environment) {
     maximumTarget: integer('URL_LIMIT', { min: 1_024, max: 65_536, fallback: 8 * 1_024 }),
     maximumHeader: integer('HEADER_LIMIT', { min: 1_024, max: 65_536, fallback: 16 * 1_024 }),
     deadline: integer('REQUEST_TIMEOUT_MS', { min: 100, max: 600_000, fallback: 10_000 }),
-    drain: integer('DRAIN_MS', { min: 0, max: 3_000, fallback: 2_000 }),
+    drain: integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 }),
     configFolder: text('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
   });
 }

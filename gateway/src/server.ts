@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { Problem, problemDocument, problemMediaType } from '@shop/shared/http';
+import { Problem, problemDocument, problemMediaType } from '@shop/shared/protocol';
 import { type Log, newId, type ProcessLife, StartError } from '@shop/shared/runtime';
 import { sendProblem } from '../plugin/answer.ts';
 import { GatewayRequest, type GatewayResponse, type Middleware } from '../plugin/exchange.ts';
@@ -11,8 +11,8 @@ import type { GuardOptions } from '../plugin/guard.ts';
 /** Milliseconds for a client to deliver a whole request. */
 const arrival = 10_000;
 const idle = 60_000;
-/** For running requests once the port is closed. */
-const finishWithin = 7_000;
+/** From the signal to the end of the last running request. */
+const stopWithin = 9_500;
 
 const options = {
   IncomingMessage: GatewayRequest,
@@ -153,7 +153,7 @@ export async function listen(
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
     // Connections that fall idle after this moment close by themselves: their last answer said so.
-    await Promise.race([closed, setTimeout(finishWithin)]);
+    await Promise.race([closed, setTimeout(stopWithin - drain)]);
     server.closeAllConnections();
   });
   return (server.address() as AddressInfo).port;

@@ -1,0 +1,7 @@
+// Stock express-gateway: its own start, its own jwt and proxy policies, its logs turned down.
+process.env.LOG_LEVEL = 'error';
+const { join } = require('node:path');
+
+require('express-gateway')()
+  .load(process.env.EG_CONFIG_DIR ?? join(__dirname, 'config'))
+  .run();

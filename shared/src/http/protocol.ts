@@ -1,0 +1,14 @@
+// What the gateway and the services both speak: contracts, problem documents, request identity. Without Express and
+// without PostgreSQL, so that a process that needs neither does not carry them.
+export { notModified } from './conditional.ts';
+export { type Contract, type ContractOperation, loadContract, type Security } from './contract.ts';
+export {
+  type Fault,
+  Problem,
+  type ProblemCode,
+  type ProblemOptions,
+  problemDocument,
+  problemMediaType,
+  problems,
+} from './problem.ts';
+export { type RequestIdentity, requestIdentity } from './request-identity.ts';
