@@ -1,6 +1,6 @@
 // The environment of the accounts service as one frozen object; every mistake is reported at once.
 import { availableParallelism } from 'node:os';
-import { choice, type Environment, integer, readConfig, secret, text, url } from '@shop/shared/runtime';
+import { choice, type Environment, integer, readConfig, secret, share, text, url } from '@shop/shared/runtime';
 
 export type Config = ReturnType<typeof readAccountsConfig>;
 
@@ -17,6 +17,8 @@ export function readAccountsConfig(environment: Environment) {
     /** What an outside identity provider signs with; ours are ES256. */
     jwtAlgorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
     internalSecret: secret('INTERNAL_SECRET'),
+    /** How many of its answers it holds against its contract while it works. */
+    contractWatch: share('CONTRACT_WATCH', 0),
     /** Passwords hashed at once. One hash keeps one core and 19 MiB busy for about 20 ms. */
     hashConcurrency: integer('HASH_CONCURRENCY', { min: 1, max: 64, fallback: Math.min(availableParallelism(), 4) }),
     /** Passwords that wait for their turn; more are refused with 503. */

@@ -59,6 +59,15 @@ await runProcess('accounts', async (life) => {
     tokenIssuer: { issuer: config.jwtIssuer, audience: config.jwtAudience },
     refreshTokenDays: config.refreshTokenDays,
   };
-  const app = createApp({ name: 'accounts', contract, operations, context, verifier, health, log });
+  const app = createApp({
+    name: 'accounts',
+    contract,
+    operations,
+    context,
+    verifier,
+    contractWatch: config.contractWatch,
+    health,
+    log,
+  });
   await serve(app, { host: config.host, port: config.port, health, life });
 });

@@ -7,6 +7,7 @@ import {
   keyList,
   readConfig,
   secret,
+  share,
   text,
   url,
 } from '@shop/shared/runtime';
@@ -23,6 +24,8 @@ export function readCatalogueConfig(environment: Environment) {
     /** What an outside identity provider signs with; ours are ES256. */
     jwtAlgorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
     internalSecret: secret('INTERNAL_SECRET'),
+    /** How many of its answers it holds against its contract while it works. */
+    contractWatch: share('CONTRACT_WATCH', 0),
     cursorKeys: keyList('CURSOR_KEYS'),
     currency: currency('SHOP_CURRENCY', 'EUR'),
     ordersUrl: url('ORDERS_URL', ['http', 'https']),

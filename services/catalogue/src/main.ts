@@ -73,6 +73,7 @@ await runProcess('catalogue', async (life) => {
     context,
     verifier,
     serviceTokens,
+    contractWatch: config.contractWatch,
     health,
     log,
   });

@@ -60,6 +60,7 @@ await runProcess('orders', async (life) => {
     context,
     verifier,
     serviceTokens,
+    contractWatch: config.contractWatch,
     health,
     log,
   });

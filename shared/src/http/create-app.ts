@@ -4,6 +4,7 @@ import { bearerChallenge, type Caller, type ServiceTokens, type TokenVerifier } 
 import type { Health, Log } from '../runtime/index.ts';
 import { notModified } from './conditional.ts';
 import type { Contract, ContractOperation } from './contract.ts';
+import { watchAnswers } from './contract-watch.ts';
 import type { Operation, Operations, Reply } from './operation.ts';
 import { Problem, problemDocument, problemMediaType } from './problem.ts';
 import { problemOf } from './problem-of.ts';
@@ -21,6 +22,8 @@ export interface AppOptions<Context> {
   readonly verifier?: TokenVerifier;
   /** Needed when the contract has internal operations. */
   readonly serviceTokens?: ServiceTokens;
+  /** The share of its answers that is held against the contract, from 0 to 1; none when not given. */
+  readonly contractWatch?: number;
   readonly health: Health;
   readonly log: Log;
 }
@@ -39,6 +42,8 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
   app.set('query parser', false);
 
   app.use(identify);
+  const { contract, contractWatch = 0, log } = options;
+  if (contractWatch > 0) app.use(watchAnswers(contract, contractWatch, log));
   app.get('/health/live', (_request, response) => send(response, { status: 200, body: { status: 'live' } }));
   app.get('/health/ready', async (_request, response) => {
     const { ready, checks } = await options.health.report();
@@ -80,6 +85,7 @@ async function handle<Context>(
   request: Request,
   response: Response,
 ): Promise<void> {
+  response.locals.operationId = operation.operationId;
   const caller = await authenticate(options, operation, request.headers.authorization);
   const path = request.params as Readonly<Record<string, string>>;
   requireAcceptable(request);

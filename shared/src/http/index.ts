@@ -2,6 +2,7 @@
 export { etagOf, notModified, requireMatch } from './conditional.ts';
 export { type Contract, type ContractOperation, loadContract, type Security } from './contract.ts';
 export type { Answer } from './contract-answers.ts';
+export { type WatchCount, watchAnswers } from './contract-watch.ts';
 export { type AppOptions, createApp } from './create-app.ts';
 export {
   type IdempotencyContext,

@@ -84,6 +84,19 @@ export function integer(name: string, range: { min: number; max: number; fallbac
   };
 }
 
+/** A share from 0, nothing, to 1, everything. */
+export function share(name: string, fallback: number): Variable<number> {
+  return {
+    name,
+    fallback: String(fallback),
+    parse(value) {
+      const part = /^\d?(\.\d{1,9})?$/.test(value) ? Number(value) : Number.NaN;
+      if (!(part >= 0 && part <= 1)) throw new Error(`must be a share from 0 to 1, such as 0.01, not "${value}"`);
+      return part;
+    },
+  };
+}
+
 /** One of a closed list of words. */
 export function choice<const T extends string>(name: string, words: readonly T[], fallback?: T): Variable<T> {
   return {

@@ -8,6 +8,7 @@ export {
   optional,
   readConfig,
   secret,
+  share,
   text,
   url,
   type Variable,
