@@ -8,6 +8,7 @@ import {
   type DeadLetter,
   type Message,
   type Outcome,
+  retryDelays,
   type Subscription,
   type Topology,
   type Transport,
@@ -19,15 +20,16 @@ export interface EmbeddedOptions extends TransportOptions {
   readonly namespace: string;
 }
 
-/** What a job carries: the content as it was published, and the attempts of jobs that were put off. */
+/** What a job carries: the content as it was published, and which attempt it is when it is not the first. */
 interface Payload {
   readonly content: string;
   readonly attempt?: number;
 }
 
 const connectWithin = 5_000;
-// A job whose process died is given to another one after this time: handlers take milliseconds.
-const expireInSeconds = 3;
+// A job whose process died is given to another one after this time, at most so often; handlers take milliseconds.
+const expireInSeconds = 5;
+const deliveryLimit = 20;
 const superviseSeconds = 2;
 const year = 365 * 24 * 60 * 60;
 
@@ -72,7 +74,7 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
     for (let delay = 100; !closing; delay = Math.min(delay * 2, 3_000)) {
       try {
         const next = await started();
-        for (const subscription of subscriptions) await startWork(next, subscription);
+        for (const subscription of subscriptions) await startWork(next, topology, subscription);
         boss = next;
         if (closing) await next.stop({ graceful: false });
         return;
@@ -106,7 +108,7 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
     },
     async subscribe(subscription) {
       subscriptions.add(subscription);
-      if (boss !== undefined) await startWork(boss, subscription);
+      if (boss !== undefined) await startWork(boss, topology, subscription);
       return async () => {
         subscriptions.delete(subscription);
         await boss?.offWork(subscription.consumer);
@@ -120,8 +122,11 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
         .map((job) => toDeadLetter(consumer, job));
     },
     async replay(consumer, id) {
-      if (!(await connected().findJobs(deadOf(consumer), { id, queued: true })).length) return false;
-      return (await connected().redrive(deadOf(consumer), { ids: [id], destination: consumer })) > 0;
+      const [job] = await connected().findJobs<Payload>(deadOf(consumer), { id, queued: true });
+      if (job === undefined) return false;
+      await connected().send(consumer, { content: job.data.content }, { id: newId() });
+      await connected().deleteJob(deadOf(consumer), id);
+      return true;
     },
     async discard(consumer, id) {
       if (!(await connected().findJobs(deadOf(consumer), { id, queued: true })).length) return false;
@@ -166,9 +171,8 @@ async function declareQueues(boss: PgBoss, topology: Topology): Promise<void> {
       ...common,
       deadLetter: deadOf(consumer),
       notify: true,
-      retryLimit: topology.retries,
-      retryDelay: topology.retryDelay,
-      retryBackoff: true,
+      retryLimit: deliveryLimit,
+      retryDelay: 0,
     };
     await boss.createQueue(consumer, queue);
     await boss.updateQueue(consumer, queue);
@@ -193,7 +197,7 @@ async function insert(
   return false;
 }
 
-async function startWork(boss: PgBoss, subscription: Subscription): Promise<void> {
+async function startWork(boss: PgBoss, topology: Topology, subscription: Subscription): Promise<void> {
   await boss.work(
     subscription.consumer,
     {
@@ -204,27 +208,29 @@ async function startWork(boss: PgBoss, subscription: Subscription): Promise<void
       pollingIntervalSeconds: 0.5,
       notifyPollingIntervalSeconds: 1, // delayed retries come due without a NOTIFY
     },
-    (jobs: JobWithMetadata<Payload>[]) => Promise.all(jobs.map((job) => takeJob(boss, subscription, job))),
+    (jobs: JobWithMetadata<Payload>[]) => Promise.all(jobs.map((job) => takeJob(boss, topology, subscription, job))),
   );
 }
 
-async function takeJob(boss: PgBoss, subscription: Subscription, job: JobWithMetadata<Payload>): Promise<JobResult> {
+/**
+ * A delivery that is to come again becomes a new job, as it becomes a new message in RabbitMQ: pg-boss's own retries are left for
+ * jobs whose process died. A death between the two makes a duplicate, never a loss.
+ */
+async function takeJob(
+  boss: PgBoss,
+  topology: Topology,
+  { consumer, take }: Subscription,
+  job: JobWithMetadata<Payload>,
+): Promise<JobResult> {
   const { content, attempt = 1 } = job.data;
-  const verdict = await subscription.take({ content, attempt: attempt + job.retryCount });
-  switch (verdict.kind) {
-    case 'done':
-      return { id: job.id, status: 'completed' };
-    case 'later': {
-      const data: Payload = { content, attempt: attempt + job.retryCount };
-      const left = Math.max(job.retryLimit - job.retryCount, 0);
-      await boss.send(subscription.consumer, data, { id: newId(), startAfter: 1, retryLimit: left });
-      return { id: job.id, status: 'completed' };
-    }
-    case 'failed':
-      return { id: job.id, status: 'failed', output: { reason: verdict.reason } };
-    case 'dead':
-      return { id: job.id, status: 'deadletter', output: { reason: verdict.reason } };
-  }
+  const verdict = await take({ content, attempt });
+  if (verdict.kind === 'done') return { id: job.id, status: 'completed' };
+  const delays = retryDelays(topology);
+  const delay = verdict.kind === 'failed' ? delays[attempt - 1] : verdict.kind === 'later' ? delays[0] : undefined;
+  if (delay === undefined) return { id: job.id, status: 'deadletter', output: { reason: verdict.reason } };
+  const again: Payload = { content, attempt: verdict.kind === 'failed' ? attempt + 1 : attempt };
+  await boss.send(consumer, again, { id: newId(), startAfter: delay });
+  return { id: job.id, status: 'completed' };
 }
 
 function toDeadLetter(consumer: string, job: JobWithMetadata<Payload>): DeadLetter {
@@ -233,7 +239,7 @@ function toDeadLetter(consumer: string, job: JobWithMetadata<Payload>): DeadLett
     consumer,
     id: job.id,
     reason: typeof output.reason === 'string' ? output.reason : `given up: ${JSON.stringify(output)}`,
-    attempts: (job.data.attempt ?? 1) + (job.sourceRetryCount ?? 0),
+    attempts: job.data.attempt ?? 1,
     deadAt: job.createdOn.toISOString(),
     content: job.data.content,
   };

@@ -2,7 +2,7 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import { familyOf } from './event.ts';
 import { isThere } from './rabbitmq-repeat.ts';
-import type { Topology } from './transport.ts';
+import { retryDelays, type Topology } from './transport.ts';
 
 /** The names that one namespace gives. */
 export function namesOf(namespace: string) {
@@ -23,11 +23,6 @@ export function namesOf(namespace: string) {
 }
 
 export type Names = ReturnType<typeof namesOf>;
-
-/** The delay before each retry, in seconds. */
-export function retryDelays({ retries, retryDelay }: Topology): number[] {
-  return Array.from({ length: retries }, (_, index) => retryDelay * 2 ** index);
-}
 
 /** Deliveries that end without a verdict, because the consumer died or lost its connection, before the message is a dead letter. */
 const deliveryLimit = 20;

@@ -3,11 +3,12 @@ import type { ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
 import { deadLettersOf } from './rabbitmq-dead-letters.ts';
 import { openLink } from './rabbitmq-link.ts';
 import { answerRequests, requestRepeat } from './rabbitmq-repeat.ts';
-import { declareConsumer, declareTopology, namesOf, retryDelays } from './rabbitmq-topology.ts';
+import { declareConsumer, declareTopology, namesOf } from './rabbitmq-topology.ts';
 import {
   BrokerAwayError,
   type Message,
   type Outcome,
+  retryDelays,
   type Subscription,
   type Transport,
   type TransportOptions,

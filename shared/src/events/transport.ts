@@ -75,6 +75,11 @@ export interface Topology {
   readonly retryDelay: number;
 }
 
+/** The delay before each retry, in seconds. */
+export function retryDelays({ retries, retryDelay }: Topology): number[] {
+  return Array.from({ length: retries }, (_, index) => retryDelay * 2 ** index);
+}
+
 export interface TransportOptions {
   /**
    * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` keeps several shops on one

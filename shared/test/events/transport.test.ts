@@ -97,6 +97,8 @@ describe.each(kinds)('%s', (kind) => {
       attempts: 3,
       content: released.content,
     });
+    await transport.replay('failing', letter?.id ?? '');
+    await eventually(() => expect(failing.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1]));
     await failing.stop();
   });
 
