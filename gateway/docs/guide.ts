@@ -47,9 +47,10 @@ function addressOf(href: string): string {
   return href.replace(/^([a-z-]+)\.md(?=#|$)/, '/docs/$1');
 }
 
-/** A request that a browser can send by following a link: a public GET and nothing else in the block. */
+/** A request that a browser can send by following a link: a public GET, and at most a `→ …` about its answer below it. */
 function openable(text: string): string | undefined {
-  return /^GET (\/v1\/products\S*)(?: HTTP\/1\.1)?$/.exec(text.trim())?.[1];
+  const target = /^GET (\/v1\/products[^\n]*?)(?:\n→[^\n]*)*$/.exec(text.trim())?.[1];
+  return target === undefined ? undefined : encodeURI(target);
 }
 
 function anchorOf(text: string): string {
