@@ -52,12 +52,14 @@ function section(type: string, mentions: readonly Mention[]): string {
   const takers = mentions
     .filter(({ action }) => action === 'receive')
     .map(({ service, summary }) => `- **${service}** ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`);
-  const rows = data.map(({ name, type: of, description }) => `| \`${name}\` | ${of} | ${description} |`);
+  const described = data.some(({ description }) => description !== '');
+  const row = (...cells: string[]): string => `| ${(described ? cells : cells.slice(0, 2)).join(' | ')} |`;
+  const rows = data.map(({ name, type: of, description }) => row(`\`${name}\``, of, description));
   return [
     `### ${type}`,
-    `${message} Sent by **${sent.map(({ service }) => service).join(', ')}**${takers.length === 0 ? '.' : '; of the shop itself,'}`,
+    `${message} Sent by **${sent.map(({ service }) => service).join(', ')}**${takers.length === 0 ? '.' : '. In the shop itself:'}`,
     takers.join('\n'),
-    ['| `data` | Type | |', '| --- | --- | --- |', ...rows].join('\n'),
+    [row('In `data`', 'Type', 'Meaning'), row('---', '---', '---'), ...rows].join('\n'),
   ].join('\n\n');
 }
 
