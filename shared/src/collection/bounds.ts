@@ -17,13 +17,14 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   const all = [tree.conditions, ...tree.groups.map((group) => group.conditions)].flat();
   const excesses: Excess[] = [];
   const surplus = all[bounds.conditions];
-  if (surplus) excesses.push({ bound: 'conditions', says: 'conditions', actual: all.length, at: surplus.at });
+  if (surplus)
+    excesses.push({ bound: 'conditions', says: 'conditions', actual: tree.count.conditions, at: surplus.at });
   for (const condition of all.filter(isLong)) {
     const says = `values in the list of ${condition.field}`;
-    excesses.push({ bound: 'listValues', says, actual: condition.values.length, at: condition.at });
+    excesses.push({ bound: 'listValues', says, actual: condition.count, at: condition.at });
   }
   const group = tree.groups[bounds.groups];
-  if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.groups.length, at: group.at });
+  if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.count.groups, at: group.at });
   if (excesses.length === 0) return;
   const nearest = nearestAccepted(criteria);
   throw new Problem('query-too-costly', `${excesses.map(sentence).join(' ')} nearest is the closest accepted query.`, {
@@ -36,7 +37,7 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
 }
 
 function isLong(condition: WrittenCondition): boolean {
-  return condition.values.length > bounds.listValues;
+  return condition.count > bounds.listValues;
 }
 
 function sentence({ bound, says, actual }: Excess): string {

@@ -39,8 +39,9 @@ export interface Criteria {
  */
 export function check(spec: CollectionSpec<never>, tree: Tree): Criteria {
   const faults: Fault[] = [];
-  const conditions = checkConditions(spec, tree.conditions, faults);
-  const groups = tree.groups.map((group) => {
+  // What is past a bound is only counted: the answer is a refusal, and has to be a quick one.
+  const conditions = checkConditions(spec, tree.conditions.slice(0, bounds.conditions + 1), faults);
+  const groups = tree.groups.slice(0, bounds.groups).map((group) => {
     if (group.conditions.length === 0) faults.push(fault(group.at, 'must hold at least one condition'));
     return checkConditions(spec, group.conditions, faults);
   });
@@ -58,11 +59,12 @@ export function check(spec: CollectionSpec<never>, tree: Tree): Criteria {
 }
 
 /** More faults than anyone reads would only make a small request into a large answer. */
-const listedFaults = 50;
+export const listedFaults = 50;
 
 /** @throws Problem `invalid-request`, always */
 export function refuse(faults: readonly Fault[]): never {
-  const counted = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+  const many = faults.length > listedFaults ? `more than ${listedFaults}` : faults.length;
+  const counted = faults.length === 1 ? 'a fault' : `${many} faults`;
   const listed = faults.length > listedFaults ? `; errors lists the first ${listedFaults}.` : '; see errors.';
   throw new Problem('invalid-request', `The query has ${counted}${listed}`, { errors: faults.slice(0, listedFaults) });
 }
@@ -82,6 +84,7 @@ function checkConditions(
   const found: (Condition & { key: string })[] = [];
   const before = faults.length;
   for (const part of written) {
+    if (faults.length > listedFaults) break;
     const condition = checkCondition(spec, part, faults);
     if (!condition) continue;
     const rank = String.fromCharCode(32 + names.indexOf(part.field), 32 + operators.indexOf(condition.operator));
@@ -113,7 +116,8 @@ function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, fau
     return undefined;
   }
   const values: Value[] = [];
-  for (const { spelling, written, at } of part.values) {
+  for (const { spelling, written, at } of part.values.slice(0, bounds.listValues + 1)) {
+    if (faults.length > listedFaults) break;
     const value =
       spelling === 'json'
         ? field.type.fromJson(written)
@@ -124,7 +128,7 @@ function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, fau
     else values.push(value);
   }
   const [first] = values;
-  if (first === undefined || values.length < part.values.length) return undefined;
+  if (first === undefined || values.length < Math.min(part.values.length, bounds.listValues + 1)) return undefined;
   if (operator !== 'in') return { field: part.field, operator, value: first };
   const distinct = [...new Set(values)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   return distinct.length === 1
@@ -185,6 +189,7 @@ function checkFields(
   const names = Object.keys(spec.fields);
   const asked = new Set<string>();
   for (const { written, at } of values) {
+    if (faults.length > listedFaults) break;
     if (typeof written !== 'string' || !names.includes(written)) {
       faults.push(fault(at, `${shown(written)} is no member; ${names.join(', ')} are`, names));
     } else if (asked.has(written)) faults.push(fault(at, `${written} is asked for twice`));

@@ -1,7 +1,7 @@
 // The body spelling: JSON → tree → criteria.
 import type { Fault } from '../http/problem.ts';
-import { type Criteria, check, refuse } from './criteria.ts';
-import type { CollectionSpec } from './spec.ts';
+import { type Criteria, check, listedFaults, refuse } from './criteria.ts';
+import { bounds, type CollectionSpec } from './spec.ts';
 import { fault, shown, type Tree, type WrittenCondition } from './tree.ts';
 
 const members = ['filters', 'sort', 'pagination', 'fields'];
@@ -13,19 +13,22 @@ const paginationMembers = ['limit', 'cursor'];
  */
 export function fromBody(spec: CollectionSpec<never>, body: unknown): Criteria {
   const faults: Fault[] = [];
-  const tree: Tree = { spelling: 'body', conditions: [], groups: [], sort: [] };
+  const tree: Tree = { spelling: 'body', conditions: [], groups: [], count: { conditions: 0, groups: 0 }, sort: [] };
   const root = readObject(body, '', faults);
   for (const name of Object.keys(root)) {
+    if (faults.length > listedFaults) break;
     const at = pointer('', name);
     if (name === 'filters') readFilters(tree, readObject(root[name], at, faults), at, faults);
     else if (name === 'sort') readSort(tree, root[name], at, faults);
     else if (name === 'pagination') readPagination(tree, readObject(root[name], at, faults), at, faults);
     else if (name === 'fields') {
-      tree.fields = readArray(root[name], at, faults).map((written, index) => ({
-        spelling: 'json',
-        written,
-        at: { pointer: pointer(at, index) },
-      }));
+      tree.fields = readArray(root[name], at, faults)
+        .slice(0, listedFaults + 1)
+        .map((written, index) => ({
+          spelling: 'json',
+          written,
+          at: { pointer: pointer(at, index) },
+        }));
     } else unknownMember(name, at, members, faults);
   }
   if (faults.length > 0) refuse(faults);
@@ -54,50 +57,69 @@ function readArray(json: unknown, at: string, faults: Fault[]): readonly unknown
 }
 
 function readFilters(tree: Tree, filters: Record<string, unknown>, at: string, faults: Fault[]): void {
-  tree.conditions = readConditions(filters, at, faults, 'or');
+  tree.conditions = readConditions(filters, at, faults);
+  tree.count.conditions = countConditions(filters);
   if (!Object.hasOwn(filters, 'or')) return;
   const base = pointer(at, 'or');
-  tree.groups = readArray(filters.or, base, faults).map((group, index) => {
+  const groups = readArray(filters.or, base, faults);
+  tree.count.groups = groups.length;
+  for (const group of groups) tree.count.conditions += countConditions(group);
+  tree.groups = groups.slice(0, bounds.groups + 1).map((group, index) => {
     const place = pointer(base, index);
     const object = readObject(group, place, faults);
     if (Object.hasOwn(object, 'or')) {
       faults.push(fault({ pointer: pointer(place, 'or') }, 'or stands at the top of filters only, one level deep'));
     }
-    return { conditions: readConditions(object, place, faults, 'or'), at: { pointer: place } };
+    return { conditions: readConditions(object, place, faults), at: { pointer: place } };
   });
 }
 
-function readConditions(
-  filters: Record<string, unknown>,
-  at: string,
-  faults: Fault[],
-  besides: string,
-): WrittenCondition[] {
-  const conditions: WrittenCondition[] = [];
-  for (const field of Object.keys(filters)) {
-    if (field === besides) continue;
-    const base = pointer(at, field);
-    const before = faults.length;
-    const given = readObject(filters[field], base, faults);
-    const names = Object.keys(given);
-    if (names.length === 0 && faults.length === before)
-      faults.push(fault({ pointer: base }, 'must hold an operator, as in {"eq": …}'));
-    for (const operator of names) {
-      const place = pointer(base, operator);
-      const written = given[operator];
-      if (operator === 'in') {
-        const values = readArray(written, place, faults).map((value, index) => valueAt(value, pointer(place, index)));
-        conditions.push({ field, operator, values, at: { pointer: place } });
-      } else if (operator === 'ne' && Array.isArray(written)) {
-        // An object cannot say `ne` twice, and a query can: each listed value is a condition of its own.
-        for (const [index, value] of readArray(written, place, faults).entries()) {
-          const each = pointer(place, index);
-          conditions.push({ field, operator, values: [valueAt(value, each)], at: { pointer: each } });
-        }
-      } else conditions.push({ field, operator, values: [valueAt(written, place)], at: { pointer: place } });
+/** Conditions of a filter object, well written or not. */
+function countConditions(filters: unknown): number {
+  let count = 0;
+  for (const [field, given] of Object.entries(filters ?? {})) {
+    if (field === 'or' || typeof given !== 'object') continue;
+    for (const [operator, value] of Object.entries(given ?? {})) {
+      count += operator === 'ne' && Array.isArray(value) ? value.length : 1;
     }
   }
-  return conditions;
+  return count;
+}
+
+/** Reads as many conditions as are accepted, and one more for its place. */
+function readConditions(filters: Record<string, unknown>, at: string, faults: Fault[]): WrittenCondition[] {
+  const conditions: WrittenCondition[] = [];
+  for (const field of Object.keys(filters)) {
+    if (field === 'or') continue;
+    if (conditions.length > bounds.conditions || faults.length > listedFaults) break;
+    conditions.push(...readField(field, filters[field], pointer(at, field), faults));
+  }
+  return conditions.slice(0, bounds.conditions + 1);
+}
+
+function readField(field: string, json: unknown, base: string, faults: Fault[]): WrittenCondition[] {
+  const before = faults.length;
+  const given = readObject(json, base, faults);
+  const names = Object.keys(given);
+  if (names.length === 0 && faults.length === before) {
+    faults.push(fault({ pointer: base }, 'must hold an operator, as in {"eq": …}'));
+  }
+  return names.slice(0, bounds.conditions + 1).flatMap((operator) => {
+    const place = pointer(base, operator);
+    const written = given[operator];
+    const one = (value: unknown, where: string) => {
+      return { field, operator, values: [valueAt(value, where)], count: 1, at: { pointer: where } };
+    };
+    if (operator === 'in') {
+      const list = readArray(written, place, faults);
+      const values = list.slice(0, bounds.listValues + 1).map((value, index) => valueAt(value, pointer(place, index)));
+      return [{ field, operator, values, count: list.length, at: { pointer: place } }];
+    }
+    // An object cannot say `ne` twice, and a query can: each listed value is a condition of its own.
+    if (operator !== 'ne' || !Array.isArray(written)) return [one(written, place)];
+    const list = readArray(written, place, faults).slice(0, bounds.conditions + 1);
+    return list.map((value, index) => one(value, pointer(place, index)));
+  });
 }
 
 function valueAt(written: unknown, at: string) {
@@ -105,7 +127,12 @@ function valueAt(written: unknown, at: string) {
 }
 
 function readSort(tree: Tree, json: unknown, at: string, faults: Fault[]): void {
-  for (const [index, criterion] of readArray(json, at, faults).entries()) {
+  const written = readArray(json, at, faults);
+  if (written.length > bounds.sortCriteria) {
+    const detail = `at most ${bounds.sortCriteria} sort criteria; these are ${written.length}`;
+    faults.push(fault({ pointer: pointer(at, bounds.sortCriteria) }, detail));
+  }
+  for (const [index, criterion] of written.slice(0, bounds.sortCriteria).entries()) {
     const place = pointer(at, index);
     const { field, direction, ...others } = readObject(criterion, place, faults);
     for (const name of Object.keys(others)) unknownMember(name, pointer(place, name), ['field', 'direction'], faults);

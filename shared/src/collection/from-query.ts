@@ -1,6 +1,6 @@
 // The query spelling: parameters → tree → criteria. docs/filtering.md has the grammar.
 import type { Fault } from '../http/problem.ts';
-import { type Criteria, check, refuse } from './criteria.ts';
+import { type Criteria, check, listedFaults, refuse } from './criteria.ts';
 import { type CollectionSpec, filterable } from './spec.ts';
 import { fault, type Place, shown, type Tree, type WrittenCondition, type WrittenValue } from './tree.ts';
 
@@ -15,9 +15,10 @@ const settings = ['sort', 'limit', 'cursor', 'fields'];
  */
 export function fromQuery(spec: CollectionSpec<never>, query: Query): Criteria {
   const faults: Fault[] = [];
-  const tree: Tree = { spelling: 'query', conditions: [], groups: [], sort: [] };
+  const tree: Tree = { spelling: 'query', conditions: [], groups: [], count: { conditions: 0, groups: 0 }, sort: [] };
   const names = filterable(spec);
   for (const parameter of Object.keys(query)) {
+    if (faults.length > listedFaults) break;
     const given = query[parameter] ?? '';
     const texts = typeof given === 'object' ? given : [String(given)];
     if (settings.includes(parameter)) {
@@ -31,6 +32,7 @@ export function fromQuery(spec: CollectionSpec<never>, query: Query): Criteria {
     }
   }
   if (faults.length > 0) refuse(faults);
+  tree.count.conditions = tree.conditions.length;
   return check(spec, tree);
 }
 
@@ -63,26 +65,29 @@ interface Item {
 
 /** All conditions on one field: plain values are one list, an operator after which plain values stand is `in`. */
 function readFilter(field: string, texts: readonly string[], faults: Fault[]): WrittenCondition[] {
-  const conditions: { field: string; operator: string; values: WrittenValue[]; at: Place }[] = [];
+  const conditions: { field: string; operator: string; values: WrittenValue[]; count: number; at: Place }[] = [];
   let plain: (typeof conditions)[number] | undefined;
   for (const [index, text] of texts.entries()) {
     const place = texts.length > 1 ? { parameter: field, occurrence: index + 1 } : { parameter: field };
-    let list: WrittenValue[] | undefined;
+    let list: (typeof conditions)[number] | undefined;
     for (const { operator, value, at } of readItems(text, place, faults)) {
-      if (operator === undefined && list) list.push(value);
-      else if (operator === undefined) {
+      if (operator === undefined && list) {
+        list.values.push(value);
+        list.count += 1;
+      } else if (operator === undefined) {
         if (!plain) {
-          plain = { field, operator: 'in', values: [], at };
+          plain = { field, operator: 'in', values: [], count: 0, at };
           conditions.push(plain);
         }
         plain.values.push(value);
+        plain.count += 1;
       } else {
         if (operator !== 'ne' && conditions.some((other) => other !== plain && other.operator === operator)) {
           faults.push(fault(at, `${operator} is given twice for ${field}`));
         }
-        const condition = { field, operator, values: [value], at };
+        const condition = { field, operator, values: [value], count: 1, at };
         conditions.push(condition);
-        list = operator === 'in' ? condition.values : undefined;
+        list = operator === 'in' ? condition : undefined;
       }
     }
   }

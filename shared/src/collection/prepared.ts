@@ -17,6 +17,9 @@ const usesBeforeName = 3;
  */
 const namesPerMinute = 60;
 
+/** Of the whole process: collections may share a connection, and a name means one statement there. */
+let named = 0;
+
 interface Kept {
   readonly statement: Statement;
   uses: number;
@@ -27,7 +30,6 @@ interface Kept {
 export class PreparedStatements {
   readonly #spec: CollectionSpec<never>;
   readonly #shapes = new Map<string, Kept>();
-  #named = 0;
   #minute = 0;
   #namedThisMinute = 0;
 
@@ -52,7 +54,7 @@ export class PreparedStatements {
     this.#minute = minute;
     if (this.#namedThisMinute >= namesPerMinute) return undefined;
     this.#namedThisMinute += 1;
-    this.#named += 1;
-    return `${this.#spec.name} ${this.#named}`;
+    named += 1;
+    return `${this.#spec.name} ${named}`;
   }
 }

@@ -22,7 +22,10 @@ export interface WrittenValue {
 export interface WrittenCondition {
   readonly field: string;
   readonly operator: string;
+  /** At most one more than a list may hold: what is past a bound is counted and not read. */
   readonly values: readonly WrittenValue[];
+  /** How many values were written. */
+  readonly count: number;
   readonly at: Place;
 }
 
@@ -36,6 +39,8 @@ export interface Tree {
   readonly spelling: 'query' | 'body';
   conditions: WrittenCondition[];
   groups: { conditions: WrittenCondition[]; at: Place }[];
+  /** How many conditions and alternatives were written, those included that are past a bound and were not read. */
+  count: { conditions: number; groups: number };
   sort: WrittenSort[];
   limit?: WrittenValue;
   cursor?: WrittenValue;
