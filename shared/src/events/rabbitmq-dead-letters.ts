@@ -5,7 +5,8 @@ import type { Link } from './rabbitmq-link.ts';
 import type { Names } from './rabbitmq-topology.ts';
 import { BrokerAwayError, type DeadLetter, type Outcome, type Transport } from './transport.ts';
 
-type Send = (exchange: string, key: string, content: Buffer, properties: Options.Publish) => Promise<Outcome>;
+/** Sends one message and waits for its confirm. */
+export type Send = (exchange: string, key: string, content: Buffer, properties: Options.Publish) => Promise<Outcome>;
 
 export function deadLettersOf(
   names: Names,

@@ -1,6 +1,6 @@
 // Events over RabbitMQ: one connection that publishes, one for each consumer, the same topology declared by all of them.
 import type { ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
-import { deadLettersOf } from './rabbitmq-dead-letters.ts';
+import { deadLettersOf, type Send } from './rabbitmq-dead-letters.ts';
 import { openLink } from './rabbitmq-link.ts';
 import { answerRequests, requestRepeat } from './rabbitmq-repeat.ts';
 import { declareConsumer, declareTopology, namesOf } from './rabbitmq-topology.ts';
@@ -23,6 +23,13 @@ export interface RabbitmqOptions extends TransportOptions {
    * more; somebody else has made the rest.
    */
   readonly declares: 'all' | 'own';
+}
+
+interface Outgoing {
+  readonly exchange: string;
+  readonly key: string;
+  readonly content: Buffer;
+  readonly properties: Options.Publish;
 }
 
 const confirmWithin = 5_000;
@@ -55,34 +62,54 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     },
   });
 
-  /** Sends one message and waits for its confirm; the broker returns an unroutable message before it confirms it. */
-  const send = (exchange: string, key: string, content: Buffer, properties: Options.Publish): Promise<Outcome> => {
+  /** Sends messages and waits for their confirms; the broker returns an unroutable one before it confirms it. */
+  const sendAll = (messages: readonly Outgoing[]): Promise<readonly Outcome[]> => {
     const blocked = publisher.blocked();
     if (blocked !== undefined) throw new BrokerAwayError(`RabbitMQ is blocked: ${blocked}`);
     const channel = publisher.channel();
-    serial += 1;
-    const correlationId = String(serial);
-    return new Promise((resolve) => {
+    if (messages.length === 0) return Promise.resolve([]);
+    const outcomes: Outcome[] = messages.map(() => 'unknown');
+    return new Promise((resolve, reject) => {
+      let open = messages.length;
       const timer = setTimeout(() => {
-        resolve('unknown');
+        resolve([...outcomes]);
         if (publisher.blocked() !== undefined) return; // says so itself, and will say when it goes on
         publisher.drop(`no confirm within ${confirmWithin / 1000} s`); // frees what the broker did not take
       }, confirmWithin);
-      const all = { contentType: 'application/cloudevents+json', persistent: true, ...properties, correlationId };
-      channel.publish(exchange, key, content, all, (error) => {
-        clearTimeout(timer);
-        const back = returned.delete(correlationId);
-        resolve(error ? 'unknown' : back ? 'unroutable' : 'confirmed');
-      });
+      try {
+        messages.forEach(({ exchange, key, content, properties }, index) => {
+          serial += 1;
+          const correlationId = String(serial);
+          const all = { contentType: 'application/cloudevents+json', persistent: true, ...properties, correlationId };
+          channel.publish(exchange, key, content, all, (error) => {
+            const back = returned.delete(correlationId);
+            if (!error) outcomes[index] = back ? 'unroutable' : 'confirmed';
+            open -= 1;
+            if (open > 0) return;
+            clearTimeout(timer);
+            resolve(outcomes);
+          });
+        });
+      } catch (error) {
+        clearTimeout(timer); // the channel closed a moment ago
+        reject(new BrokerAwayError('RabbitMQ is away', { cause: error }));
+      }
     });
+  };
+  const send: Send = async (exchange, key, content, properties) => {
+    const [outcome = 'unknown'] = await sendAll([{ exchange, key, content, properties }]);
+    return outcome;
   };
 
   const wanted = new Set(Object.values(topology.consumers).flat());
   const publish = async (messages: readonly Message[]): Promise<readonly Outcome[]> => {
-    const outcomes = await Promise.all(
-      messages.map(({ id, type, content }) =>
-        send(names.exchange, type, Buffer.from(content), { messageId: id, type, mandatory: wanted.has(type) }),
-      ),
+    const outcomes = await sendAll(
+      messages.map(({ id, type, content }) => ({
+        exchange: names.exchange,
+        key: type,
+        content: Buffer.from(content),
+        properties: { messageId: id, type, mandatory: wanted.has(type) },
+      })),
     );
     if (outcomes.includes('unroutable')) publisher.drop('a queue is gone, the topology has to be declared again');
     return outcomes;
