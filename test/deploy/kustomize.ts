@@ -1,0 +1,154 @@
+// Renders a folder of deploy/kubernetes as `kubectl kustomize` does, for the features of Kustomize that the folder uses and no
+// others: so that the tests need nothing but npm.
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests of any kind; the tests hold them against their schemas
+export type Manifest = Record<string, any>;
+
+interface Target {
+  readonly kind?: string;
+  readonly name?: string;
+}
+
+interface Kustomization {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly resources: readonly string[];
+  readonly namespace?: string;
+  readonly labels?: readonly { readonly pairs: Readonly<Record<string, string>> }[];
+  readonly patches?: readonly { readonly path: string; readonly target?: Target }[];
+  readonly images?: readonly { readonly name: string; readonly newName?: string; readonly newTag?: string }[];
+}
+
+const members = ['apiVersion', 'kind', 'resources', 'namespace', 'labels', 'patches', 'images'];
+
+/** @throws Error for a member of a kustomization that this does not know, and for a patch that meets nothing */
+export function render(folder: string): Manifest[] {
+  const { resources, patches = [], ...rest } = readKustomization(folder);
+  const manifests = resources.flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? render(path) : readDocuments(path);
+  });
+  const patched = patches.reduce(
+    (all, { path, target }) => patchAll(all, readPatch(join(folder, path)), target),
+    manifests,
+  );
+  return patched.map((manifest) => transform(manifest, rest));
+}
+
+function readKustomization(folder: string): Kustomization {
+  const kustomization = parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')) as Kustomization;
+  const unknown = Object.keys(kustomization).filter((name) => !members.includes(name));
+  if (unknown.length > 0) throw new Error(`${folder} uses ${unknown.join(', ')}, which the tests cannot render`);
+  return kustomization;
+}
+
+function readDocuments(path: string): Manifest[] {
+  return parseAllDocuments(readFileSync(path, 'utf8'), { merge: true, uniqueKeys: true }).map((document) => {
+    if (document.errors.length > 0) throw new Error(`${path}: ${document.errors[0]?.message}`);
+    return document.toJS() as Manifest;
+  });
+}
+
+type Operation = { readonly op: string; readonly path: string; readonly value: unknown };
+
+function readPatch(path: string): Manifest | readonly Operation[] {
+  return parse(readFileSync(path, 'utf8')) as Manifest | readonly Operation[];
+}
+
+function patchAll(manifests: Manifest[], patch: Manifest | readonly Operation[], target?: Target): Manifest[] {
+  const wanted: Target = target ?? { kind: (patch as Manifest).kind, name: (patch as Manifest).metadata.name };
+  const meets = ({ kind, metadata }: Manifest): boolean =>
+    (wanted.kind === undefined || wanted.kind === kind) && (wanted.name === undefined || wanted.name === metadata.name);
+  if (!manifests.some(meets)) throw new Error(`a patch for ${JSON.stringify(wanted)} meets nothing`);
+  return manifests.map((manifest) => {
+    if (!meets(manifest)) return manifest;
+    if (isOperations(patch)) return patch.reduce(applyOperation, structuredClone(manifest));
+    const { metadata, ...rest } = patch;
+    return merge(manifest, rest, '') as Manifest;
+  });
+}
+
+function isOperations(patch: Manifest | readonly Operation[]): patch is readonly Operation[] {
+  return Array.isArray(patch);
+}
+
+/** RFC 6902, the one operation that is used: adding to the end of a list. */
+function applyOperation(manifest: Manifest, { op, path, value }: Operation): Manifest {
+  if (op !== 'add' || !path.endsWith('/-')) throw new Error(`the tests cannot apply ${op} ${path}`);
+  const list: unknown = path
+    .split('/')
+    .slice(1, -1)
+    .reduce((at: Manifest, name) => at[name], manifest);
+  if (!Array.isArray(list)) throw new Error(`there is no list at ${path}`);
+  list.push(value);
+  return manifest;
+}
+
+/** By which member the elements of a list are the same; other lists are replaced as a whole. */
+const mergeKeys: Readonly<Record<string, string>> = {
+  containers: 'name',
+  initContainers: 'name',
+  env: 'name',
+  volumes: 'name',
+  volumeMounts: 'mountPath',
+  ports: 'containerPort',
+};
+
+/** A strategic merge: objects member by member, lists by their key. */
+function merge(base: unknown, patch: unknown, name: string): unknown {
+  if (isObject(base) && isObject(patch)) {
+    if ('$patch' in patch) throw new Error('the tests cannot apply $patch');
+    const keys = [...new Set([...Object.keys(base), ...Object.keys(patch)])];
+    return Object.fromEntries(keys.map((key) => [key, key in patch ? merge(base[key], patch[key], key) : base[key]]));
+  }
+  const key = mergeKeys[name];
+  if (Array.isArray(base) && Array.isArray(patch) && key !== undefined) {
+    const added = patch.filter((element) => !base.some((existing) => existing[key] === element[key]));
+    const kept = base.map((existing) => {
+      const match = patch.find((element) => element[key] === existing[key]);
+      return match === undefined ? existing : merge(existing, match, '');
+    });
+    return [...added, ...kept];
+  }
+  return patch;
+}
+
+function isObject(value: unknown): value is Manifest {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function transform(
+  manifest: Manifest,
+  { namespace, labels = [], images = [] }: Omit<Kustomization, 'resources'>,
+): Manifest {
+  const copy = structuredClone(manifest);
+  if (namespace !== undefined && copy.kind !== 'Namespace') copy.metadata.namespace = namespace;
+  for (const { pairs } of labels) copy.metadata.labels = { ...copy.metadata.labels, ...pairs };
+  for (const container of containersOf(copy)) {
+    const { name, newName = name, newTag } = images.find((image) => image.name === nameOf(container.image)) ?? {};
+    if (name !== undefined) container.image = newTag === undefined ? newName : `${newName}:${newTag}`;
+  }
+  return copy;
+}
+
+function nameOf(image: string): string {
+  return image.replace(/:[^/]*$/, '');
+}
+
+/** The pod that a manifest is or makes. */
+export function podOf(manifest: Manifest): Manifest | undefined {
+  return manifest.kind === 'Pod'
+    ? manifest
+    : manifest.spec?.template?.spec === undefined
+      ? undefined
+      : manifest.spec.template;
+}
+
+/** All containers of the pod that a manifest is or makes. */
+export function containersOf(manifest: Manifest): Manifest[] {
+  const spec = podOf(manifest)?.spec ?? {};
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+}

@@ -1,0 +1,260 @@
+// deploy/kubernetes as rendered: every document fits its schema, every pod fits the restricted Pod Security Standard, and the network
+// policies permit the arrows of the architecture and nothing else.
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { containersOf, type Manifest, podOf, render } from './kustomize.ts';
+import { permittedArrows } from './network.ts';
+import { faultsOf, withoutSchema } from './schemas.ts';
+
+const folder = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
+const overlays = {
+  development: render(`${folder}/overlays/development`),
+  production: render(`${folder}/overlays/production`),
+};
+const names = ['development', 'production'] as const;
+const services = ['accounts', 'orders', 'catalogue', 'notifications'];
+const processes = [...services, 'gateway'];
+const jobs = ['provision', ...services.map((name) => `${name}-migrate`)];
+
+const titleOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
+
+function only(manifests: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} of ${kind} ${name}`);
+  return found[0];
+}
+
+describe('the check against schemas', () => {
+  const orders = only(overlays.production, 'Deployment', 'orders');
+
+  it.each<[string, (spec: Manifest) => void, RegExp]>([
+    ['a wrong type', (spec) => Object.assign(spec, { minReadySeconds: '5' }), /minReadySeconds type/],
+    ['a missing member', (spec) => delete spec.selector, /required/],
+    ['a misspelt member', (spec) => Object.assign(spec.template.spec, { hostPid: true }), /hostPid is no member/],
+  ])('sees %s', async (_what, change, expected) => {
+    const changed = structuredClone(orders);
+    change(changed.spec);
+    expect(await faultsOf(changed)).toContainEqual(expect.stringMatching(expected));
+  });
+});
+
+describe.each(names)('%s', (name) => {
+  const manifests = overlays[name];
+  const pods = manifests.filter((manifest) => podOf(manifest) !== undefined);
+
+  it('has documents that fit their schemas', async () => {
+    for (const manifest of manifests) {
+      if (withoutSchema.has(`${manifest.apiVersion}/${manifest.kind}`)) continue;
+      expect([titleOf(manifest), await faultsOf(manifest)]).toEqual([titleOf(manifest), []]);
+    }
+  });
+
+  it('names each object once, in the one namespace', () => {
+    const titles = manifests.map(titleOf);
+    expect(new Set(titles).size).toBe(titles.length);
+    const elsewhere = manifests.filter(({ kind, metadata }) => kind !== 'Namespace' && metadata.namespace !== 'shop');
+    expect(elsewhere).toEqual([]);
+    expect(only(manifests, 'Namespace', 'shop').metadata.labels['pod-security.kubernetes.io/enforce']).toBe(
+      'restricted',
+    );
+  });
+
+  it('refers only to what is there', () => {
+    const given = [...services.map((service) => `${service}-secrets`), 'provision-secrets', 'mail', 'shop-tls'];
+    const fromOperator =
+      name === 'production' ? ['postgres-app', 'rabbitmq-secrets'] : ['postgres-secrets', 'rabbitmq-secrets'];
+    const configMaps = manifests.filter(({ kind }) => kind === 'ConfigMap').map(({ metadata }) => metadata.name);
+    const accounts = manifests.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata.name);
+    for (const manifest of pods) {
+      const { spec } = podOf(manifest) as Manifest;
+      const volumes: Manifest[] = spec.volumes ?? [];
+      for (const { secret, configMap } of volumes) {
+        if (secret !== undefined) expect([...given, ...fromOperator]).toContain(secret.secretName);
+        if (configMap !== undefined) expect(configMaps).toContain(configMap.name);
+      }
+      if (spec.serviceAccountName !== undefined) expect(accounts).toContain(spec.serviceAccountName);
+      const claims = (manifest.spec.volumeClaimTemplates ?? []).map(({ metadata }: Manifest) => metadata.name);
+      for (const container of containersOf(manifest)) {
+        for (const { configMapRef } of container.envFrom ?? []) expect(configMaps).toContain(configMapRef.name);
+        const mounted = (container.volumeMounts ?? []).map((mount: Manifest) => mount.name);
+        expect([...volumes.map((volume) => volume.name), ...claims]).toEqual(expect.arrayContaining(mounted));
+      }
+    }
+    const { rules } = only(manifests, 'Ingress', 'gateway').spec;
+    expect(rules[0].http.paths[0].backend.service.name).toBe('gateway');
+  });
+
+  it('has selectors that meet their own pods', () => {
+    for (const manifest of manifests.filter(({ spec }) => spec?.selector?.matchLabels !== undefined)) {
+      const wanted = manifest.spec.selector.matchLabels;
+      expect(pods.some((pod) => labelsMeet(podOf(pod)?.metadata?.labels, wanted))).toBe(true);
+    }
+    for (const { spec } of manifests.filter(({ kind }) => kind === 'Service')) {
+      const meeting = pods.filter((pod) => labelsMeet(podOf(pod)?.metadata?.labels, spec.selector));
+      expect(meeting).toHaveLength(1);
+      const ports = containersOf(meeting[0] as Manifest).flatMap(({ ports }) =>
+        ports.map((port: Manifest) => port.name),
+      );
+      for (const { targetPort } of spec.ports) expect(ports).toContain(targetPort);
+    }
+  });
+
+  // https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
+  it('has pods within the restricted standard', () => {
+    expect(pods.map(titleOf)).toEqual(expect.arrayContaining(processes.map((process) => `Deployment ${process}`)));
+    for (const manifest of pods) {
+      const { spec } = podOf(manifest) as Manifest;
+      expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+      expect(spec.securityContext.runAsUser).toBeGreaterThan(0);
+      for (const free of ['hostNetwork', 'hostPID', 'hostIPC', 'hostUsers']) expect(spec[free]).toBeUndefined();
+      expect(spec.automountServiceAccountToken).toBe(false);
+      const kinds = (spec.volumes ?? []).flatMap((volume: Manifest) =>
+        Object.keys(volume).filter((key) => key !== 'name'),
+      );
+      expect(['secret', 'configMap', 'emptyDir']).toEqual(expect.arrayContaining(kinds));
+      for (const container of containersOf(manifest)) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        expect((container.ports ?? []).filter(({ hostPort }: Manifest) => hostPort !== undefined)).toEqual([]);
+        expect(container.resources.requests).toMatchObject({ cpu: expect.any(String), memory: expect.any(String) });
+        expect(container.resources.limits.memory).toEqual(expect.any(String));
+        expect(container.image).toMatch(/:[\w.-]+$/);
+        expect(container.image).not.toMatch(/:latest$/);
+      }
+    }
+  });
+
+  it('keeps secrets out of environments and documents', () => {
+    for (const manifest of pods) {
+      for (const { env = [] } of containersOf(manifest)) {
+        for (const { name: variable, value } of env) {
+          if (/SECRET|PASSWORD|KEY|_URL/.test(variable)) expect(value).toMatch(/^\/run\/secrets\//);
+        }
+      }
+    }
+    const secrets = manifests.filter(({ kind }) => kind === 'Secret').map(({ metadata }) => metadata.name);
+    expect(secrets).toEqual(name === 'development' ? ['mail'] : []);
+  });
+
+  it.each(processes)('rolls %s over without a gap, and keeps it when nodes go', (process) => {
+    const deployment = only(manifests, 'Deployment', process);
+    expect(deployment.spec.strategy).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+    });
+    expect(deployment.spec.replicas).toBeUndefined(); // the autoscaler's to say
+    const { terminationGracePeriodSeconds, topologySpreadConstraints } = deployment.spec.template.spec;
+    const [container] = containersOf(deployment);
+    // 5 s until nobody sends to it, 10 s to end.
+    expect(container?.lifecycle.preStop.exec.command).toEqual(['node', '-e', 'setTimeout(() => {}, 5000)']);
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(5 + 10);
+    expect(container?.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
+    expect(container?.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
+    expect(container?.startupProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
+    const keys = topologySpreadConstraints.map(({ topologyKey }: Manifest) => topologyKey);
+    expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+
+    expect(only(manifests, 'PodDisruptionBudget', process).spec).toMatchObject({
+      maxUnavailable: 1,
+      selector: deployment.spec.selector,
+    });
+    const { scaleTargetRef, minReplicas, maxReplicas } = only(manifests, 'HorizontalPodAutoscaler', process).spec;
+    expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: process });
+    expect(minReplicas).toBe(name === 'production' ? 3 : 1);
+    expect(maxReplicas).toBeGreaterThan(minReplicas);
+  });
+
+  it('has a job that migrates each service, and one that makes its role', () => {
+    expect(
+      manifests
+        .filter(({ kind }) => kind === 'Job')
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    ).toEqual(jobs.sort());
+    for (const service of services) {
+      const [container] = containersOf(only(manifests, 'Job', `${service}-migrate`));
+      const [process] = containersOf(only(manifests, 'Deployment', service));
+      expect(container).toMatchObject({ image: process?.image, args: ['src/migrate.ts'] });
+    }
+  });
+
+  it('lets in at one address, by TLS', () => {
+    const { tls, rules } = only(manifests, 'Ingress', 'gateway').spec;
+    expect(tls).toEqual([{ hosts: ['shop.example'], secretName: 'shop-tls' }]);
+    expect(rules.map(({ host }: Manifest) => host)).toEqual(['shop.example']);
+    expect(manifests.filter(({ spec }) => spec?.type === 'LoadBalancer' || spec?.type === 'NodePort')).toEqual([]);
+  });
+
+  it('permits the arrows of the architecture and no other', () => {
+    const expected = [
+      'ingress-nginx → gateway:8080',
+      'gateway → accounts:8080',
+      'gateway → orders:8080',
+      'gateway → catalogue:8080',
+      // the key set
+      'accounts → accounts:8080',
+      'orders → accounts:8080',
+      'catalogue → accounts:8080',
+      // reserving stock, and settling reservations
+      'orders → catalogue:8080',
+      'catalogue → orders:8080',
+      ...services.flatMap((service) => [`${service} → postgres:5432`, `${service} → rabbitmq:5672`]),
+      ...jobs.map((job) => `${job} → postgres:5432`),
+      'notifications → anywhere:465',
+      'notifications → anywhere:587',
+      ...(name === 'development'
+        ? ['notifications → mailpit:1025']
+        : [
+            'postgres → postgres:5432',
+            'postgres → postgres:8000',
+            'cnpg-system → postgres:5432',
+            'cnpg-system → postgres:8000',
+            'rabbitmq → rabbitmq:4369',
+            'rabbitmq → rabbitmq:25672',
+            // the Kubernetes API
+            'postgres → anywhere:443',
+            'postgres → anywhere:6443',
+            'rabbitmq → anywhere:443',
+            'rabbitmq → anywhere:6443',
+          ]),
+    ];
+    expect(permittedArrows(manifests)).toEqual(expected.sort());
+  });
+});
+
+describe('production', () => {
+  it('has three nodes of each server, and commits that survive one of them', () => {
+    expect(only(overlays.production, 'Cluster', 'postgres').spec).toMatchObject({
+      instances: 3,
+      enableSuperuserAccess: false,
+      postgresql: { synchronous: { method: 'any', number: 1 } },
+    });
+    const { replicas, rabbitmq, override } = only(overlays.production, 'RabbitmqCluster', 'rabbitmq').spec;
+    expect(replicas).toBe(3);
+    expect(rabbitmq.additionalConfig).toContain('cluster_partition_handling = pause_minority');
+    expect(rabbitmq.additionalConfig).toContain('load_definitions = /run/secrets/shop/definitions.json');
+    const { spec } = override.statefulSet.spec.template;
+    expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    for (const { securityContext } of [...spec.containers, ...spec.initContainers]) {
+      expect(securityContext).toEqual({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } });
+    }
+    expect(spec.volumes).toContainEqual(
+      expect.objectContaining({ secret: expect.objectContaining({ secretName: 'rabbitmq-secrets' }) }),
+    );
+  });
+
+  it('makes its roles as an administrator who is no superuser', () => {
+    const [container] = containersOf(only(overlays.production, 'Job', 'provision'));
+    expect(container?.env).toContainEqual({ name: 'DATABASE_ADMIN_URL_FILE', value: '/run/secrets/administrator/uri' });
+  });
+});
+
+function labelsMeet(
+  labels: Readonly<Record<string, string>> | undefined,
+  wanted: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(wanted).every(([key, value]) => labels?.[key] === value);
+}
