@@ -49,7 +49,8 @@ export function branchesOf(spec: CollectionSpec<never>, criteria: Criteria, posi
     const mayBeAbsent =
       fieldNamed(spec, leading).nullable === true && conditions.every(({ condition }) => condition.field !== leading);
     const absent: Branch = { ...given, leading: 'absent' };
-    if (mayBeAbsent && position?.[0] === null) return [absent];
+    // After an absent value come absent ones only; an alternative that asks for present ones has been shown whole.
+    if (position?.[0] === null) return mayBeAbsent ? [absent] : [];
     const present: Branch = { ...given, leading: mayBeAbsent ? 'present' : 'any' };
     return [...byTies(spec, criteria, position, present), ...(mayBeAbsent ? [absent] : [])];
   });

@@ -182,6 +182,21 @@ describe('pages', () => {
     );
   }, 120_000);
 
+  it('go on into absent values when an alternative asks for present ones', async () => {
+    await pool.query('TRUNCATE samples');
+    const rows = fc
+      .sample(rowArbitrary, { seed: 5, numRuns: 12 })
+      .map((row, index) => ({ ...row, rating: index < 4 ? 2 : null }));
+    await insert(rows);
+    const or = [{ rating: { gte: 1 } }, { price: { gte: 0 } }];
+    const request = fromBody(sample, {
+      filters: { or },
+      sort: [{ field: 'rating', direction: 'desc' }],
+      pagination: { limit: 3 },
+    });
+    expect(await walk(request)).toEqual(reference(rows, request).map(({ id }) => id));
+  });
+
   it('show what was asked for, exactly', async () => {
     await pool.query('TRUNCATE samples');
     await insert([
