@@ -1,14 +1,17 @@
 // What the gateway costs: the same requests through a bare forwarder, a common proxy, the stock engine, and ours.
 import { type Measured as Answers, load } from './collections/load.ts';
-import { type GatewayName, gateways, openStage, type Running } from './gateway/stage.ts';
+import { openIdle, openSlow, steadyP99 } from './gateway/pressure.ts';
+import { type GatewayName, gateways, openStage, type Running, type Stage } from './gateway/stage.ts';
 
 /** With microseconds of processor time a request, which holds also while something else keeps the machine busy. */
 type Measured = Answers & { readonly cost: number };
 
-const rounds = 1;
+const rounds = 3;
 const warmUp = 3_000;
 const measured = 6_000;
 const connections = 32;
+const idleConnections = 5_000;
+const slowSenders = 2_000;
 
 /** `npm run bench -- gateway` */
 export default async function run(): Promise<void> {
@@ -27,18 +30,47 @@ export default async function run(): Promise<void> {
       }
     }
     report(results);
+    await underPressure(stage, median((results.get('ours') ?? []).map(({ rate }) => rate)) / 2);
   } finally {
     await stage.close();
   }
 }
 
+/** Latency at half load beside the bare forwarder, memory with idle connections, latency beside slow senders. */
+async function underPressure(stage: Stage, rate: number): Promise<void> {
+  const p99 = new Map<GatewayName, number>();
+  for (const name of ['bare', 'ours'] as const) {
+    const gateway = await stage.start(name);
+    await ask(gateway, 2 * warmUp);
+    p99.set(name, await steadyP99(gateway.port, requests(gateway), rate, measured));
+    await gateway.stop();
+  }
+  const [bare = Number.NaN, ours = Number.NaN] = [p99.get('bare'), p99.get('ours')];
+  console.log(`p99 at ${rate.toFixed(0)} requests/s: bare ${bare.toFixed(2)} ms, ours ${ours.toFixed(2)} ms`);
+
+  const gateway = await stage.start('ours');
+  const closeIdle = await openIdle(gateway.port, idleConnections);
+  console.log(`resident memory with ${idleConnections} idle connections: ${gateway.memory().toFixed(0)} MB`);
+  closeIdle();
+  await ask(gateway, 2 * warmUp);
+  const before = await steadyP99(gateway.port, requests(gateway), rate, measured);
+  const closeSlow = await openSlow(gateway.port, slowSenders);
+  const during = await steadyP99(gateway.port, requests(gateway), rate, measured);
+  closeSlow();
+  console.log(`p99 beside ${slowSenders} slow senders: ${during.toFixed(2)} ms, without them ${before.toFixed(2)} ms`);
+  await gateway.stop();
+}
+
 function ask(gateway: Running, milliseconds: number): Promise<Answers> {
+  return load({ port: gateway.port, next: requests(gateway), milliseconds, connections });
+}
+
+function requests(gateway: Running): () => string {
   let turn = 0;
-  const next = () => {
+  return () => {
     turn += 1;
     return `GET /v1/orders?limit=10 HTTP/1.1\r\nHost: shop\r\nAccept: application/json\r\nUser-Agent: bench\r\nAuthorization: Bearer ${gateway.token(turn)}\r\n\r\n`;
   };
-  return load({ port: gateway.port, next, milliseconds, connections });
 }
 
 function report(results: ReadonlyMap<GatewayName, readonly Measured[]>): void {

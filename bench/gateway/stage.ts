@@ -59,7 +59,7 @@ export async function openStage(): Promise<Stage> {
     const service_ = `http://127.0.0.1:${servicePort}`;
     const ours = {
       GATEWAY_PORT: String(port),
-      GATEWAY_CONFIG_DIR: join(root, 'gateway/test/config'),
+      GATEWAY_CONFIG_DIR: join(root, 'gateway/config'),
       ACCOUNTS_URL: service_,
       ORDERS_URL: service_,
       CATALOGUE_URL: service_,

@@ -1,7 +1,7 @@
 // One request on its way through the gateway: what the guard and the policies find out about it.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
-import type { ContractOperation } from '@shop/shared/protocol';
+import type { OperationOutline } from '@shop/shared/protocol';
 import type { GatewayConfig } from '../src/engine.ts';
 import type { Body } from './collect-body.ts';
 
@@ -24,7 +24,7 @@ export class GatewayRequest extends IncomingMessage {
   expectsContinue = false;
 
   body: Promise<Body> | undefined = undefined;
-  operation: ContractOperation | undefined = undefined;
+  operation: OperationOutline | undefined = undefined;
   /** Set by `authenticate` once it has decided; `forward` takes nothing without it. */
   identified = false;
   caller: Caller | undefined = undefined;

@@ -1,13 +1,13 @@
 // Policy `operation`: which operation of the service's contract this is. What the contract lacks does not exist.
 import { isAbsolute, join } from 'node:path';
-import { type ContractOperation, loadContract, Problem } from '@shop/shared/protocol';
+import { type OperationOutline, outlineOperations, Problem, readDocument } from '@shop/shared/protocol';
 import { actionSchema, type Policy } from './exchange.ts';
 
 interface PathNode {
   readonly literal: Map<string, PathNode>;
   parameter: PathNode | undefined;
   /** Upper-case method → operation, when the path ends here. */
-  readonly operations: Map<string, ContractOperation>;
+  readonly operations: Map<string, OperationOutline>;
 }
 
 /**
@@ -20,7 +20,7 @@ export function operation(folder: string, known: Set<string>): Policy {
     schema: actionSchema('operation', { contract: { type: 'string' } }),
     policy({ contract }: { contract: string }) {
       const file = isAbsolute(contract) ? contract : join(folder, contract);
-      const root = buildPaths(loadContract(file).operations, known);
+      const root = buildPaths(outlineOperations(readDocument(file)), known);
       return (request, _response, next) => {
         const found = findPath(root, request.path);
         if (found === undefined) throw new Problem('not-found', 'There is nothing at this address.');
@@ -33,7 +33,7 @@ export function operation(folder: string, known: Set<string>): Policy {
   };
 }
 
-function buildPaths(operations: readonly ContractOperation[], known: Set<string>): PathNode {
+function buildPaths(operations: readonly OperationOutline[], known: Set<string>): PathNode {
   const root = emptyNode();
   for (const entry of operations) {
     let node = root;

@@ -1,4 +1,5 @@
 // The gateway process: environment, keys, plugin, engine, and only then a port.
+import './memory.ts';
 import { createTokenVerifier } from '@shop/shared/auth';
 import { runProcess, StartError } from '@shop/shared/runtime';
 import { openCounters } from '../plugin/counters.ts';
@@ -26,6 +27,7 @@ await runProcess('gateway', async (life) => {
     counters,
     guard: config,
     draining: () => draining,
+    board: config.board === 'on',
     log,
   });
   life.onStop('services', () => plugin.services.close());

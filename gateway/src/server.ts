@@ -39,6 +39,8 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
     const { socket } = request;
     const running = answering.get(socket);
     answering.set(socket, response);
+    // An idle connection keeps nothing of its last request.
+    response.once('close', () => answering.get(socket) === response && answering.delete(socket));
     if (running === undefined || running.writableFinished) run(request, response);
     else running.once('close', () => (socket.writable ? run(request, response) : response.destroy()));
   };

@@ -1,31 +1,15 @@
 // Reads a service's OpenAPI document and compiles it: routes, input checks, security, and checks of answers.
-import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { parse } from 'yaml';
 import { isId } from '../runtime/index.ts';
 import { type AnswerCheck, compileAnswerCheck } from './contract-answers.ts';
 import { type CheckedInput, checkInput, listParameters, type RawInput } from './contract-input.ts';
+import { type OperationOutline, outlineOperations, readDocument, type Security } from './contract-outline.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import { type Compiler, documentKey, isNode, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
+import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
 import type { BodyRule } from './read-body.ts';
 
-export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
-export type Method = (typeof methods)[number];
-
-/** Who may call: nobody in particular, a bearer (with all the scopes), or another service. */
-export interface Security {
-  readonly access: 'public' | 'optional' | 'required' | 'service';
-  readonly scopes: readonly string[];
-}
-
-export interface ContractOperation {
-  readonly operationId: string;
-  readonly method: Method;
-  /** As in the document: `/v1/orders/{orderId}`. */
-  readonly path: string;
-  readonly internal: boolean;
-  readonly security: Security;
+export interface ContractOperation extends OperationOutline {
   readonly body: BodyRule | undefined;
   /** Answer headers of a deprecated operation. */
   readonly headers: Readonly<Record<string, string>>;
@@ -35,6 +19,8 @@ export interface ContractOperation {
   readonly checkAnswer: AnswerCheck;
 }
 
+export type { Security };
+
 export interface Contract {
   readonly document: Node;
   readonly operations: readonly ContractOperation[];
@@ -42,31 +28,19 @@ export interface Contract {
 
 /** Reads and compiles an OpenAPI 3.1 document. @throws when the document does not say what the shop needs */
 export function loadContract(file: URL | string): Contract {
-  const document: unknown = parse(readFileSync(file, 'utf8'));
-  if (!isNode(document) || !isNode(document.paths)) throw new Error(`${file} is not an OpenAPI document`);
+  const document = readDocument(file);
   const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateSchema: false });
   addFormats.default(ajv);
   ajv.addFormat('uuid', isId);
   ajv.addSchema(document, documentKey);
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    methods.flatMap((method) => {
-      const operation = isNode(item) ? item[method] : undefined;
-      if (!isNode(item) || !isNode(operation)) return [];
-      return [compileOperation({ ajv, document }, path, method, item, operation)];
-    }),
-  );
+  const operations = outlineOperations(document).map((outline) => compileOperation({ ajv, document }, outline));
   return { document, operations };
 }
 
-function compileOperation(
-  compiler: Compiler,
-  path: string,
-  method: Method,
-  item: Node,
-  operation: Node,
-): ContractOperation {
-  const { operationId } = operation;
-  if (typeof operationId !== 'string') throw new Error(`${method} ${path} has no operationId`);
+function compileOperation(compiler: Compiler, outline: OperationOutline): ContractOperation {
+  const { path, method } = outline;
+  const item = nodeOf(nodeOf(compiler.document.paths)[path]);
+  const operation = nodeOf(item[method]);
   const at = ['paths', path, method];
   const bodyAt = locate(compiler, [...at, 'requestBody']);
   const mediaTypes = bodyAt === undefined ? [] : Object.keys(nodeOf(bodyAt.node.content));
@@ -80,11 +54,7 @@ function compileOperation(
       ? undefined
       : schemaAt(compiler, [...bodyAt.at, 'content', mediaTypes[0], 'schema']);
   return {
-    operationId,
-    method,
-    path,
-    internal: operation['x-internal'] === true,
-    security: securityOf(operation.security ?? compiler.document.security),
+    ...outline,
     body:
       bodyAt === undefined
         ? undefined
@@ -97,14 +67,4 @@ function compileOperation(
     check: (input) => checkInput(parameters, checkBody, input),
     checkAnswer: compileAnswerCheck(compiler, [...at, 'responses'], nodeOf(operation.responses)),
   };
-}
-
-function securityOf(security: unknown): Security {
-  const alternatives = Array.isArray(security) ? security.filter(isNode) : [];
-  const bearer = alternatives.find((alternative) => Array.isArray(alternative.bearer));
-  const anonymous =
-    alternatives.length === 0 || alternatives.some((alternative) => Object.keys(alternative).length === 0);
-  if (alternatives.some((alternative) => 'serviceToken' in alternative)) return { access: 'service', scopes: [] };
-  if (bearer === undefined) return { access: 'public', scopes: [] };
-  return { access: anonymous ? 'optional' : 'required', scopes: (bearer.bearer as unknown[]).map(String) };
 }

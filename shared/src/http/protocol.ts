@@ -1,7 +1,7 @@
 // What the gateway and the services both speak: contracts, problem documents, request identity. Without Express and
 // without PostgreSQL, so that a process that needs neither does not carry them.
 export { notModified } from './conditional.ts';
-export { type Contract, type ContractOperation, loadContract, type Security } from './contract.ts';
+export { type OperationOutline, outlineOperations, readDocument, type Security } from './contract-outline.ts';
 export {
   type Fault,
   Problem,

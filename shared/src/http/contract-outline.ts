@@ -1,0 +1,57 @@
+// Which operations a contract has and who may call them: what a gateway needs of it, without compiling a schema.
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { isNode, type Node } from './openapi-document.ts';
+
+export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof methods)[number];
+
+/** Who may call: nobody in particular, a bearer (with all the scopes), or another service. */
+export interface Security {
+  readonly access: 'public' | 'optional' | 'required' | 'service';
+  readonly scopes: readonly string[];
+}
+
+export interface OperationOutline {
+  readonly operationId: string;
+  readonly method: Method;
+  /** As in the document: `/v1/orders/{orderId}`. */
+  readonly path: string;
+  /** For other services only. */
+  readonly internal: boolean;
+  readonly security: Security;
+}
+
+/** @throws when the file is no OpenAPI document */
+export function readDocument(file: URL | string): Node {
+  const document: unknown = parse(readFileSync(file, 'utf8'));
+  if (!isNode(document) || !isNode(document.paths)) throw new Error(`${file} is not an OpenAPI document`);
+  return document;
+}
+
+/** Every operation of a document, in its order. @throws when one has no operationId */
+export function outlineOperations(document: Node): OperationOutline[] {
+  return Object.entries(isNode(document.paths) ? document.paths : {}).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = isNode(item) ? item[method] : undefined;
+      return isNode(operation) ? [outline(document, path, method, operation)] : [];
+    }),
+  );
+}
+
+function outline(document: Node, path: string, method: Method, operation: Node): OperationOutline {
+  const { operationId } = operation;
+  if (typeof operationId !== 'string') throw new Error(`${method} ${path} has no operationId`);
+  const internal = operation['x-internal'] === true;
+  return { operationId, method, path, internal, security: securityOf(operation.security ?? document.security) };
+}
+
+function securityOf(security: unknown): Security {
+  const alternatives = Array.isArray(security) ? security.filter(isNode) : [];
+  const bearer = alternatives.find((alternative) => Array.isArray(alternative.bearer));
+  const anonymous =
+    alternatives.length === 0 || alternatives.some((alternative) => Object.keys(alternative).length === 0);
+  if (alternatives.some((alternative) => 'serviceToken' in alternative)) return { access: 'service', scopes: [] };
+  if (bearer === undefined) return { access: 'public', scopes: [] };
+  return { access: anonymous ? 'optional' : 'required', scopes: (bearer.bearer as unknown[]).map(String) };
+}
