@@ -159,6 +159,17 @@ describe('order.cancelled.v1', () => {
     }
   });
 
+  it('releases once and tells of it once when told by two events', async () => {
+    const order = await reserved();
+    await send(order, 'cancelled');
+    await taken(order, 1);
+    ids.delete(`${order.orderId} cancelled`);
+    await send(order, 'cancelled');
+    await taken(order, 2);
+    expect(await inventory.figures(order.productId)).toBe('5/0/0');
+    expect((await released(order)).map(({ data }) => data.outcome)).toEqual(['done']);
+  });
+
   it('tells of a failure when there is no such reservation', async () => {
     const order = { orderId: newId(), accountId: newId(), reservationId: newId(), productId: newId() };
     await send(order, 'cancelled');
