@@ -89,7 +89,7 @@ async function handle<Context>(
   const caller = await authenticate(options, operation, request.headers.authorization);
   const path = request.params as Readonly<Record<string, string>>;
   requireAcceptable(request);
-  const body = operation.body === undefined ? undefined : await readBody(request, response, operation.body);
+  const body = operation.body === undefined ? undefined : await readBody(request, operation.body);
   const input = operation.check({ url: request.url, path, headers: request.headers, body });
   const reply = await run(
     {

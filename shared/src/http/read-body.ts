@@ -1,11 +1,10 @@
 // From the bytes of a request to a clean JSON value, or a problem that says what was wrong with them.
-import express, { type Request, type Response } from 'express';
+import type { Request } from 'express';
 import { type Fault, Problem } from './problem.ts';
 import { cleanJson } from './text.ts';
 
 export const maxBodyBytes = 100 * 1024;
 
-const rawBody = express.raw({ type: () => true, limit: maxBodyBytes, inflate: false });
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export interface BodyRule {
@@ -20,7 +19,7 @@ export interface BodyRule {
  * @returns undefined when there is none and none is required
  * @throws Problem 400, 413 or 415
  */
-export async function readBody(request: Request, response: Response, rule: BodyRule): Promise<unknown> {
+export async function readBody(request: Request, rule: BodyRule): Promise<unknown> {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
   if (!hasBody) {
@@ -30,13 +29,32 @@ export async function readBody(request: Request, response: Response, rule: BodyR
     });
   }
   checkMediaType(request, rule);
-  const bytes = await new Promise<unknown>((resolve, reject) => {
-    rawBody(request, response, (error?: unknown) =>
-      error === undefined ? resolve(request.body) : reject(bodyProblem(error)),
+  const bytes = await readBytes(request);
+  if (bytes.length === 0 && !rule.required) return undefined;
+  return parseJson(bytes);
+}
+
+/** All bytes of the body. @throws Problem 413 as soon as there are too many, 400 when the connection ends before them */
+function readBytes(request: Request): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = () => reject(new Problem('content-too-large', `A body has at most ${maxBodyBytes} bytes.`));
+    if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) {
+      tooLarge();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBodyBytes) chunks.push(chunk);
+      // The rest is read and thrown away, so that the connection can take the next request.
+      else tooLarge();
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks, length)));
+    request.on('error', (cause) =>
+      reject(new Problem('invalid-request', 'The body ended before its announced length.', { cause })),
     );
   });
-  if (!Buffer.isBuffer(bytes) || (bytes.length === 0 && !rule.required)) return undefined;
-  return parseJson(bytes);
 }
 
 function checkMediaType(request: Request, rule: BodyRule): void {
@@ -69,15 +87,6 @@ function checkMediaType(request: Request, rule: BodyRule): void {
       errors: [{ header: 'Content-Encoding', detail: 'must be absent' }],
     });
   }
-}
-
-function bodyProblem(error: unknown): unknown {
-  const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined;
-  if (type === 'entity.too.large') return new Problem('content-too-large', `A body has at most ${maxBodyBytes} bytes.`);
-  if (type === 'request.size.invalid' || type === 'request.aborted') {
-    return new Problem('invalid-request', 'The body ended before its announced length.', { cause: error });
-  }
-  return error;
 }
 
 function parseJson(bytes: Buffer): unknown {
