@@ -3,9 +3,10 @@ import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { expect } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import { type StartOptions, startServices, type TestAnswer, type TestServices } from '@shop/shared/testing';
+import { eventually, type StartOptions, startServices, type TestAnswer, type TestServices } from '@shop/shared/testing';
 import { addProducts } from './products.ts';
 
 /** What the orders service would say about a reservation; undefined: nothing, the connection is cut. */
@@ -41,6 +42,38 @@ export interface Inventory {
 }
 
 const verifier = fileURLToPath(new URL('../src/verify-stock.ts', import.meta.url));
+
+/**
+ * Runs `change` while the product of the lowest id is locked, and tells which others of them are locked once it waits for that one.
+ * Whoever locks in the order of ids locks none.
+ */
+export async function lockedMeanwhile(
+  { services }: Inventory,
+  productIds: readonly string[],
+  change: () => Promise<unknown>,
+): Promise<string[]> {
+  const { database } = services.service('catalogue');
+  const client = await database.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT id FROM products WHERE id = ANY ($1::uuid[]) ORDER BY id LIMIT 1 FOR UPDATE', [
+      productIds,
+    ]);
+    const changed = change();
+    await eventually(async () => {
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      expect((await database.query(waiting)).rows).toHaveLength(1);
+    });
+    const free = 'SELECT id FROM products WHERE id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED';
+    const { rows } = await database.query<{ id: string }>(free, [productIds]);
+    await client.query('ROLLBACK');
+    await changed;
+    const [, ...others] = [...productIds].sort();
+    return others.filter((id) => !rows.some((row) => row.id === id));
+  } finally {
+    client.release();
+  }
+}
 
 export async function startInventory(options: StartOptions = {}): Promise<Inventory> {
   let verdict: (reservationId: string) => Verdict = () => ({ state: 'absent' });

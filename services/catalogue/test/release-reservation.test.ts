@@ -1,7 +1,7 @@
 // POST /internal/reservations/{reservationId}/release, by status.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { type Inventory, startInventory } from './inventory.ts';
+import { type Inventory, lockedMeanwhile, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
 
@@ -29,6 +29,22 @@ describe('204', () => {
     await database.query("UPDATE reservations SET state = 'confirmed', order_id = $2 WHERE id = $1", [id, newId()]);
     await inventory.release(id);
     expect(await inventory.figures(cup)).toBe('5/2/0');
+  });
+
+  it('locks products in the order of their ids, as reserving does', async () => {
+    const ids = await Promise.all(Array.from({ length: 8 }, () => inventory.product(10)));
+    const id = newId();
+    await inventory.reserve(
+      id,
+      Object.fromEntries(
+        ids
+          .sort()
+          .reverse()
+          .map((product) => [product, 1]),
+      ),
+    );
+    expect(await lockedMeanwhile(inventory, ids, () => inventory.release(id))).toEqual([]);
+    expect(await inventory.figures(String(ids[0]))).toBe('10/0/0');
   });
 
   it('finds nothing to do for an id that was never reserved', async () => {
