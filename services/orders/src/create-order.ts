@@ -12,6 +12,9 @@ export interface OrderInput {
   readonly expectedTotal?: number;
 }
 
+/** The key of a hash partition, such as `reservations_7_pkey`, has a name of its own. */
+const reservationKey = /^reservations(_\d+)?_pkey$/;
+
 /**
  * 201 with the order and its address; 409 when stock lacks or the total differs from `expectedTotal`, 422 for a product that cannot
  * be ordered. All or nothing: whatever dies on the way, repeating the request with its key leads to one order or to none.
@@ -37,7 +40,7 @@ export async function createOrder(request: OperationRequest, context: OrdersCont
       return await idempotent(request, context, (tx) => placeOrder(tx, request, context, order));
     } catch (error) {
       // The reservation was settled before we committed: it is no longer ours, so the next one has to be.
-      if (violatedConstraint(error) !== 'reservations_pkey') throw error;
+      if (!reservationKey.test(violatedConstraint(error) ?? '')) throw error;
     }
   }
 }

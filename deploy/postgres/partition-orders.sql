@@ -1,0 +1,31 @@
+-- Splits the tables of orders into 16 hash partitions by account. Run once, as the role orders, with the service stopped:
+--   psql "$DATABASE_URL" --single-transaction --file partition-orders.sql
+-- Afterwards every statement that names its account touches one partition of each table. Partitions can lie on tablespaces of
+-- their own, be vacuumed one by one, or become foreign tables on other servers; Citus distributes by the same column.
+DO $$
+DECLARE
+  parts CONSTANT integer := 16;
+  names CONSTANT text[] := ARRAY['orders', 'order_lines', 'order_history', 'reservations'];
+  name text;
+BEGIN
+  FOREACH name IN ARRAY names LOOP
+    EXECUTE format('ALTER TABLE %I RENAME TO %I', name, name || '_whole');
+  END LOOP;
+  FOREACH name IN ARRAY names LOOP
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL) PARTITION BY HASH (account_id)', name, name || '_whole');
+    FOR part IN 0 .. parts - 1 LOOP
+      EXECUTE format(
+        'CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s) %s',
+        name || '_' || part, name, parts, part,
+        CASE name WHEN 'orders' THEN 'WITH (fillfactor = 85)' ELSE '' END);
+    END LOOP;
+    EXECUTE format('INSERT INTO %I SELECT * FROM %I', name, name || '_whole');
+  END LOOP;
+  FOREACH name IN ARRAY ARRAY['order_lines', 'order_history'] LOOP
+    EXECUTE format('ALTER TABLE %I ADD FOREIGN KEY (order_id, account_id) REFERENCES orders (id, account_id)', name);
+    EXECUTE format('DROP TABLE %I', name || '_whole');
+  END LOOP;
+  DROP TABLE orders_whole;
+  DROP TABLE reservations_whole;
+END
+$$;

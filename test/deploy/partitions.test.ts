@@ -1,0 +1,140 @@
+// Orders split by account, as docs/growing.md says: the service runs on hash partitions without a change, and what it does for one
+// account touches that account's partition and no other.
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { type Customer, startShop, type TestShop } from '../../services/orders/test/shop.ts';
+
+const script = fileURLToPath(new URL('../../deploy/postgres/partition-orders.sql', import.meta.url));
+const tables = ['orders', 'order_lines', 'order_history', 'reservations'];
+
+let shop: TestShop;
+let productId: string;
+let early: Customer;
+let customers: Customer[];
+
+beforeAll(async () => {
+  shop = await startShop();
+  productId = await shop.product({ stock: 1_000, price: 5 });
+  early = await shop.customer();
+  expect(await shop.order(early, { [productId]: 2 })).toMatchObject({ status: 201 });
+
+  await shop.services.service('orders').kill();
+  await query(await readFile(script, 'utf8'));
+  await shop.services.service('orders').restart();
+  customers = await Promise.all(Array.from({ length: 24 }, () => shop.customer()));
+  for (const customer of customers) expect((await shop.order(customer, { [productId]: 1 })).status).toBe(201);
+}, 120_000);
+
+afterAll(async () => {
+  await shop.stop();
+});
+
+/** In a session of its own, which hands in its figures when it ends. */
+async function query<Row extends pg.QueryResultRow>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: shop.services.database.urls.orders });
+  await client.connect();
+  const { rows } = await client.query<Row>(statement, values === undefined ? undefined : [...values]);
+  await client.end();
+  return rows;
+}
+
+/** Of each table: how often it was read, and how many of its rows were written. */
+async function usage(): Promise<ReadonlyMap<string, number>> {
+  const rows = await query<{ name: string; used: string }>(
+    `SELECT relname AS name, coalesce(seq_scan, 0) + coalesce(idx_scan, 0) + n_tup_ins + n_tup_upd + n_tup_del AS used
+     FROM pg_stat_user_tables WHERE schemaname = 'orders' AND relname ~ '_\\d+$'`,
+  );
+  return new Map(rows.map(({ name, used }) => [name, Number(used)]));
+}
+
+async function partitionOf({ accountId }: Customer): Promise<string | undefined> {
+  const rows = await query('SELECT tableoid::regclass::text AS name FROM orders WHERE account_id = $1', [accountId]);
+  return rows[0]?.name.replace('orders_', '');
+}
+
+/** The partitions that the service reads or writes for this work. Its sessions hand in their figures when it ends. */
+async function touched(work: () => Promise<void>): Promise<string[]> {
+  const orders = shop.services.service('orders');
+  await orders.kill();
+  const before = await usage();
+  await orders.restart();
+  await work();
+  await orders.kill();
+  const after = await usage();
+  await orders.restart();
+  return [...after]
+    .filter(([name, used]) => used > (before.get(name) ?? 0))
+    .map(([name]) => name)
+    .sort();
+}
+
+describe('the tables of orders in hash partitions', () => {
+  it('hold what was there before, and spread what comes', async () => {
+    const { body } = await shop.orders.get('/v1/orders', { token: early.token });
+    expect(body.items).toHaveLength(1);
+    expect(body.items[0]).toMatchObject({ totalCost: 10, itemsSummary: [{ productId, quantity: 2 }] });
+    const partitions = new Set(await Promise.all(customers.map(partitionOf)));
+    // 24 accounts that all fall into fewer than 6 of 16 partitions: less likely than one in a hundred thousand.
+    expect(partitions.size).toBeGreaterThanOrEqual(6);
+    const rows = await query("SELECT count(*)::int AS left FROM pg_tables WHERE tablename LIKE '%\\_whole'");
+    expect(rows).toEqual([{ left: 0 }]);
+  });
+
+  it('are touched in one place by all that a customer does', async () => {
+    const [customer = early] = customers;
+    const { token } = customer;
+    const own = await partitionOf(customer);
+    const names = await touched(async () => {
+      const placed = await shop.order(customer, { [productId]: 3 });
+      expect(placed.status).toBe(201);
+      const path = `/v1/orders/${placed.body.id}`;
+      for (const read of [
+        path,
+        `${path}/history`,
+        '/v1/orders',
+        '/v1/orders?limit=1&sort=totalCost:asc',
+        '/v1/orders?status=pending,cancelled&createdAt=gte:2020-01-01T00:00:00.000Z',
+      ]) {
+        const answer = await shop.orders.get(read, { token });
+        expect([read, answer.status]).toEqual([read, 200]);
+        const { nextCursor } = answer.body.pagination ?? {};
+        if (nextCursor === undefined) continue;
+        const next = `${read}&cursor=${encodeURIComponent(nextCursor)}`;
+        expect(await shop.orders.get(next, { token })).toMatchObject({ status: 200 });
+      }
+      expect(await shop.act(customer, placed.body.id, 'cancel')).toMatchObject({ status: 200 });
+      const { accountId } = customer;
+      const rows = await query('SELECT reservation_id AS id FROM orders WHERE account_id = $1', [accountId]);
+      const settled = await shop.internal('orders', '/internal/reservations/settle', {
+        reservationId: rows[0]?.id,
+        accountId,
+      });
+      expect(settled).toMatchObject({ status: 200, body: { state: 'exists' } });
+    });
+    expect(names).toEqual(tables.map((table) => `${table}_${own}`).sort());
+  }, 60_000);
+
+  it('refuse a reservation twice, whichever partition it lies in', async () => {
+    const [, customer = early] = customers;
+    const key = { headers: { 'Idempotency-Key': 'a-used-up-reservation' } };
+    const first = await shop.order(customer, { [productId]: 1 }, key);
+    expect(first.status).toBe(201);
+    // As after a crash that lost the answer: the same key leads to the same reservation, which an order has taken.
+    await query("DELETE FROM idempotency_keys WHERE key = 'a-used-up-reservation'");
+    const second = await shop.order(customer, { [productId]: 1 }, key);
+    expect(second.status).toBe(201);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  it('are planned for one partition when the account is known, and for all of them when only the id is', async () => {
+    const rows = await query('SELECT id, account_id FROM orders LIMIT 1');
+    const partitions = async (condition: string, values: unknown[]): Promise<number> => {
+      const plan = await query(`EXPLAIN (FORMAT JSON) SELECT 1 FROM orders WHERE ${condition}`, values);
+      return new Set(JSON.stringify(plan).match(/"Relation Name":"orders_\d+"/g)).size;
+    };
+    expect(await partitions('id = $1 AND account_id = $2', [rows[0]?.id, rows[0]?.account_id])).toBe(1);
+    expect(await partitions('id = $1', [rows[0]?.id])).toBe(16);
+  });
+});
