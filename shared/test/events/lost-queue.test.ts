@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
 import { sql } from '../../src/database/index.ts';
 import { connectTransport, consume, startRelay, type Topology } from '../../src/events/index.ts';
+import { declareConsumer, namesOf } from '../../src/events/rabbitmq-topology.ts';
 import { repeatEvents } from '../../src/events/repeat-events.ts';
 import { eventually, testBroker } from '../../src/testing/index.ts';
 import { log } from './brokers.ts';
@@ -20,10 +21,12 @@ describe('a deleted queue', () => {
   }, 120_000);
   afterAll(() => store.close());
 
-  const deleteQueue = async () => {
+  const deleteQueue = async (makeAgain = false) => {
     const connection = await connect(url);
     const channel = await connection.createChannel();
-    const { messageCount } = await channel.deleteQueue(`${new URL(url).searchParams.get('namespace')}.taker`);
+    const names = namesOf(new URL(url).searchParams.get('namespace') ?? '');
+    const { messageCount } = await channel.deleteQueue(names.queue('taker'));
+    if (makeAgain) await declareConsumer(connection, channel, names, topology, 'taker');
     await connection.close();
     return messageCount;
   };
@@ -73,7 +76,10 @@ describe('a deleted queue', () => {
     await Promise.all([sender.close(), taker.close()]);
   });
 
-  it('loses nothing while its consumer works', async () => {
+  it.each([
+    ['and nobody else makes it again', false],
+    ['and somebody else makes it again at once', true],
+  ])('loses nothing while its consumer works, %s', async (_who, makeAgain) => {
     await store.database.pool.query('TRUNCATE effects');
     const sender = await service();
     const relay = startRelay({ databaseUrl: store.url, transport: sender, source: '/test', log });
@@ -83,7 +89,7 @@ describe('a deleted queue', () => {
     for (let n = 0; n < 40; n += 1) ids.push(await store.append());
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     await eventually(async () => expect((await effects()).length).toBeGreaterThan(2));
-    expect(await deleteQueue()).toBeGreaterThan(0);
+    expect(await deleteQueue(makeAgain)).toBeGreaterThan(0);
     await eventually(async () => expect(await effects()).toEqual(ids.sort()), 15_000);
     await stop();
     await relay.close();
