@@ -17,7 +17,9 @@ function placesOf(manifests: readonly Manifest[]): Place[] {
   const fromOperators = manifests.flatMap(({ kind, metadata }) =>
     ['Cluster', 'RabbitmqCluster'].includes(kind) ? [{ 'app.kubernetes.io/name': metadata.name }] : [],
   );
-  const inside = [...fromPods, ...fromOperators].map((labels) => ({
+  // A pod that no policy names: what is not said about it must be refused too.
+  const stranger = { 'app.kubernetes.io/name': 'stranger' };
+  const inside = [...fromPods, ...fromOperators, stranger].map((labels) => ({
     name: labels['app.kubernetes.io/name'],
     labels,
     outside: false,
@@ -41,6 +43,8 @@ export function permittedArrows(manifests: readonly Manifest[]): string[] {
   const arrows = new Set<string>();
   for (const from of places) {
     const egress = selecting(from, 'Egress');
+    if (!from.outside && egress.length === 0) arrows.add(`${from.name} → anywhere`);
+    if (!from.outside && selecting(from, 'Ingress').length === 0) arrows.add(`anywhere → ${from.name}`);
     for (const to of places) {
       const ingress = selecting(to, 'Ingress');
       if (from.outside && to.outside) continue;

@@ -1,0 +1,119 @@
+// The secrets that deploy/setup makes are those that docker-compose.yml and deploy/kubernetes ask for, and each owner's are its own.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { completeSecrets, secretFiles } from '../../deploy/setup/src/secret-files.ts';
+import { containersOf, type Manifest, podOf, render } from './kustomize.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const secrets = completeSecrets();
+const files = secretFiles(secrets, { database: 'postgres:5432', broker: 'rabbitmq:5672' });
+const owners = Object.keys(files);
+const compose: Manifest = parse(readFileSync(`${root}docker-compose.yml`, 'utf8'), { merge: true });
+const composeServices: [string, Manifest][] = Object.entries(compose.services);
+
+/** The names of the files below a folder that an environment names. */
+function filesNamed(values: readonly unknown[], folder: string): string[] {
+  return values
+    .filter((value): value is string => typeof value === 'string' && value.startsWith(`${folder}/`))
+    .map((value) => value.slice(folder.length + 1));
+}
+
+describe('the secrets', () => {
+  it('are kept when they are there, and made when they are not', () => {
+    expect(completeSecrets(secrets)).toEqual(secrets);
+    const { internal: _lost, ...others } = secrets.keys;
+    const completed = completeSecrets({ ...secrets, keys: others as typeof secrets.keys });
+    expect(completed.keys.internal).toMatch(/^[\w-]{43}$/);
+    expect(completed.keys.internal).not.toBe(secrets.keys.internal);
+    expect({ ...completed, keys: others }).toEqual({ ...secrets, keys: others });
+  });
+
+  it('are given to nobody whom they do not concern', () => {
+    const all = { ...secrets.keys, ...secrets.roles };
+    const knowers = (secret: string): string[] =>
+      owners.filter((owner) => Object.values(files[owner] ?? {}).some((content) => content.includes(secret)));
+    expect(knowers(all.administrator)).toEqual(['postgres', 'provision']);
+    expect(knowers(all.keyEncryption)).toEqual(['accounts']);
+    expect(knowers(all.cursors)).toEqual(['orders', 'catalogue']);
+    for (const [role, password] of Object.entries(secrets.roles)) {
+      expect(knowers(password)).toEqual(role === 'events' ? ['provision'] : ['provision', role]);
+    }
+    for (const [user, password] of Object.entries(secrets.users)) expect(knowers(password)).toEqual([user]);
+  });
+});
+
+describe('docker-compose.yml', () => {
+  it('mounts for each container its own secrets, read-only, and names files that are made', () => {
+    const mounting = composeServices.flatMap(([name, { volumes = [], environment = {} }]) => {
+      const mounts = volumes.filter((volume: string) => volume.startsWith('secrets'));
+      if (name === 'secrets' || mounts.length === 0) return [];
+      const [owner] = mounts.map((mount: string) => /^secrets-(\w+):\/run\/secrets:ro$/.exec(mount)?.[1]);
+      expect([name, mounts.length, owners.includes(owner)]).toEqual([name, 1, true]);
+      expect(Object.keys(files[owner] ?? {})).toEqual(
+        expect.arrayContaining(filesNamed(Object.values(environment), '/run/secrets')),
+      );
+      return [[name, owner]];
+    });
+    expect(Object.fromEntries(mounting)).toEqual({
+      postgres: 'postgres',
+      rabbitmq: 'rabbitmq',
+      provision: 'provision',
+      ...Object.fromEntries(
+        ['accounts', 'orders', 'catalogue', 'notifications'].flatMap((name) => [
+          [name, name],
+          [`${name}-migrate`, name],
+        ]),
+      ),
+    });
+    const made = compose.services.secrets.volumes.map((volume: string) => volume.split('/').at(-1));
+    expect(made.sort()).toEqual([...owners, 'kept'].sort());
+  });
+
+  it('confines every container, the optional ones too', () => {
+    for (const [name, service] of composeServices) {
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          read_only: true,
+          cap_drop: ['ALL'],
+          security_opt: ['no-new-privileges:true'],
+          mem_limit: expect.any(String),
+          cpus: expect.any(Number),
+          pids_limit: expect.any(Number),
+        }),
+      ]);
+      const published = (service.ports ?? []).filter((port: string) => !port.startsWith('127.0.0.1:'));
+      expect([name, published]).toEqual([name, name === 'gateway' ? [`\${GATEWAY_PORT:-8080}:8080`] : []]);
+      expect(service.image).not.toMatch(/:latest$/);
+    }
+  });
+});
+
+describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) => {
+  it('asks for secrets that are made, each pod for its own', () => {
+    const manifests = render(`${root}deploy/kubernetes/overlays/${overlay}`);
+    let asked = 0;
+    for (const manifest of manifests.filter((each) => podOf(each) !== undefined)) {
+      const volumes: Manifest[] = podOf(manifest)?.spec.volumes ?? [];
+      const names = volumes.map(({ secret }) => secret?.secretName).filter((name) => name?.endsWith('-secrets'));
+      expect(names.length).toBeLessThanOrEqual(1);
+      const [name = ''] = names;
+      const values = containersOf(manifest).flatMap(({ env = [], envFrom = [] }) => [
+        ...env.map(({ value }: Manifest) => value),
+        ...envFrom.flatMap(({ configMapRef }: Manifest) => {
+          const map = manifests.find(
+            ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMapRef.name,
+          );
+          return Object.values(map?.data ?? {});
+        }),
+      ]);
+      const wanted = filesNamed(values, '/run/secrets/shop');
+      asked += wanted.length;
+      expect(Object.keys(files[name.replace('-secrets', '')] ?? {})).toEqual(expect.arrayContaining(wanted));
+      expect(manifest.metadata.name.startsWith(name.replace('-secrets', ''))).toBe(true);
+    }
+    expect(asked).toBeGreaterThan(15);
+  });
+});
