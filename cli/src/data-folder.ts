@@ -1,5 +1,5 @@
 // The data folder: what lies where in it, and who uses it at the moment.
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { identityOf, lockFolder, makeDataFolder } from '@shop/shared/embedded';
 import { StartError } from '@shop/shared/runtime';
@@ -44,7 +44,9 @@ export function dataFolder(path: string): DataFolder {
  */
 export async function takeFolder(folder: DataFolder): Promise<{ release(): Promise<void>; abandoned: boolean }> {
   try {
-    for (const path of [folder.path, folder.logs, folder.mail]) await makeDataFolder(path);
+    await makeDataFolder(folder.path);
+    // Customers' addresses lie in them.
+    for (const path of [folder.logs, folder.mail]) await mkdir(path, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(folder.path);
     await rm(runningFile(folder), { force: true });
     const release = async (): Promise<void> => {

@@ -47,7 +47,6 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
     script: join(root, 'gateway/src/main.ts'),
     url: gateway,
     environment: {
-      DRAIN_MS: '0', // nothing in front of the gateway needs time to notice that it stops
       ...common,
       HOST: settings.gatewayHost,
       GATEWAY_PORT: String(settings.gatewayPort),
