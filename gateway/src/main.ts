@@ -1,11 +1,11 @@
 // The gateway process: environment, keys, plugin, engine, and only then a port.
-import './memory.ts';
 import { createTokenVerifier } from '@shop/shared/auth';
 import { runProcess, StartError } from '@shop/shared/runtime';
 import { openCounters } from '../plugin/counters.ts';
 import { createPlugin } from '../plugin/index.ts';
 import { readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
+import { releaseStartMemory } from './memory.ts';
 import { watchConfig } from './reload.ts';
 import { createGatewayServer, listen } from './server.ts';
 
@@ -40,5 +40,6 @@ await runProcess('gateway', async (life) => {
   });
   const watch = watchConfig(configFolder, engine, log);
   life.onStop('configuration', () => watch.close());
+  releaseStartMemory();
   log.info({ host: config.host, port }, 'listening');
 });
