@@ -41,25 +41,30 @@ export async function reserveStock({ body }: OperationRequest, context: Catalogu
 }
 
 async function take(tx: Transaction, { reservationId, lines }: ReservationInput): Promise<ReservedLine[]> {
-  // Everyone locks products in the order of their ids, so that orders of the same products wait instead of deadlocking.
-  const products = await sql<{ id: string; status: string }>(
+  const productIds = lines.map(({ productId }) => productId);
+  const quantities = lines.map(({ quantity }) => quantity);
+  // Everyone locks products in the order of their ids, so that orders of the same products wait instead of deadlocking. What is
+  // sold out is not locked at all: those who come too late do not wait for each other.
+  const free = await sql<{ id: string }>(
     tx,
-    'SELECT id, status FROM products WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE',
-    [lines.map(({ productId }) => productId)],
+    `SELECT id FROM products JOIN unnest($1::uuid[], $2::int[]) AS line (product_id, quantity) ON id = product_id
+     WHERE status IN ('active', 'available') AND stock - reserved >= quantity
+       OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
+     ORDER BY id FOR NO KEY UPDATE OF products`,
+    [productIds, quantities],
   );
-  const taken = await sql<ReservedLine>(
+  if (free.length < lines.length) {
+    const missing = lines.filter(({ productId }) => !free.some(({ id }) => id === productId));
+    throw await refusal(tx, lines, missing);
+  }
+  return sql<ReservedLine>(
     tx,
-    `WITH line AS (
-       SELECT * FROM unnest($2::uuid[], $3::int[]) AS line (product_id, quantity)
-     ), taken AS (
+    `WITH taken AS (
        UPDATE products SET
-         reserved = least(reserved + oversold + quantity, stock),
-         oversold = greatest(reserved + oversold + quantity - stock, 0)
-       FROM line
-       WHERE id = product_id AND (
-         status IN ('active', 'available') AND stock - reserved >= quantity
-         OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
-       )
+         reserved = CASE status WHEN 'backorder' THEN least(reserved + quantity, stock) ELSE reserved + quantity END,
+         oversold = CASE status WHEN 'backorder' THEN oversold + greatest(reserved + quantity - stock, 0) ELSE oversold END
+       FROM unnest($2::uuid[], $3::int[]) AS line (product_id, quantity)
+       WHERE id = product_id
        RETURNING id, quantity, name, price_minor, stock, reserved + oversold AS promised
      ), kept AS (
        INSERT INTO reservation_lines (reservation_id, product_id, quantity, name, unit_price_minor)
@@ -69,28 +74,29 @@ async function take(tx: Transaction, { reservationId, lines }: ReservationInput)
        SELECT id, 'reserved', quantity, $1, stock, promised FROM taken
      )
      SELECT id AS "productId", quantity, name, price_minor AS "unitPriceMinor" FROM taken`,
-    [reservationId, lines.map(({ productId }) => productId), lines.map(({ quantity }) => quantity)],
+    [reservationId, productIds, quantities],
   );
-  if (taken.length < lines.length) throw refusal(lines, products, taken);
-  return taken;
 }
 
 /** Says which lines cannot be had and how many were asked for; how many there are stays inside. */
-function refusal(
+async function refusal(
+  tx: Transaction,
   lines: readonly WantedLine[],
-  products: readonly { id: string; status: string }[],
-  taken: readonly ReservedLine[],
-): Problem {
+  missing: readonly WantedLine[],
+): Promise<Problem> {
+  const sold = await sql<{ id: string }>(
+    tx,
+    "SELECT id FROM products WHERE id = ANY ($1::uuid[]) AND status <> 'pending'",
+    [missing.map(({ productId }) => productId)],
+  );
   const unsold: Fault[] = [];
   const lacking: Fault[] = [];
-  for (const [index, { productId, quantity }] of lines.entries()) {
-    const at = { pointer: `/lines/${index}`, productId };
-    const product = products.find(({ id }) => id === productId);
-    if (product === undefined || product.status === 'pending') {
-      unsold.push({ ...at, detail: product === undefined ? 'is no product of the shop' : 'is not for sale yet' });
-    } else if (!taken.some((line) => line.productId === productId)) {
+  for (const line of missing) {
+    const { productId, quantity } = line;
+    const at = { pointer: `/lines/${lines.indexOf(line)}`, productId };
+    if (sold.some(({ id }) => id === productId)) {
       lacking.push({ ...at, detail: `${quantity} are not in stock`, requested: quantity });
-    }
+    } else unsold.push({ ...at, detail: 'is no product that can be ordered' });
   }
   const [code, detail, errors]: [ProblemCode, string, Fault[]] =
     unsold.length > 0

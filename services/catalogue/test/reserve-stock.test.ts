@@ -116,8 +116,8 @@ describe('422', () => {
     const answer = await inventory.reserve(newId(), { [soon]: 1, [unknown]: 1 });
     expect(answer.status).toBe(422);
     expect(answer.body.errors).toEqual([
-      { pointer: '/lines/0', productId: soon, detail: 'is not for sale yet' },
-      { pointer: '/lines/1', productId: unknown, detail: 'is no product of the shop' },
+      { pointer: '/lines/0', productId: soon, detail: 'is no product that can be ordered' },
+      { pointer: '/lines/1', productId: unknown, detail: 'is no product that can be ordered' },
     ]);
   });
 });
