@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { createServiceTokens, createTokenVerifier } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
-import { connectDatabase, untilMigrated } from '@shop/shared/database';
+import { connectDatabase, keepCurrency, untilMigrated } from '@shop/shared/database';
 import { startEvents } from '@shop/shared/events';
 import { createApp, createInternalClient, loadContract, serve, startPruningKeys } from '@shop/shared/http';
 import { createHealth, runProcess } from '@shop/shared/runtime';
@@ -25,6 +25,7 @@ await runProcess('catalogue', async (life) => {
   life.onStop('database', () => database.close());
   health.add('database', () => database.ping());
   await untilMigrated(database.pool, `${folder}/migrations`, log);
+  await keepCurrency(database.pool, config.currency);
   life.onStop('pruning', startPruningKeys(database, log));
 
   const verifier = createTokenVerifier({

@@ -1,6 +1,7 @@
 // The door of everything that touches PostgreSQL.
 export { errorCode, isDatabaseAway, retryConflicts, violatedConstraint } from './conflicts.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
+export { keepCurrency } from './keep-currency.ts';
 export { type MigrateOptions, migrate, pendingMigrations } from './migrate.ts';
 export { type Provisioning, provisionDatabase, type SchemaName, schemas } from './provision.ts';
 export { type SqlValue, sql } from './sql.ts';

@@ -7,6 +7,7 @@ import {
   connectDatabase,
   type Database,
   isDatabaseAway,
+  keepCurrency,
   migrate,
   pendingMigrations,
   sql,
@@ -59,6 +60,16 @@ describe('migrate', () => {
     );
     await expect(database.pool.query('CREATE TABLE public.x (id int)')).rejects.toThrow(
       'permission denied for schema public',
+    );
+  });
+});
+
+describe('keepCurrency', () => {
+  it('holds a schema to the currency that it was begun with', async () => {
+    await keepCurrency(database.pool, 'EUR');
+    await keepCurrency(database.pool, 'EUR');
+    await expect(keepCurrency(database.pool, 'JPY')).rejects.toThrow(
+      'SHOP_CURRENCY is JPY, but the amounts in the database are in EUR',
     );
   });
 });
