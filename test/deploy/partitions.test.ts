@@ -116,6 +116,17 @@ describe('the tables of orders in hash partitions', () => {
     expect(names).toEqual(tables.map((table) => `${table}_${own}`).sort());
   }, 60_000);
 
+  it('are all looked through for an id of which staff do not know the account', async () => {
+    const rows = await query('SELECT id FROM orders LIMIT 1');
+    const names = await touched(async () => {
+      expect(await shop.orders.get(`/v1/orders/${rows[0]?.id}`, { token: shop.staff.token })).toMatchObject({
+        status: 200,
+      });
+    });
+    expect(names.filter((name) => /^orders_\d+$/.test(name))).toHaveLength(16);
+    expect(names.filter((name) => /^order_lines_\d+$/.test(name))).toHaveLength(1);
+  }, 60_000);
+
   it('refuse a reservation twice, whichever partition it lies in', async () => {
     const [, customer = early] = customers;
     const key = { headers: { 'Idempotency-Key': 'a-used-up-reservation' } };
