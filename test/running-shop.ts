@@ -1,19 +1,22 @@
-// A shop for tests that only use it: `npm start` in a temporary folder, or the one whose address TEST_SHOP_URL holds.
+// A shop for tests that only use it: `npm start` in a temporary folder, or the one whose address TEST_SHOP_URL holds
+// (its data folder in TEST_SHOP_DATA).
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launchShop } from '../cli/test/started-shop.ts';
+import { launchShop, runShop } from '../cli/test/started-shop.ts';
 
 export interface RunningShop {
   /** Where the gateway listens. */
   readonly url: string;
+  /** Gives an account scopes, as the command line does. */
+  grant(email: string, ...scopes: string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Starts a shop and waits until it is ready; takes up to a minute. */
 export async function startShop(): Promise<RunningShop> {
-  const given = process.env.TEST_SHOP_URL;
-  if (given !== undefined && given !== '') return { url: given, stop: async () => {} };
+  const { TEST_SHOP_URL: given = '', TEST_SHOP_DATA: data = '' } = process.env;
+  if (given !== '') return { url: given, grant: grantIn(data), stop: async () => {} };
   const folder = await mkdtemp(join(tmpdir(), 'shop-running-'));
   await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
   const shop = await launchShop({ dataDir: join(folder, 'data') });
@@ -27,5 +30,12 @@ export async function startShop(): Promise<RunningShop> {
     await stop();
     throw error;
   }
-  return { url: shop.gateway, stop };
+  return { url: shop.gateway, grant: grantIn(shop.dataDir), stop };
+}
+
+function grantIn(dataDir: string): RunningShop['grant'] {
+  return async (email, ...scopes) => {
+    const { code, complaints } = await runShop(dataDir, 'staff', 'grant', email, ...scopes);
+    if (code !== 0) throw new Error(complaints);
+  };
 }

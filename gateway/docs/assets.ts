@@ -12,6 +12,7 @@ const files = {
   'swagger-ui.js': [join(swaggerUi, 'swagger-ui-bundle.js'), 'text/javascript; charset=utf-8'],
   'swagger-ui.css': [join(swaggerUi, 'swagger-ui.css'), 'text/css; charset=utf-8'],
   'reference.js': [join(own, 'reference.js'), 'text/javascript; charset=utf-8'],
+  'board.js': [join(own, 'board.js'), 'text/javascript; charset=utf-8'],
   'style.css': [join(own, 'style.css'), 'text/css; charset=utf-8'],
   'icon.svg': [join(own, 'icon.svg'), 'image/svg+xml'],
 } as const;

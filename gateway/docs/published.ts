@@ -24,7 +24,8 @@ interface LimitAction {
 export function publishedDocument(config: Pick<GatewayConfig, 'pipelines'>, folder: string): Node {
   const parts = Object.values(config.pipelines).flatMap(({ policies }): Part[] => {
     const contract = actionOf(policies, 'operation').contract;
-    if (typeof contract !== 'string') return [];
+    const forwarded = policies.some((policy) => 'forward' in policy);
+    if (typeof contract !== 'string' || !forwarded) return [];
     const file = isAbsolute(contract) ? contract : join(folder, contract);
     const limit = actionOf(policies, 'limit');
     return [

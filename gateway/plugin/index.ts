@@ -1,7 +1,9 @@
 // The shop's plugin for express-gateway: one guard in front of everything, and one policy per file.
 import type { TokenVerifier } from '@shop/shared/auth';
 import type { Log } from '@shop/shared/runtime';
+import { Traffic } from '../board/traffic.ts';
 import { authenticate } from './authenticate.ts';
+import { board } from './board.ts';
 import type { Counters } from './counters.ts';
 import { docs } from './docs.ts';
 import type { Middleware, Policy } from './exchange.ts';
@@ -20,6 +22,8 @@ export interface PluginOptions {
   readonly counters: Counters;
   readonly guard: GuardOptions;
   readonly draining: () => boolean;
+  /** Whether operators may look at the board. */
+  readonly board: boolean;
   readonly log: Log;
 }
 
@@ -39,6 +43,7 @@ export interface GatewayPlugin {
 export function createPlugin(options: PluginOptions): GatewayPlugin {
   const services = new ServiceDirectory(options.log);
   const known = new Set<string>();
+  const traffic = options.board ? new Traffic() : undefined;
   const policies = [
     operation(options.folder, known),
     authenticate(options.verifier),
@@ -47,12 +52,14 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     health(services, options.draining),
     problemPages(),
     docs(options.folder),
+    board(services, traffic, options.draining),
   ];
   return {
     name: 'shop',
     services,
     init(context) {
       context.registerGatewayRoute((app) => app.use(guard(options.guard)));
+      if (traffic !== undefined) context.registerGatewayRoute((app) => app.use(traffic.middleware));
       for (const policy of policies) context.registerPolicy(policy);
     },
   };

@@ -25,6 +25,7 @@ export function readEnvironment(environment: Environment) {
     issuer: text('JWT_ISSUER'),
     audience: text('JWT_AUDIENCE'),
     algorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
+    board: choice('BOARD', ['on', 'off'], 'on'),
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
     trustedProxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
     maximumBody: integer('BODY_LIMIT', { min: 1_024, max: 2 ** 30, fallback: 100 * 1_024 }),

@@ -1,0 +1,87 @@
+// The board: logs in, follows the stream of figures, and says what to do when something is wrong. Tokens stay in memory.
+const at = (id) => document.getElementById(id);
+const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+let tokens;
+
+async function fetchTokens(body) {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch('/v1/tokens', { method: 'POST', headers, body: JSON.stringify(body) });
+  const answer = await response.json();
+  if (!response.ok) throw new Refused(answer);
+  tokens = answer;
+}
+
+class Refused extends Error {
+  constructor({ detail, code }) {
+    super(detail);
+    this.code = code;
+  }
+}
+
+function element(name, text, className = '') {
+  const made = document.createElement(name);
+  made.textContent = text;
+  made.className = className;
+  return made;
+}
+
+function show({ services, operations }) {
+  const up = (ready) => (ready ? 'ready' : 'not ready: look at its log and at /health/ready');
+  at('services').replaceChildren(
+    ...Object.entries(services).map(([name, ready]) => element('li', `${name}: ${up(ready)}`, ready ? 'well' : 'ill')),
+  );
+  at('operations').replaceChildren(
+    ...operations.map(({ operation, requests, refused, failed, half, most }) => {
+      const row = document.createElement('tr');
+      const cells = [operation, requests, refused, failed, `${half} ms`, `${most} ms`];
+      row.append(...cells.map((cell, index) => element('td', cell, index === 3 && failed > 0 ? 'ill' : '')));
+      return row;
+    }),
+  );
+  at('figures').hidden = false;
+  at('log-in').hidden = true;
+  at('notice').textContent = `As of ${new Date().toLocaleTimeString()}.`;
+}
+
+async function follow() {
+  const response = await fetch('/board/events', { headers: { Authorization: `Bearer ${tokens.access_token}` } });
+  if (!response.ok) throw new Refused(await response.json());
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const events = (text + chunk).split('\n\n');
+    text = events.pop();
+    for (const event of events) show(JSON.parse(event.slice('data: '.length)));
+  }
+}
+
+/** Follows until the figures may not be seen any more; a broken stream is taken up again. */
+async function keepFollowing() {
+  for (;;) {
+    try {
+      await follow();
+    } catch (error) {
+      if (error instanceof Refused && error.code === 'unauthenticated') {
+        await fetchTokens({ refresh_token: tokens.refresh_token });
+      } else if (error instanceof Refused && error.code === 'forbidden') {
+        throw new Error(
+          'This account lacks the scope. Run: npm run shop -- staff grant EMAIL orders:read-all. Then log in again.',
+        );
+      } else {
+        at('notice').textContent = 'No figures: the gateway does not answer. Trying again…';
+        await wait(2_000);
+      }
+    }
+  }
+}
+
+at('log-in').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  try {
+    await fetchTokens(Object.fromEntries(new FormData(event.target)));
+    await keepFollowing();
+  } catch (error) {
+    at('figures').hidden = true;
+    at('log-in').hidden = false;
+    at('notice').textContent = error.message;
+  }
+});
