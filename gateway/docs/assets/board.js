@@ -59,6 +59,7 @@ async function keepFollowing() {
   for (;;) {
     try {
       await follow();
+      await wait(1_000);
     } catch (error) {
       if (error instanceof Refused && error.code === 'unauthenticated') {
         await fetchTokens({ refresh_token: tokens.refresh_token });
