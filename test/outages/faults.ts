@@ -7,6 +7,8 @@ import type { ServiceName, System } from './system.ts';
 
 export interface Fault {
   readonly name: string;
+  /** Milliseconds until all is well again; 10,000 unless more has to be started at once than two cores can. */
+  readonly recovery?: number;
   /** Breaks something while buyers shop, mends it, and resolves to what shows that it was broken; undefined when nothing was. */
   inject(system: System, random: Random): Promise<string | undefined>;
 }
@@ -66,7 +68,7 @@ export const faults: readonly Fault[] = [
   killed((system) => system.processes('catalogue').slice(0, 1), 'one catalogue process is killed'),
   killed((system) => system.processes('orders').slice(1), 'one orders process is killed'),
   killed((system) => system.processes('gateway'), 'the gateway is killed'),
-  killed((system) => system.all(), 'all processes are killed at once'),
+  { ...killed((system) => system.all(), 'all processes are killed at once'), recovery: 30_000 },
   {
     name: 'a catalogue process hangs',
     async inject(system) {
