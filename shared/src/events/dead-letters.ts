@@ -14,11 +14,11 @@ export interface DeadLetterDesk {
   /** The oldest letters, at most `limit` of each consumer. */
   list(consumer?: string, limit?: number): Promise<readonly ReadableDeadLetter[]>;
   /** Undefined when no consumer has a letter of that id. */
-  show(id: string): Promise<ReadableDeadLetter | undefined>;
+  show(id: string, consumer?: string): Promise<ReadableDeadLetter | undefined>;
   /** Puts the letter into its consumer's queue again. False when there is none of that id. */
-  replay(id: string): Promise<boolean>;
+  replay(id: string, consumer?: string): Promise<boolean>;
   /** Deletes the letter for good. False when there is none of that id. */
-  discard(id: string): Promise<boolean>;
+  discard(id: string, consumer?: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -52,17 +52,17 @@ export async function openDeadLetters({
     }
     return letters;
   };
-  /** The same event may be a dead letter of several consumers: all of them are meant. */
-  const each = async (act: (consumer: string) => Promise<boolean>): Promise<boolean> => {
+  /** The same event may be a dead letter of several consumers: unless one is named, all of them are meant. */
+  const each = async (named: string | undefined, act: (consumer: string) => Promise<boolean>): Promise<boolean> => {
     let found = false;
-    for (const consumer of all) found = (await act(consumer)) || found;
+    for (const consumer of named === undefined ? all : [named]) found = (await act(consumer)) || found;
     return found;
   };
   return {
     list,
-    show: async (id) => (await list(undefined, searchLimit)).find((letter) => letter.id === id),
-    replay: (id) => each((consumer) => transport.replay(consumer, id)),
-    discard: (id) => each((consumer) => transport.discard(consumer, id)),
+    show: async (id, consumer) => (await list(consumer, searchLimit)).find((letter) => letter.id === id),
+    replay: (id, named) => each(named, (consumer) => transport.replay(consumer, id)),
+    discard: (id, named) => each(named, (consumer) => transport.discard(consumer, id)),
     close: () => transport.close(),
   };
 }
