@@ -2,10 +2,13 @@
 
 import { ConfigError, StartError } from '@shop/shared/runtime';
 import { Command, CommanderError } from 'commander';
+import { eventsCommand } from './events-command.ts';
 import { keysCommand } from './keys-command.ts';
 import { seedCommand } from './seed-command.ts';
 import { staffCommand } from './staff-command.ts';
 import { statusCommand } from './status-command.ts';
+import { stockCommand } from './stock-command.ts';
+import { traceCommand } from './trace-command.ts';
 
 const program = new Command('npm run shop --')
   .description('Look after the shop of this folder, running or stopped.')
@@ -15,7 +18,17 @@ const program = new Command('npm run shop --')
 The shop is found through its data folder (SHOP_DATA_DIR, .data in the checkout when unset), or by DATABASE_URL.
 Exit codes: 0 done, 1 failed, 2 wrong arguments.`,
   );
-for (const command of [staffCommand(), seedCommand(), keysCommand(), statusCommand()]) program.addCommand(command);
+for (const command of [
+  staffCommand(),
+  seedCommand(),
+  keysCommand(),
+  statusCommand(),
+  stockCommand(),
+  eventsCommand(),
+  traceCommand(),
+]) {
+  program.addCommand(command);
+}
 for (const command of withSubcommands(program)) {
   const usage = `Usage: ${command.createHelp().commandUsage(command)}`;
   command.exitOverride().helpCommand(false).showHelpAfterError(usage).allowExcessArguments(false);

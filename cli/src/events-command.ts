@@ -1,0 +1,135 @@
+// `events dead`: the events that no retry could get through, with the reason; back into their queue, or away for good.
+import {
+  BrokerAwayError,
+  type DeadLetterDesk,
+  openDeadLetters,
+  type ReadableDeadLetter,
+  shopTopology,
+} from '@shop/shared/events';
+import { createLog, StartError } from '@shop/shared/runtime';
+import { Argument, Command, Option } from 'commander';
+import { withShop } from './attach.ts';
+import { type Output, print, withJson } from './output.ts';
+import { table } from './table.ts';
+
+interface Choice extends Output {
+  readonly consumer?: string;
+}
+
+interface Settled {
+  readonly consumer: string;
+  readonly id: string;
+}
+
+/** As many of one consumer as one command reads. */
+const most = 10_000;
+
+export function eventsCommand(): Command {
+  const command = new Command('events').description('look after the events between the services');
+  const dead = command
+    .command('dead')
+    .description('events that could not be handled, by the consumer that gave them up');
+  const about = (name: string, description: string): Command =>
+    withJson(dead.command(name).description(description)).addOption(
+      new Option('--consumer <name>', 'only those of this consumer').choices(Object.keys(shopTopology.consumers)),
+    );
+
+  about('list', 'list them with the reason, the oldest first').action(async ({ consumer, ...output }: Choice) => {
+    const letters = await atDesk((desk) => desk.list(consumer, most));
+    print(output, letters, () => (letters.length === 0 ? 'There are no dead letters.' : listed(letters)));
+  });
+  about('show', 'show one with its content')
+    .argument('<id>', 'as listed')
+    .action(async (id: string, { consumer, ...output }: Choice) => {
+      const letter = await atDesk((desk) => desk.show(id, consumer));
+      if (letter === undefined) throw new StartError(noneOf([id]));
+      print(output, letter, () => shown(letter));
+    });
+  const settling = (verb: 'replay' | 'discard', description: string, done: string): void => {
+    about(verb, description)
+      .addArgument(new Argument('[id...]', 'as listed'))
+      .option('--all', 'all that are there now')
+      .action(
+        async (ids: string[], { consumer, all = false, ...output }: Choice & { all?: boolean }, self: Command) => {
+          if (all === ids.length > 0) self.error('error: name ids, or give --all');
+          const { settled, unknown } = await atDesk((desk) => settle(desk, verb, all ? undefined : ids, consumer));
+          const lines = settled.map((letter) => `${done} ${letter.id} (${letter.consumer})`);
+          if (settled.length > 0 || all) {
+            print(output, settled, () => lines.join('\n') || 'There are no dead letters.');
+          }
+          if (unknown.length > 0) throw new StartError(noneOf(unknown));
+        },
+      );
+  };
+  settling('replay', 'put them back into the queue of their consumer', 'replayed');
+  settling('discard', 'delete them for good', 'discarded');
+  return command;
+}
+
+async function atDesk<T>(use: (desk: DeadLetterDesk) => Promise<T>): Promise<T> {
+  return withShop(async ({ settings, running, databases }) => {
+    const url = settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
+    try {
+      const desk = await openDeadLetters({ url, log: createLog('events', 'silent') });
+      try {
+        return await use(desk);
+      } finally {
+        await desk.close();
+      }
+    } catch (error) {
+      if (error instanceof BrokerAwayError) throw new StartError(error.message);
+      throw error;
+    }
+  });
+}
+
+/**
+ * What is there now is read once: a letter that comes back meanwhile waits for the next command.
+ * @param ids undefined for all
+ */
+async function settle(
+  desk: DeadLetterDesk,
+  verb: 'replay' | 'discard',
+  ids: readonly string[] | undefined,
+  consumer: string | undefined,
+): Promise<{ settled: Settled[]; unknown: string[] }> {
+  const letters = (await desk.list(consumer, most)).filter(({ id }) => ids === undefined || ids.includes(id));
+  const settled: Settled[] = [];
+  for (const letter of letters) {
+    if (await desk[verb](letter.id, letter.consumer)) settled.push({ consumer: letter.consumer, id: letter.id });
+  }
+  return { settled, unknown: (ids ?? []).filter((id) => !settled.some((letter) => letter.id === id)) };
+}
+
+function noneOf(ids: readonly string[]): string {
+  return ids.map((id) => `there is no dead letter ${id}`).join('\n');
+}
+
+function listed(letters: readonly ReadableDeadLetter[]): string {
+  return table([
+    ['CONSUMER', 'ID', 'TYPE', 'ABOUT', 'ATTEMPTS', 'SINCE', 'REASON'],
+    ...letters.map(({ consumer, id, type, subject, attempts, deadAt, reason }) => [
+      consumer,
+      id,
+      type,
+      subject,
+      attempts,
+      deadAt,
+      reason,
+    ]),
+  ]);
+}
+
+function shown({ content, ...letter }: ReadableDeadLetter): string {
+  const rows = [
+    ['consumer', letter.consumer],
+    ['id', letter.id],
+    ['type', letter.type],
+    ['about', letter.subject],
+    ['request', letter.requestId],
+    ['attempts', letter.attempts],
+    ['since', letter.deadAt],
+    ['reason', letter.reason],
+  ] as const;
+  return `${table(rows)}\n\n${content}`;
+}

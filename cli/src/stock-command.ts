@@ -1,0 +1,60 @@
+// `stock`: whether the stock adds up with the book of its movements.
+import { Command } from 'commander';
+import { withShop } from './attach.ts';
+import { type Output, print, withJson } from './output.ts';
+import { runScript } from './service-script.ts';
+import { table } from './table.ts';
+
+interface Fault {
+  readonly detail: string;
+  readonly productId?: string;
+  readonly name?: string;
+  readonly reservationId?: string;
+  readonly movement?: { readonly id: number; readonly kind: string; readonly quantity: number; readonly at: string };
+}
+
+interface Report {
+  readonly products: number;
+  readonly movements: number;
+  readonly reservations: number;
+  /** Movements first, the earliest at the top. */
+  readonly faults: readonly Fault[];
+}
+
+export function stockCommand(): Command {
+  const command = new Command('stock').description('look after the stock');
+  withJson(
+    command
+      .command('verify')
+      .description('recompute the stock from all its movements; exit code 1 if it does not add up'),
+  ).action(async (output: Output) => {
+    const report = await withShop(async (shop) => {
+      let written: Report | undefined;
+      await runScript(shop, 'catalogue', 'verify-stock', [], (value) => {
+        written = value as Report;
+      }).catch((error: unknown) => {
+        // A report with faults ends the script with a failure too; without a report it is one.
+        if (written === undefined) throw error;
+      });
+      return written as Report;
+    });
+    if (report.faults.length > 0) process.exitCode = 1;
+    print(output, report, () => describe(report));
+  });
+  return command;
+}
+
+function describe({ products, movements, reservations, faults }: Report): string {
+  const read = `${products} products, ${movements} movements, ${reservations} reservations`;
+  const [first] = faults;
+  if (first === undefined) return `All adds up: ${read}.`;
+  const rows = faults.map((fault) => [placeOf(fault), fault.name ?? fault.productId, fault.detail]);
+  return `${table([['WHERE', 'PRODUCT', 'WHAT'], ...rows])}\n\n${read}. The first that does not add up: ${placeOf(first)}.`;
+}
+
+function placeOf({ movement, reservationId, productId }: Fault): string {
+  if (movement !== undefined) {
+    return `movement ${movement.id} (${movement.kind} ${movement.quantity}, ${new Date(movement.at).toISOString()})`;
+  }
+  return reservationId === undefined ? `product ${productId}` : `reservation ${reservationId}`;
+}

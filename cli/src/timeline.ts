@@ -1,0 +1,152 @@
+// All that the four schemas know of one order, by time. Each is read as its own role, which can reach nothing else.
+import pg from 'pg';
+import type { DatabaseUrls } from './database.ts';
+import type { ServiceName } from './processes.ts';
+
+interface StepOf<Kind extends string> {
+  readonly kind: Kind;
+  readonly at: Date;
+  readonly service: ServiceName;
+  /** Of the request at the beginning of the chain; null where the schema does not keep it. */
+  readonly requestId: string | null;
+}
+
+/** An event that the service took. */
+export interface DeliveryStep extends StepOf<'delivery'> {
+  readonly eventId: string;
+  readonly type: string;
+  readonly consumer: string;
+  readonly attempt: number;
+}
+
+export interface ReservationStep extends StepOf<'reservation'> {
+  readonly reservationId: string;
+  readonly state: 'held' | 'confirmed' | 'released' | 'shipped';
+}
+
+export interface MovementStep extends StepOf<'movement'> {
+  /** As in the book of the stock. */
+  readonly movement: number;
+  readonly movementKind: 'received' | 'reserved' | 'released' | 'shipped';
+  readonly quantity: number;
+  readonly productId: string;
+  readonly name: string;
+  readonly stockAfter: number;
+  readonly promisedAfter: number;
+}
+
+export interface TransitionStep extends StepOf<'transition'> {
+  readonly status: string;
+  readonly version: number;
+  readonly actor: string;
+  readonly actorId: string;
+}
+
+/** An event that the service sent. */
+export interface EventStep extends StepOf<'event'> {
+  readonly eventId: string;
+  readonly type: string;
+  readonly publishedAt: Date | null;
+  readonly attempts: number;
+  readonly problem: string | null;
+}
+
+export interface EmailStep extends StepOf<'e-mail'> {
+  readonly emailKind: string;
+  readonly status: 'waiting' | 'sent' | 'failed';
+  readonly writtenAt: Date;
+  readonly attempts: number;
+  readonly problem: string | null;
+}
+
+export type Step = DeliveryStep | ReservationStep | MovementStep | TransitionStep | EventStep | EmailStep;
+
+export interface Timeline {
+  readonly orderId: string;
+  readonly accountId: string;
+  readonly reservationId: string;
+  readonly status: string;
+  readonly steps: readonly Step[];
+}
+
+const sent = `
+  SELECT 'event' AS kind, created_at AS at, request_id AS "requestId", id AS "eventId", type,
+    published_at AS "publishedAt", attempts, problem
+  FROM outbox WHERE subject = $1`;
+
+const taken = `
+  SELECT 'delivery' AS kind, taken_at AS at, request_id AS "requestId", event_id AS "eventId", type, consumer, attempt
+  FROM inbox WHERE subject = $1`;
+
+const transitions = `
+  SELECT 'transition' AS kind, at, request_id AS "requestId", status, version::int AS version, actor, actor_id AS "actorId"
+  FROM order_history WHERE order_id = $1`;
+
+const emails = `
+  SELECT 'e-mail' AS kind, coalesce(settled_at, created_at) AS at, request_id AS "requestId", kind AS "emailKind", status,
+    created_at AS "writtenAt", attempts, problem
+  FROM notifications WHERE order_id = $1`;
+
+// The row keeps its latest state only; that it was held at first is known all the same.
+const reservations = `
+  SELECT 'reservation' AS kind, created_at AS at, NULL AS "requestId", id AS "reservationId", 'held' AS state
+  FROM reservations WHERE id = $1
+  UNION ALL
+  SELECT 'reservation', changed_at, NULL, id, state FROM reservations WHERE id = $1 AND state <> 'held'`;
+
+const movements = `
+  SELECT 'movement' AS kind, movement.created_at AS at, NULL AS "requestId", movement.id::float8 AS movement,
+    movement.kind AS "movementKind", quantity, product_id AS "productId", name,
+    stock_after AS "stockAfter", promised_after AS "promisedAfter"
+  FROM stock_ledger AS movement JOIN products ON products.id = product_id
+  WHERE reservation_id = $1`;
+
+/** What happens in one transaction has one time: then what caused the others comes first. */
+const ranks: Readonly<Record<Step['kind'], number>> = {
+  delivery: 0,
+  reservation: 1,
+  movement: 2,
+  transition: 3,
+  'e-mail': 4,
+  event: 5,
+};
+
+/** Undefined when there is no such order. */
+export async function readTimeline(databases: DatabaseUrls, orderId: string): Promise<Timeline | undefined> {
+  const [order] = await withClient(databases.orders, async (client) => {
+    const { rows } = await client.query<Omit<Timeline, 'steps'>>(
+      `SELECT id AS "orderId", account_id AS "accountId", reservation_id AS "reservationId", status
+       FROM orders WHERE id = $1`,
+      [orderId],
+    );
+    return rows;
+  });
+  if (order === undefined) return undefined;
+  const read = (service: ServiceName, ...queries: readonly (readonly [string, string])[]): Promise<Step[]> =>
+    withClient(databases[service], async (client) => {
+      const steps: Step[] = [];
+      for (const [text, id] of queries) {
+        const { rows } = await client.query<Step>(text, [id]);
+        steps.push(...rows.map((row) => ({ ...row, service })));
+      }
+      return steps;
+    });
+  const { reservationId } = order;
+  const steps = await Promise.all([
+    read('orders', [transitions, orderId], [sent, orderId], [taken, orderId]),
+    read('catalogue', [reservations, reservationId], [movements, reservationId], [sent, orderId], [taken, orderId]),
+    read('notifications', [emails, orderId], [sent, orderId], [taken, orderId]),
+  ]);
+  return { ...order, steps: steps.flat().sort((a, b) => Number(a.at) - Number(b.at) || ranks[a.kind] - ranks[b.kind]) };
+}
+
+async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'trace', connectionTimeoutMillis: 5_000 });
+  client.on('error', () => {}); // the query in work fails with it
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}

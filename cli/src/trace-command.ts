@@ -1,0 +1,57 @@
+// `trace`: what became of one order, step by step, through all services.
+import { StartError } from '@shop/shared/runtime';
+import { Command, InvalidArgumentError } from 'commander';
+import { withShop } from './attach.ts';
+import { type Output, print, withJson } from './output.ts';
+import { table } from './table.ts';
+import { readTimeline, type Step, type Timeline } from './timeline.ts';
+
+export function traceCommand(): Command {
+  return withJson(new Command('trace').description('show what happened to an order, in all services, by time'))
+    .argument('<order>', 'id of the order', orderId)
+    .action(async (id: string, output: Output) => {
+      const timeline = await withShop(({ databases }) => readTimeline(databases, id));
+      if (timeline === undefined) throw new StartError(`there is no order ${id}`);
+      print(output, timeline, () => describe(timeline));
+    });
+}
+
+function orderId(text: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
+    throw new InvalidArgumentError('It must be the id of an order, a UUID.');
+  }
+  return text.toLowerCase();
+}
+
+function describe({ orderId: id, accountId, status, steps }: Timeline): string {
+  const rows = steps.map((step) => [step.at.toISOString(), step.service, step.kind, tell(step), step.requestId]);
+  return `Order ${id} of account ${accountId} is ${status}.\n\n${table([['TIME', 'SERVICE', 'STEP', 'WHAT', 'REQUEST'], ...rows])}`;
+}
+
+function tell(step: Step): string {
+  switch (step.kind) {
+    case 'transition':
+      return `${step.status} by ${step.actor} ${step.actorId}`;
+    case 'event':
+      return `${step.type} ${howPublished(step)}`;
+    case 'delivery':
+      return `${step.type} taken by ${step.consumer}${step.attempt === 1 ? '' : `, attempt ${step.attempt}`}`;
+    case 'reservation':
+      return `${step.reservationId} ${step.state}`;
+    case 'movement':
+      return `${step.movementKind} ${step.quantity} of ${step.name}: ${step.stockAfter} on hand, ${step.promisedAfter} promised`;
+    case 'e-mail':
+      return `${step.emailKind} ${step.status}${attemptsOf(step)}`;
+  }
+}
+
+function howPublished({ at, publishedAt, attempts, problem }: Extract<Step, { kind: 'event' }>): string {
+  if (publishedAt === null) return `not published yet${attemptsOf({ attempts, problem })}`;
+  return `published after ${Number(publishedAt) - Number(at)} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`;
+}
+
+/** One attempt that went well needs no words. */
+function attemptsOf({ attempts, problem }: { attempts: number; problem: string | null }): string {
+  const count = attempts > 1 || problem !== null ? `, ${attempts} attempts` : '';
+  return problem === null ? count : `${count}: ${problem}`;
+}

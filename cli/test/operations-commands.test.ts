@@ -1,0 +1,247 @@
+// `stock verify`, `events dead` and `trace` on a shop that runs, and on the same one stopped.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import pg from 'pg';
+import type { RunningShop } from '../src/data-folder.ts';
+import { launchShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
+
+const longEnough = 90_000;
+const settledWithin = 20_000;
+
+interface Letter {
+  readonly consumer: string;
+  readonly id: string;
+  readonly deadAt: string;
+}
+
+let folder: string;
+let dataDir: string;
+let shop: StartedShop;
+let running: RunningShop;
+let token: string;
+let orderId: string;
+
+async function post(path: string, body?: object): Promise<{ id: string; access_token: string }> {
+  const answer = await fetch(`${shop.gateway}${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as { id: string; access_token: string };
+}
+
+async function query(schema: 'orders' | 'catalogue', text: string, values: unknown[]): Promise<void> {
+  const client = new pg.Client({ connectionString: running.databases[schema] });
+  await client.connect();
+  try {
+    await client.query(text, values);
+  } finally {
+    await client.end();
+  }
+}
+
+async function ask<T>(...parameters: string[]): Promise<T> {
+  const { output, complaints } = await runShop(dataDir, ...parameters, '--json');
+  if (output === '') throw new Error(complaints);
+  return JSON.parse(output) as T;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-operations-'));
+  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  dataDir = join(folder, 'data');
+  shop = await launchShop({ dataDir });
+  const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];
+  running = await runningShop(dataDir);
+  const who = { email: 'ada@shop.example', password: 'under the old oak' };
+  await post('/v1/accounts', { name: 'Ada', ...who });
+  token = (await post('/v1/tokens', who)).access_token;
+  orderId = (await post('/v1/orders', { items: [{ productId, quantity: 1 }] })).id;
+  await post(`/v1/orders/${orderId}/cancel`);
+}, longEnough);
+
+afterAll(async () => {
+  await shop?.end();
+  await rm(folder, { recursive: true, force: true });
+}, longEnough);
+
+describe('trace', () => {
+  it(
+    'shows every step of an order that was cancelled, in the order of time',
+    async () => {
+      const rows = await eventually(async () => {
+        const { code, output } = await runShop(dataDir, 'trace', orderId);
+        expect(code).toBe(0);
+        expect(output.match(/notification\.sent\.v1 taken by orders\.effects/g)).toHaveLength(2);
+        expect(output).toMatch(/stock\.released\.v1 taken by orders\.effects/);
+        return output.trimEnd().split('\n');
+      }, settledWithin);
+      expect(rows[0]).toMatch(new RegExp(`^Order ${orderId} of account [0-9a-f-]{36} is cancelled\\.$`));
+      const [heading, ...steps] = rows.slice(2);
+      expect(heading).toMatch(/^TIME +SERVICE +STEP +WHAT +REQUEST$/);
+      const times = steps.map((line) => line.slice(0, 24));
+      expect(times).toEqual([...times].sort());
+      const expected = [
+        /catalogue +reservation +[0-9a-f-]{36} held/,
+        /catalogue +movement +reserved 1 of .+: \d+ on hand, 1 promised/,
+        /orders +transition +pending by customer [0-9a-f-]{36} +\S{8}/,
+        /orders +event +order\.created\.v1 published after \d+ ms +\S{8}/,
+        /catalogue +delivery +order\.created\.v1 taken by catalogue\.inventory +\S{8}/,
+        /notifications +delivery +order\.created\.v1 taken by notifications\.mail +\S{8}/,
+        /notifications +e-mail +order-received sent +\S{8}/,
+        /orders +transition +cancelled by customer [0-9a-f-]{36} +\S{8}/,
+        /orders +event +order\.cancelled\.v1 published after \d+ ms +\S{8}/,
+        /catalogue +delivery +order\.cancelled\.v1 taken by catalogue\.inventory +\S{8}/,
+        /catalogue +reservation +[0-9a-f-]{36} released/,
+        /catalogue +movement +released 1 of .+: \d+ on hand, 0 promised/,
+        /catalogue +event +stock\.released\.v1 published after \d+ ms +\S{8}/,
+        /notifications +delivery +order\.cancelled\.v1 taken by notifications\.mail +\S{8}/,
+        /notifications +e-mail +order-cancelled sent +\S{8}/,
+      ];
+      for (const step of expected) expect(steps.filter((line) => step.test(line))).toHaveLength(1);
+      expect(steps.filter((line) => /notifications +event +notification\.sent\.v1 published/.test(line))).toHaveLength(
+        2,
+      );
+      expect(steps).toHaveLength(expected.length + 2 + 3); // and what orders.effects has taken
+    },
+    longEnough,
+  );
+
+  it(
+    'names the request of each transition to programs, which is that of the events after it',
+    async () => {
+      const { steps } = await ask<{ steps: { kind: string; type?: string; status?: string; requestId: string }[] }>(
+        'trace',
+        orderId.toUpperCase(),
+      );
+      const cancelled = steps.find(({ status }) => status === 'cancelled');
+      const caused = steps.filter(({ type }) => type === 'order.cancelled.v1' || type === 'stock.released.v1');
+      expect(caused).toHaveLength(5); // two sent, one taken by two, one by one
+      expect(new Set(caused.map(({ requestId }) => requestId))).toEqual(new Set([cancelled?.requestId]));
+    },
+    longEnough,
+  );
+
+  it('says in one line that there is no such order, or no such id', async () => {
+    const unknown = newId();
+    expect(await runShop(dataDir, 'trace', unknown)).toEqual({
+      code: 1,
+      output: '',
+      complaints: `there is no order ${unknown}\n`,
+    });
+    expect(await runShop(dataDir, 'trace', '4711')).toMatchObject({
+      code: 2,
+      output: '',
+      complaints: expect.stringMatching(/It must be the id of an order, a UUID/),
+    });
+  });
+});
+
+describe('stock verify', () => {
+  it('counts what adds up', async () => {
+    const { code, output } = await runShop(dataDir, 'stock', 'verify');
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^All adds up: \d+ products, \d+ movements, 1 reservations\.\n$/),
+    });
+  });
+
+  it('names the first movement that was changed behind its back', async () => {
+    const tamper = (by: number) =>
+      query('catalogue', `UPDATE stock_ledger SET quantity = quantity + $2 WHERE order_id = $1 AND kind = 'released'`, [
+        orderId,
+        by,
+      ]);
+    await tamper(1);
+    const { code, output } = await runShop(dataDir, 'stock', 'verify');
+    const report = await ask<{ faults: { movement?: { id: number; orderId: string } }[] }>('stock', 'verify');
+    await tamper(-1);
+    expect(code).toBe(1);
+    expect(report.faults[0]?.movement).toMatchObject({ orderId });
+    expect(output).toMatch(/^WHERE +PRODUCT +WHAT\nmovement \d+ \(released 2, \S+Z\) .* but the book says /);
+    expect(output).toMatch(
+      new RegExp(`The first that does not add up: movement ${report.faults[0]?.movement?.id} \\(.+\\)\\.\n$`),
+    );
+    expect(await runShop(dataDir, 'stock', 'verify')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('events dead', () => {
+  const list = () => ask<Letter[]>('events', 'dead', 'list');
+  const of = (letters: readonly Letter[], consumer: string) => letters.find((letter) => letter.consumer === consumer);
+
+  it('says that there is nothing', async () => {
+    expect((await runShop(dataDir, 'events', 'dead', 'list')).output).toBe('There are no dead letters.\n');
+    const unknown = newId();
+    for (const verb of ['show', 'replay', 'discard']) {
+      const answer = await runShop(dataDir, 'events', 'dead', verb, unknown);
+      expect(answer).toEqual({ code: 1, output: '', complaints: `there is no dead letter ${unknown}\n` });
+    }
+    expect(await runShop(dataDir, 'events', 'dead', 'replay')).toMatchObject({ code: 2, output: '' });
+  }, 60_000);
+
+  it(
+    'lists an event that nobody understands, shows why, replays it to one consumer, and discards it',
+    async () => {
+      const event = 'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)';
+      await query('orders', event, [newId(), 'order.created.v9', orderId, 'of-the-test', '{}']);
+      const letters = await eventually(async () => {
+        const found = await list();
+        expect(found).toHaveLength(2);
+        return found;
+      }, settledWithin);
+      const table = (await runShop(dataDir, 'events', 'dead', 'list')).output;
+      for (const consumer of ['catalogue.inventory', 'notifications.mail']) {
+        expect(table).toMatch(
+          new RegExp(
+            `^${consumer} +\\S+ +order\\.created\\.v9 +${orderId} +1 +\\S+Z +PoisonError: unknown event type`,
+            'm',
+          ),
+        );
+      }
+      const before = of(letters, 'catalogue.inventory');
+      const kept = of(letters, 'notifications.mail');
+      const shown = await runShop(dataDir, 'events', 'dead', 'show', before?.id ?? '');
+      expect(shown.output).toMatch(/^reason +PoisonError: unknown event type or version order\.created\.v9$/m);
+      expect(shown.output).toContain('"requestid":"of-the-test"');
+
+      const only = ['--consumer', 'catalogue.inventory'];
+      const replayed = await runShop(dataDir, 'events', 'dead', 'replay', before?.id ?? '', ...only);
+      expect(replayed).toEqual({ code: 0, output: `replayed ${before?.id} (catalogue.inventory)\n`, complaints: '' });
+      // Its consumer took it once more, and does not understand it any better.
+      const after = await eventually(async () => {
+        const found = await list();
+        expect(of(found, 'catalogue.inventory')?.deadAt).toBeDefined();
+        expect(of(found, 'catalogue.inventory')?.deadAt).not.toBe(before?.deadAt);
+        return found;
+      }, settledWithin);
+      expect(of(after, 'notifications.mail')).toEqual(kept);
+
+      expect(await ask('events', 'dead', 'discard', '--all', ...only)).toHaveLength(1);
+      expect(await list()).toEqual([kept]);
+      const discarded = await runShop(dataDir, 'events', 'dead', 'discard', kept?.id ?? '');
+      expect(discarded).toMatchObject({ code: 0, output: `discarded ${kept?.id} (notifications.mail)\n` });
+      expect(await list()).toEqual([]);
+    },
+    longEnough,
+  );
+});
+
+describe('on the stopped shop', () => {
+  it(
+    'all of them work as well',
+    async () => {
+      await shop.end();
+      const { steps } = await ask<{ steps: { type?: string }[] }>('trace', orderId);
+      expect(steps.filter(({ type }) => type !== 'order.created.v9')).toHaveLength(20);
+      expect(await runShop(dataDir, 'stock', 'verify')).toMatchObject({ code: 0 });
+      expect(await ask('events', 'dead', 'list')).toEqual([]);
+    },
+    longEnough,
+  );
+});
