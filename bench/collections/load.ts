@@ -10,6 +10,8 @@ export interface Load {
   readonly milliseconds: number;
   /** Requests in flight, one per connection. */
   readonly connections: number;
+  /** Of every answer; default 200. */
+  readonly status?: number;
 }
 
 export interface Measured {
@@ -21,7 +23,7 @@ export interface Measured {
   readonly p99: number;
 }
 
-/** @throws when an answer is anything but 200 */
+/** @throws when an answer has another status */
 export async function load(options: Load): Promise<Measured> {
   const times: number[] = [];
   const began = performance.now();
@@ -33,7 +35,7 @@ export async function load(options: Load): Promise<Measured> {
   return { requests: times.length, rate: times.length / seconds, p50: at(0.5), p99: at(0.99) };
 }
 
-function keepAsking({ port, next }: Load, until: number, times: number[]): Promise<void> {
+function keepAsking({ port, next, status = 200 }: Load, until: number, times: number[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
     let sentAt = 0;
@@ -52,7 +54,7 @@ function keepAsking({ port, next }: Load, until: number, times: number[]): Promi
         const head = bytes.indexOf('\r\n\r\n');
         const text = bytes.toString('latin1', 0, head);
         const length = /content-length: (\d+)/i.exec(text)?.[1];
-        if (head < 0 || length === undefined || !text.startsWith('HTTP/1.1 200')) {
+        if (head < 0 || length === undefined || !text.startsWith(`HTTP/1.1 ${status} `)) {
           socket.destroy(new Error(`answered ${bytes.toString('utf8', 0, 800)}`));
           return;
         }

@@ -1,0 +1,138 @@
+// Orders a second through the gateway, and the time from a cancellation to its stock being free again, with both transports.
+import { availableParallelism, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { newId } from '@shop/shared/runtime';
+import { startBrokerServer } from '@shop/shared/testing';
+import { load, type Measured } from './collections/load.ts';
+import { type BenchShop, openShop } from './orders/shop.ts';
+
+interface Result extends Measured {
+  /** Seconds after the last order until every event of it was taken and every e-mail sent. */
+  readonly settling: number;
+  /** Milliseconds from sending the cancellation to the COMMIT that gives the stock back. */
+  readonly back50: number;
+  readonly back99: number;
+}
+
+interface Options {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly samples: number;
+}
+
+type Transport = 'RabbitMQ' | 'pg-boss';
+
+const inFlight = 8;
+// The gateway grants each account 100 requests a second: far more than its share of what all of them ask for.
+const customers = 24;
+const warmUp = 3_000;
+const targets = { rate: 200, p99: 100, back: { RabbitMQ: 250, 'pg-boss': 1_000 } } as const;
+
+export default async function orders(options: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...options],
+    options: {
+      seconds: { type: 'string', default: '6' },
+      rounds: { type: 'string', default: '3' },
+      samples: { type: 'string', default: '200' },
+    },
+  });
+  const wish = { seconds: Number(values.seconds), rounds: Number(values.rounds), samples: Number(values.samples) };
+  console.log(`${inFlight} in flight, one product an order, ${availableParallelism()} cores shared by everything`);
+  const results = new Map<Transport, Result>();
+  const broker = await startBrokerServer();
+  try {
+    results.set('RabbitMQ', await measure(`${broker.url}?namespace=bench_${newId().slice(-12)}`, wish));
+  } finally {
+    await broker.stop();
+  }
+  results.set('pg-boss', await measure(undefined, wish));
+  report(results);
+}
+
+async function measure(eventsUrl: string | undefined, { seconds, rounds, samples }: Options): Promise<Result> {
+  const shop = await openShop(eventsUrl, customers);
+  try {
+    await placeOrders(shop, warmUp);
+    const measured: Measured[] = [];
+    for (let round = 0; round < rounds; round += 1) measured.push(await placeOrders(shop, seconds * 1000));
+    const placed = performance.now();
+    await shop.quiet();
+    const settling = (performance.now() - placed) / 1000;
+    const times = await cancelOrders(shop, samples);
+    console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
+    const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
+    return { ...median(measured), settling, back50: at(0.5), back99: at(0.99) };
+  } finally {
+    await shop.stop();
+  }
+}
+
+function placeOrders({ gateway, products, customers: tokens }: BenchShop, milliseconds: number): Promise<Measured> {
+  let turn = 0;
+  const next = (): string => {
+    turn += 1;
+    const body = JSON.stringify({ items: [{ productId: products[turn % products.length], quantity: 1 }] });
+    return `POST /v1/orders HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${tokens[turn % tokens.length]}\r\nIdempotency-Key: ${newId()}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  return load({ port: Number(new URL(gateway).port), next, milliseconds, connections: inFlight, status: 201 });
+}
+
+/** Cancels one order after the other; returns the times until the stock is back, the shortest first. */
+async function cancelOrders({ catalogue, post, products, customers: tokens }: BenchShop, samples: number) {
+  // The catalogue tells of a release in the transaction of the release: PostgreSQL passes that on at its COMMIT.
+  let arrived: (() => void) | undefined;
+  catalogue.on('notification', () => arrived?.());
+  await catalogue.query('LISTEN "outbox:catalogue"');
+  const times: number[] = [];
+  const cancelled: string[] = [];
+  for (let sample = 0; sample < samples; sample += 1) {
+    const token = tokens[sample % tokens.length] ?? '';
+    const { id = '' } = await post('/v1/orders', token, {
+      items: [{ productId: products[sample % products.length], quantity: 1 }],
+    });
+    const back = new Promise<number>((resolve) => {
+      arrived = () => resolve(performance.now());
+    });
+    const sent = performance.now();
+    await post(`/v1/orders/${id}/cancel`, token);
+    times.push((await back) - sent);
+    cancelled.push(id);
+  }
+  const { rows } = await catalogue.query<{ released: number }>(
+    `SELECT count(*)::int AS released FROM stock_ledger WHERE kind = 'released' AND order_id = ANY ($1::uuid[])`,
+    [cancelled],
+  );
+  if (rows[0]?.released !== samples) throw new Error(`${rows[0]?.released} of ${samples} orders gave their stock back`);
+  return times.sort((a, b) => a - b);
+}
+
+function median(list: readonly Measured[]): Measured {
+  const sorted = [...list].sort((a, b) => a.rate - b.rate);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) throw new Error('at least one round is needed');
+  return middle;
+}
+
+function report(results: ReadonlyMap<Transport, Result>): void {
+  console.log('\ntransport   orders/s    p50 ms    p99 ms  settled s  cancel to stock p50 ms    p99 ms');
+  for (const [name, { rate, p50, p99, settling, back50, back99 }] of results) {
+    const cells = [
+      rate.toFixed(0).padStart(9),
+      p50.toFixed(1).padStart(10),
+      p99.toFixed(1).padStart(10),
+      settling.toFixed(1).padStart(11),
+      back50.toFixed(1).padStart(24),
+      back99.toFixed(1).padStart(10),
+    ];
+    console.log(`${name.padEnd(11)}${cells.join('')}`);
+  }
+  console.log('');
+  const judge = (holds: boolean, line: string): void => console.log(`${holds ? 'holds ' : 'MISSED'} ${line}`);
+  for (const [name, { rate, p99, back99 }] of results) {
+    judge(rate >= targets.rate, `${name}: ${rate.toFixed(0)} orders a second (target ${targets.rate})`);
+    judge(p99 <= targets.p99, `${name}: p99 ${p99.toFixed(0)} ms (target ${targets.p99})`);
+    const target = targets.back[name];
+    judge(back99 <= target, `${name}: stock back, p99 ${back99.toFixed(0)} ms (target ${target})`);
+  }
+}

@@ -1,0 +1,112 @@
+// The shop under test: what `npm start` runs, in a folder of its own, with products that do not sell out and customers.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@shop/shared/testing';
+import pg from 'pg';
+import { launchShop, runningShop } from '../../cli/test/started-shop.ts';
+
+export interface BenchShop {
+  readonly gateway: string;
+  readonly products: readonly string[];
+  /** Tokens, one for each customer. */
+  readonly customers: readonly string[];
+  /** A connection of the catalogue's role. */
+  readonly catalogue: pg.Client;
+  post(path: string, token: string, body?: object): Promise<Record<string, string>>;
+  /** Resolves when every event was taken and every e-mail sent. */
+  quiet(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const stock = 10_000_000;
+const quietWithin = 300_000;
+
+// The book is kept as for any other delivery, so that the stock can be verified afterwards.
+const fill = `
+  WITH filled AS (
+    UPDATE products SET stock = ${stock} FROM (SELECT id, stock FROM products) AS before
+    WHERE products.id = before.id AND products.status = 'available'
+    RETURNING products.id, before.stock AS before
+  ), book AS (
+    INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after)
+    SELECT id, 'received', ${stock} - before, ${stock}, 0 FROM filled
+  )
+  SELECT id FROM filled`;
+
+const waiting = {
+  orders: 'SELECT count(*)::int AS left FROM outbox WHERE published_at IS NULL',
+  catalogue: `SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int +
+    (SELECT count(*) FROM reservations WHERE state = 'held')::int AS left`,
+  notifications: `SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int +
+    (SELECT count(*) FROM notifications WHERE status = 'waiting')::int AS left`,
+} as const;
+
+/**
+ * Starts the shop and waits until it is ready.
+ * @param eventsUrl the broker; undefined for the embedded one
+ */
+export async function openShop(eventsUrl: string | undefined, customers: number): Promise<BenchShop> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
+  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  const dataDir = join(folder, 'data');
+  const shop = await launchShop({ dataDir, environment: eventsUrl === undefined ? {} : { EVENTS_URL: eventsUrl } });
+  const clients: pg.Client[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(clients.map((client) => client.end()));
+    await shop.end();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await shop.ready;
+    const { databases } = await runningShop(dataDir);
+    const connect = async (name: keyof typeof waiting): Promise<pg.Client> => {
+      const client = new pg.Client({ connectionString: databases[name] });
+      client.on('error', () => {}); // the query in work fails with it
+      await client.connect();
+      clients.push(client);
+      return client;
+    };
+    const reading = {
+      orders: await connect('orders'),
+      catalogue: await connect('catalogue'),
+      notifications: await connect('notifications'),
+    };
+    const { rows } = await reading.catalogue.query<{ id: string }>(fill);
+    await reading.catalogue.query('VACUUM (ANALYZE) products');
+
+    const post: BenchShop['post'] = async (path, token, body) => {
+      const answer = await fetch(`${shop.gateway}${path}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as Record<string, string>;
+    };
+    const tokens: string[] = [];
+    for (let index = 0; index < customers; index += 1) {
+      const who = { email: `customer-${index}@shop.example`, password: 'only for the benchmark' };
+      await post('/v1/accounts', '', { name: 'Customer', ...who });
+      tokens.push((await post('/v1/tokens', '', who)).access_token ?? '');
+    }
+    return {
+      gateway: shop.gateway,
+      products: rows.map(({ id }) => id),
+      customers: tokens,
+      catalogue: await connect('catalogue'),
+      post,
+      quiet: () =>
+        eventually(async () => {
+          for (const [name, text] of Object.entries(waiting)) {
+            const { rows: found } = await reading[name as keyof typeof waiting].query<{ left: number }>(text);
+            if (found[0]?.left !== 0) throw new Error(`${name} has ${found[0]?.left} left to do`);
+          }
+        }, quietWithin),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
