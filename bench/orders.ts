@@ -7,6 +7,8 @@ import { load, type Measured } from './collections/load.ts';
 import { type BenchShop, openShop } from './orders/shop.ts';
 
 interface Result extends Measured {
+  /** Milliseconds of processor time for an order and all that follows from it, PostgreSQL's with it, the broker's without. */
+  readonly cpu: number;
   /** Seconds after the last order until every event of it was taken and every e-mail sent. */
   readonly settling: number;
   /** Milliseconds from sending the cancellation to the COMMIT that gives the stock back. */
@@ -54,15 +56,18 @@ async function measure(eventsUrl: string | undefined, { seconds, rounds, samples
   const shop = await openShop(eventsUrl, customers);
   try {
     await placeOrders(shop, warmUp);
+    await shop.quiet();
+    const before = shop.processorTime();
     const measured: Measured[] = [];
     for (let round = 0; round < rounds; round += 1) measured.push(await placeOrders(shop, seconds * 1000));
     const placed = performance.now();
     await shop.quiet();
     const settling = (performance.now() - placed) / 1000;
+    const cpu = (shop.processorTime() - before) / measured.reduce((sum, { requests }) => sum + requests, 0);
     const times = await cancelOrders(shop, samples);
     console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
     const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
-    return { ...median(measured), settling, back50: at(0.5), back99: at(0.99) };
+    return { ...median(measured), cpu, settling, back50: at(0.5), back99: at(0.99) };
   } finally {
     await shop.stop();
   }
@@ -115,12 +120,13 @@ function median(list: readonly Measured[]): Measured {
 }
 
 function report(results: ReadonlyMap<Transport, Result>): void {
-  console.log('\ntransport   orders/s    p50 ms    p99 ms  settled s  cancel to stock p50 ms    p99 ms');
-  for (const [name, { rate, p50, p99, settling, back50, back99 }] of results) {
+  console.log('\ntransport   orders/s    p50 ms    p99 ms  CPU ms each  settled s  cancel to stock p50 ms    p99 ms');
+  for (const [name, { rate, p50, p99, cpu, settling, back50, back99 }] of results) {
     const cells = [
       rate.toFixed(0).padStart(9),
       p50.toFixed(1).padStart(10),
       p99.toFixed(1).padStart(10),
+      cpu.toFixed(2).padStart(13),
       settling.toFixed(1).padStart(11),
       back50.toFixed(1).padStart(24),
       back99.toFixed(1).padStart(10),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { launchShop, runningShop } from '../../cli/test/started-shop.ts';
+import { processorTime } from './processor-time.ts';
 
 export interface BenchShop {
   readonly gateway: string;
@@ -16,6 +17,8 @@ export interface BenchShop {
   post(path: string, token: string, body?: object): Promise<Record<string, string>>;
   /** Resolves when every event was taken and every e-mail sent. */
   quiet(): Promise<void>;
+  /** Milliseconds of processor time that the shop's processes and PostgreSQL have taken so far. */
+  processorTime(): number;
   stop(): Promise<void>;
 }
 
@@ -103,6 +106,7 @@ export async function openShop(eventsUrl: string | undefined, customers: number)
             if (found[0]?.left !== 0) throw new Error(`${name} has ${found[0]?.left} left to do`);
           }
         }, quietWithin),
+      processorTime: () => processorTime(shop.child.pid ?? 0),
       stop,
     };
   } catch (error) {
