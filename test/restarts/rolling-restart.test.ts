@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { freePorts } from '@shop/shared/embedded';
 import { eventually, startIssuer, type TestIssuer } from '@shop/shared/testing';
 import { Pool, request } from 'undici';
-import { spawnGateway } from './start-gateway.ts';
+import { spawnGateway } from '../../gateway/test/start-gateway.ts';
 
 /** A process that can be stopped and started again on its port. */
 interface Replica {

@@ -10,7 +10,7 @@ await runProcess('replica', async (life) => {
   const jwksUrl = process.env.JWKS_URL ?? '';
   const verifier = createTokenVerifier({ jwksUrl, issuer: 'https://shop.test', audience: 'shop', log });
   life.onStop('token verifier', () => verifier.close());
-  const contract = loadContract(fileURLToPath(new URL('config/replica.yaml', import.meta.url)));
+  const contract = loadContract(fileURLToPath(new URL('../../gateway/test/config/replica.yaml', import.meta.url)));
   const answer = async () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     return { status: 200, body: { status: 'pending' } };
