@@ -12,7 +12,8 @@ export interface AddressOptions {
 
 const failuresToEject = 5;
 const shortestEjection = 1_000;
-const longestEjection = 30_000;
+// Short enough that a service which died several times in a row is back within ten seconds of its last start.
+const longestEjection = 5_000;
 const probeEvery = 1_000;
 const probeSoon = 200;
 
