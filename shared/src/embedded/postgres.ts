@@ -77,6 +77,10 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
     max_connections: '200',
     jit: 'off',
     log_checkpoints: 'off',
+    // Room for the indexes of a large catalogue, and for its filling without a checkpoint every few seconds.
+    shared_buffers: '256MB',
+    wal_buffers: '32MB',
+    max_wal_size: '4GB',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
   const output = await open(log, 'a', 0o600);
