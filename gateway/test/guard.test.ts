@@ -193,7 +193,11 @@ describe('every answer', () => {
     }
   });
   it('still comes when many connections are closed in the middle of a request', async () => {
-    for (let count = 0; count < 50; count += 1) connect(gateway.port, '127.0.0.1').end('GET /v1/pro');
+    for (let count = 0; count < 50; count += 1) {
+      const client = connect(gateway.port, '127.0.0.1');
+      client.on('error', () => undefined); // The gateway may answer half a request by a reset.
+      client.end('GET /v1/pro');
+    }
     expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
   });
 });
