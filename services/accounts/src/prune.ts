@@ -1,13 +1,11 @@
 // Deletes what has had its time, once an hour.
 import type { Database } from '@shop/shared/database';
-import { pruneIdempotencyKeys } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 
 const every = 3_600_000;
 
 /** A used token is remembered as long as an unused one would have been valid; the audit log is kept for a year. */
 export async function prune(database: Database, refreshTokenDays: number): Promise<void> {
-  await pruneIdempotencyKeys(database);
   await database.pool.query('DELETE FROM refresh_families WHERE expires_at < now()');
   await database.pool.query("DELETE FROM refresh_tokens WHERE used_at < now() - $1 * interval '1 day'", [
     refreshTokenDays,

@@ -1,6 +1,7 @@
 // What is deleted when it has had its time, and what stays.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database } from '@shop/shared/database';
+import { pruneIdempotencyKeys } from '@shop/shared/http';
 import { createLog } from '@shop/shared/runtime';
 import { prune } from '../src/prune.ts';
 import {
@@ -71,7 +72,7 @@ it('forgets idempotency keys after a day', async () => {
      VALUES ('anonymous', 'registerAccount', 'old', 'x', 201, '{}', now() - interval '25 hours'),
             ('anonymous', 'registerAccount', 'new', 'x', 201, '{}', now())`,
   );
-  await prune(database, 30);
+  await pruneIdempotencyKeys(database);
   const { rows } = await accounts.database.query('SELECT key FROM idempotency_keys');
   expect(rows).toEqual([{ key: 'new' }]);
 });

@@ -1,13 +1,11 @@
 // The environment of the notifications service as one frozen object; every mistake is reported at once.
-import { type Environment, integer, optional, readConfig, text, url, type Variable } from '@shop/shared/runtime';
+import { type Environment, optional, readConfig, text, url, type Variable } from '@shop/shared/runtime';
+import { serviceVariables } from '@shop/shared/service';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
 export function readNotificationsConfig(environment: Environment) {
   return readConfig(environment, {
-    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
-    eventsUrl: url('EVENTS_URL', ['postgres', 'postgresql', 'amqp', 'amqps']),
-    host: text('HOST', '127.0.0.1'),
-    port: integer('PORT', { min: 0, max: 65_535 }),
+    ...serviceVariables,
     /** The SMTP server that takes the e-mails; without one they are written as files. */
     smtpUrl: optional(url('SMTP_URL', ['smtp', 'smtps'])),
     /** The folder of the `.eml` files. */

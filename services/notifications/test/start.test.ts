@@ -54,9 +54,16 @@ describe('the notifications process', () => {
     expect(lines).toEqual(['notifications: cannot write to the mail folder /dev/null/mail (ENOTDIR)']);
   });
 
-  it('refuses a schema that is not migrated', async () => {
-    const { code, lines } = await run({ ...whole(), DATABASE_URL: services.database.urls.orders });
-    expect(code).toBe(1);
-    expect(lines).toEqual([expect.stringMatching(/^notifications: migrations are missing: shared\/0001_events\.sql/)]);
+  it('waits for a schema that is not migrated, and says so', async () => {
+    const child = spawn(process.execPath, [`${serviceFolder('notifications')}/src/main.ts`], {
+      env: { PATH: process.env.PATH ?? '', ...whole(), DATABASE_URL: services.database.urls.orders },
+    });
+    let said = '';
+    for await (const chunk of child.stdout) {
+      said += String(chunk);
+      if (said.includes('migrations are missing: shared/0001_events.sql')) child.kill('SIGTERM');
+    }
+    expect(said).toContain('stopping: SIGTERM');
+    expect(said).not.toContain('listening');
   });
 });

@@ -1,31 +1,11 @@
 // Environment → one typed frozen object; every mistake is reported at once.
-import {
-  choice,
-  currency,
-  type Environment,
-  integer,
-  keyList,
-  readConfig,
-  secret,
-  share,
-  text,
-  url,
-} from '@shop/shared/runtime';
+import { currency, type Environment, keyList, readConfig, url } from '@shop/shared/runtime';
+import { callerVariables, serviceVariables } from '@shop/shared/service';
 
 export function readOrdersConfig(environment: Environment) {
   return readConfig(environment, {
-    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
-    eventsUrl: url('EVENTS_URL', ['amqp', 'amqps', 'postgres', 'postgresql']),
-    host: text('HOST', '127.0.0.1'),
-    port: integer('PORT', { min: 0, max: 65_535, fallback: 8082 }),
-    jwksUrl: url('JWKS_URL', ['http', 'https']),
-    jwtIssuer: text('JWT_ISSUER'),
-    jwtAudience: text('JWT_AUDIENCE'),
-    /** What an outside identity provider signs with; ours are ES256. */
-    jwtAlgorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
-    internalSecret: secret('INTERNAL_SECRET'),
-    /** How many of its answers it holds against its contract while it works. */
-    contractWatch: share('CONTRACT_WATCH', 0),
+    ...serviceVariables,
+    ...callerVariables,
     cursorKeys: keyList('CURSOR_KEYS'),
     catalogueUrl: url('CATALOGUE_URL', ['http', 'https']),
     currency: currency('SHOP_CURRENCY', 'EUR'),

@@ -11,7 +11,7 @@ export interface DatabaseOptions {
   readonly name: string;
   readonly log: Log;
   /** Connections of each of the two pools; default 10. */
-  readonly poolSize?: number;
+  readonly poolSize?: number | undefined;
   /** How long one statement may run, in milliseconds; default 5000. */
   readonly statementTimeout?: number;
 }

@@ -17,7 +17,7 @@ export interface EventsOptions<Name extends ConsumerName> {
   readonly database: Database;
   readonly log: Log;
   /** What the service takes; left out by a service that only sends. */
-  readonly consume?: { readonly name: Name; readonly handlers: HandlersOf<Name> };
+  readonly consume?: { readonly name: Name; readonly handlers: HandlersOf<Name> } | undefined;
 }
 
 export interface Events {

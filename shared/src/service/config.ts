@@ -1,0 +1,34 @@
+// The environment variables that the services have in common; a service's own config.ts adds its own.
+import { choice, integer, secret, share, text, url } from '../runtime/index.ts';
+
+const postgres = ['postgres', 'postgresql'];
+
+/** What every service needs. */
+export const serviceVariables = {
+  databaseUrl: url('DATABASE_URL', postgres),
+  eventsUrl: url('EVENTS_URL', ['amqp', 'amqps', ...postgres]),
+  host: text('HOST', '127.0.0.1'),
+  /** 0 takes a free port. */
+  port: integer('PORT', { min: 0, max: 65_535 }),
+};
+
+/** What a service needs besides when it takes requests of accounts and of other services. */
+export const callerVariables = {
+  jwksUrl: url('JWKS_URL', ['http', 'https']),
+  jwtIssuer: text('JWT_ISSUER'),
+  jwtAudience: text('JWT_AUDIENCE'),
+  /** What an outside identity provider signs with; ours are ES256. */
+  jwtAlgorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
+  internalSecret: secret('INTERNAL_SECRET'),
+  /** How many of its answers it holds against its contract while it works. */
+  contractWatch: share('CONTRACT_WATCH', 0),
+};
+
+type ValuesOf<Variables extends Record<string, { parse(text: string): unknown }>> = {
+  readonly [Key in keyof Variables]: ReturnType<Variables[Key]['parse']>;
+};
+
+type Values = ValuesOf<typeof serviceVariables>;
+
+/** The least that a service's configuration holds. */
+export type ServiceConfig = Values | (Values & ValuesOf<typeof callerVariables>);

@@ -1,0 +1,4 @@
+// What every service is started and configured by.
+export { callerVariables, type ServiceConfig, serviceVariables } from './config.ts';
+export { migrateService } from './migrate-service.ts';
+export { type ServiceParts, type ServiceSpec, type ServiceStart, startService } from './start-service.ts';

@@ -1,0 +1,14 @@
+// The whole of a service's migrate.ts: bring its schema up to date and exit.
+import { migrate } from '../database/index.ts';
+import { readConfig, runProcess } from '../runtime/index.ts';
+import { serviceVariables } from './config.ts';
+
+/** Applies what is missing of the `migrations` in the service's folder and exits: 0 when the schema is up to date, else 1. */
+export function migrateService(service: string, folder: string): Promise<void> {
+  return runProcess(`${service}-migrate`, async ({ log }) => {
+    const { databaseUrl } = readConfig(process.env, { databaseUrl: serviceVariables.databaseUrl });
+    const applied = await migrate({ url: databaseUrl, folder: `${folder}/migrations` });
+    log.info({ applied }, applied.length > 0 ? 'migrations applied' : 'nothing to migrate');
+    process.exit(0);
+  });
+}

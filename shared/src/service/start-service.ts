@@ -1,0 +1,97 @@
+// The order in which every service starts: database and schema, callers, its own parts, events, HTTP.
+import { createServiceTokens, createTokenVerifier } from '../auth/index.ts';
+import { connectDatabase, type Database, untilMigrated } from '../database/index.ts';
+import { type ConsumerName, type HandlersOf, startEvents } from '../events/index.ts';
+import {
+  createApp,
+  createInternalClient,
+  type InternalClient,
+  loadContract,
+  type Operations,
+  serve,
+  startPruningKeys,
+} from '../http/index.ts';
+import { createHealth, type Environment, type ProcessLife, runProcess } from '../runtime/index.ts';
+import type { ServiceConfig } from './config.ts';
+
+export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
+  readonly name: string;
+  /** Absolute path of the workspace, where `openapi.yaml` and `migrations` are. */
+  readonly folder: string;
+  readonly readConfig: (environment: Environment) => Config;
+  /** The database's connections at most, when not as many as usual. */
+  readonly poolSize?: number;
+  /** Puts together what is the service's own. Its schema is up to date by then; events and requests come after. */
+  readonly build: (
+    start: ServiceStart<Config>,
+  ) => Promise<ServiceParts<Context, Consumer>> | ServiceParts<Context, Consumer>;
+}
+
+export interface ServiceStart<Config> extends ProcessLife {
+  readonly config: Config;
+  readonly database: Database;
+  /** A client for the internal operations of another service, at this origin. */
+  callService(service: string, url: string): InternalClient;
+}
+
+export interface ServiceParts<Context, Consumer extends ConsumerName> {
+  readonly operations: Operations<Context>;
+  readonly context: Context;
+  readonly consume?: { readonly name: Consumer; readonly handlers: HandlersOf<Consumer> };
+  /** For a service that is of no use without the broker: then it is not ready while the broker is away. */
+  readonly needsBroker?: boolean;
+}
+
+/**
+ * Runs a service as a process, until SIGTERM or SIGINT. A mistake in the environment, a taken port or a contract without its
+ * functions is one line each and exit code 1; a database, schema or broker that is not there yet is waited for.
+ */
+export function startService<Config extends ServiceConfig, Context, Consumer extends ConsumerName>(
+  service: ServiceSpec<Config, Context, Consumer>,
+): Promise<void> {
+  const { name, folder } = service;
+  return runProcess(name, async (life) => {
+    const { log } = life;
+    const config = service.readConfig(process.env);
+    const health = createHealth();
+
+    const database = connectDatabase({ url: config.databaseUrl, name, log, poolSize: service.poolSize });
+    life.onStop('database', () => database.close());
+    health.add('database', () => database.ping());
+    await untilMigrated(database.pool, `${folder}/migrations`, log);
+    life.onStop('pruning', startPruningKeys(database, log));
+
+    const callers = openCallers(name, config, life);
+    const parts = await service.build({
+      ...life,
+      config,
+      database,
+      callService(other, url) {
+        if (callers === undefined) throw new Error('calls to other services need INTERNAL_SECRET');
+        const client = createInternalClient({ url, service: other, serviceTokens: callers.serviceTokens });
+        life.onStop(`calls to ${other}`, () => client.close());
+        return client;
+      },
+    });
+
+    const { consume } = parts;
+    const { databaseUrl, eventsUrl } = config;
+    const events = await startEvents({ service: name, url: eventsUrl, databaseUrl, database, log, consume });
+    life.onStop('events', () => events.close());
+    if (parts.needsBroker === true) health.add('events', () => events.ping());
+
+    const { operations, context } = parts;
+    const contract = loadContract(`${folder}/openapi.yaml`);
+    const app = createApp({ name, contract, operations, context, ...callers, health, log });
+    await serve(app, { host: config.host, port: config.port, health, life });
+  });
+}
+
+/** What tells who calls; undefined for a service whose configuration has no word on it. */
+function openCallers(name: string, config: ServiceConfig, life: ProcessLife) {
+  if (!('jwksUrl' in config)) return undefined;
+  const { jwksUrl, jwtIssuer: issuer, jwtAudience: audience, jwtAlgorithm: algorithm, contractWatch } = config;
+  const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log: life.log });
+  life.onStop('key set', () => verifier.close());
+  return { verifier, serviceTokens: createServiceTokens({ secret: config.internalSecret, name }), contractWatch };
+}
