@@ -31,7 +31,7 @@ export default async function collections(options: readonly string[]): Promise<v
     options: {
       products: { type: 'string', default: '1000000' },
       seconds: { type: 'string', default: '2' },
-      rounds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '5' },
       connections: { type: 'string', default: '16' },
       only: { type: 'string' },
     },
@@ -64,25 +64,26 @@ export default async function collections(options: readonly string[]): Promise<v
       small: await walkTo(running.get('small')?.port ?? 0, 400),
     };
     const position = await positionOf(large.catalogue, Math.min(deepPage * 20, products - 20));
-    const results = new Map<string, Result>();
-    for (const [index, each] of cases.entries()) {
-      if (values.only && !each.name.includes(values.only)) continue;
-      const rounds = new Map<Variant, Result[]>();
-      for (let round = 0; round < Number(values.rounds); round += 1) {
+    const measured = new Map<string, Result[]>();
+    // Round by round over all of them, so that whatever else the machine does meets each alike.
+    for (let round = 0; round < Number(values.rounds); round += 1) {
+      for (const [index, { name }] of cases.entries()) {
+        if (values.only && !name.includes(values.only)) continue;
         for (const [variant, server] of running) {
           const next = requestOf(variant, index, variant === 'small' ? cursors.small : cursors.large, position);
           const measure = (seconds: number) =>
             load({ port: server.port, next, milliseconds: seconds * 1000, connections: Number(values.connections) });
           await measure(0.5);
           const before = server.cpu();
-          const measured = await measure(Number(values.seconds));
-          const cpu = ((server.cpu() - before) * 1e6) / measured.requests;
-          rounds.set(variant, [...(rounds.get(variant) ?? []), { ...measured, cpu }]);
+          const result = await measure(Number(values.seconds));
+          const cpu = ((server.cpu() - before) * 1e6) / result.requests;
+          const key = `${name} ${variant}`;
+          measured.set(key, [...(measured.get(key) ?? []), { ...result, cpu }]);
         }
       }
-      for (const [variant, list] of rounds) results.set(`${each.name} ${variant}`, median(list));
-      print(each.name, results);
     }
+    const results = new Map([...measured].map(([key, list]) => [key, median(list)]));
+    for (const { name } of cases) if (results.has(`${name} floor`)) print(name, results);
     const memory = service.memory();
     console.log(`\nmemory of the service: ${memory.now} MiB resident, ${memory.peak} MiB at most (target: under 200)`);
     verdict(results);
