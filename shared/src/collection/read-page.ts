@@ -23,7 +23,8 @@ export function openCollection<Context>(spec: CollectionSpec<Context>, cursors: 
 export interface PageRequest<Context> {
   readonly collection: Collection<Context>;
   readonly criteria: Criteria;
-  readonly pool: Pool;
+  /** A pool, or one of its connections. */
+  readonly pool: Pick<Pool, 'query'>;
   /**
    * A value for every scope column of the spec. It joins every branch of the statement and seals every cursor, so that
    * no filter, alternative, cursor or projection reaches a row outside it.
@@ -102,7 +103,7 @@ function bindingOf(spec: CollectionSpec<never>, { conditions, or, sort }: Criter
 }
 
 async function query(
-  pool: Pool,
+  pool: Pick<Pool, 'query'>,
   name: string | undefined,
   text: string,
   values: unknown[],

@@ -107,10 +107,10 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
   }
 }
 
-/** The last line of postmaster.pid says `ready` once connections are accepted; pg_ctl waits for the same. */
+/** The last line of postmaster.pid says once connections are accepted, on a replica for reading; pg_ctl waits for the same. */
 async function isReady(cluster: string, pid: number | undefined): Promise<boolean> {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-  return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
+  return lines[0] === String(pid) && ['ready', 'standby'].includes(lines[7]?.trim() ?? '');
 }
 
 interface Running {

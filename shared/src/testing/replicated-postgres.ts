@@ -1,0 +1,80 @@
+// A PostgreSQL with a streaming replica of it, for tests of what is read where.
+import { execFile } from 'node:child_process';
+import { appendFile, chmod, cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/index.ts';
+
+export interface ReplicatedPostgres {
+  /** Connection strings of the superuser, for the database `postgres`. */
+  readonly primaryUrl: string;
+  readonly replicaUrl: string;
+  /** Holds the replica at what it has, or lets it follow again. */
+  replay(follow: boolean): Promise<void>;
+  /** Ends the replica as a crash does. */
+  killReplica(): Promise<void>;
+  startReplica(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts both: the replica begins as a copy of the primary's files and follows it from there. Takes some seconds. */
+export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-replica-'));
+  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  const [primaryFolder, replicaFolder] = [join(folder, 'primary'), join(folder, 'replica')];
+  const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.reverse()) await each();
+  };
+  try {
+    // A cold copy needs a server that has written everything down.
+    const first = await startEmbeddedPostgres({ dataDir: primaryFolder, durable: true });
+    const { port } = first;
+    await first.stop();
+    await copyCluster(primaryFolder, replicaFolder, first.url);
+    const primary = await startEmbeddedPostgres({ dataDir: primaryFolder, port, durable: true });
+    stops.push(() => primary.stop());
+    let replica = await startEmbeddedPostgres({ dataDir: replicaFolder, durable: false });
+    stops.push(() => replica.stop());
+    return {
+      primaryUrl: primary.url,
+      replicaUrl: replica.url,
+      replay: (follow) => run(replica, `SELECT pg_wal_replay_${follow ? 'resume' : 'pause'}()`),
+      killReplica: () => replica.stop(),
+      async startReplica() {
+        replica = await startEmbeddedPostgres({ dataDir: replicaFolder, port: replica.port, durable: false });
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Files of a stopped server become those of a replica of it. */
+async function copyCluster(from: string, to: string, primaryUrl: string): Promise<void> {
+  const cluster = await realpath(join(from, 'cluster'));
+  await appendFile(join(cluster, 'pg_hba.conf'), 'host  replication  postgres  127.0.0.1/32  scram-sha-256\n');
+  await mkdir(to, { mode: 0o711 });
+  await cp(join(from, 'password'), join(to, 'password'));
+  // Keeps owner and modes, which Node's own copy does not.
+  await promisify(execFile)('cp', ['-a', cluster, join(to, 'cluster')]);
+  await writeFile(join(to, 'cluster', 'standby.signal'), '');
+  const { hostname, port, username, password } = new URL(primaryUrl);
+  const conninfo = `host=${hostname} port=${port} user=${username} password=${password}`;
+  await appendFile(join(to, 'cluster', 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
+}
+
+async function run(server: EmbeddedPostgres, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
