@@ -31,6 +31,8 @@ export interface Inventory {
   /** Reserves under an id; numbers are quantities. */
   reserve(id: string, items: Readonly<Record<string, number>>, accountId?: string): Promise<TestAnswer>;
   release(id: string): Promise<TestAnswer>;
+  /** What proves that the orders service makes this call. */
+  headersFor(path: string, body?: object): Readonly<Record<string, string>>;
   /** `stock/reserved/oversold`. */
   figures(productId: string): Promise<string>;
   /** Kinds and quantities of a product's movements, in order. */
@@ -89,24 +91,27 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
   const services = await startServices(['catalogue'], { ...options, environment });
   const { client, database } = services.service('catalogue');
   const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'orders' });
-  const headers = async () => ({ Authorization: await tokens.sign('catalogue') });
+  const headersFor = (path: string, body?: object) => {
+    const call = { method: 'POST', path, body: body === undefined ? '' : JSON.stringify(body) };
+    return { Authorization: tokens.sign('catalogue', call) };
+  };
+  const internal = (path: string, body?: object): Promise<TestAnswer> =>
+    client.post(path, { body, headers: headersFor(path, body) });
   return {
     services,
     asked,
+    headersFor,
     answer(next) {
       verdict = next;
     },
     async product(stock, status = 'active') {
       return String((await addProducts(services, [{ name: 'Cup', stock, status }]))[0]);
     },
-    async reserve(reservationId, items, accountId = defaultAccount) {
+    reserve(reservationId, items, accountId = defaultAccount) {
       const lines = Object.entries(items).map(([productId, quantity]) => ({ productId, quantity }));
-      return client.post('/internal/reservations', {
-        body: { reservationId, accountId, lines },
-        headers: await headers(),
-      });
+      return internal('/internal/reservations', { reservationId, accountId, lines });
     },
-    release: async (id) => client.post(`/internal/reservations/${id}/release`, { headers: await headers() }),
+    release: (id) => internal(`/internal/reservations/${id}/release`),
     async figures(productId) {
       const { rows } = await database.query(
         "SELECT concat_ws('/', stock, reserved, oversold) AS figures FROM products WHERE id = $1",

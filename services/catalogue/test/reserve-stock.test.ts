@@ -130,4 +130,15 @@ describe('401', () => {
     expect((await client.post('/internal/reservations', { body })).status).toBe(401);
     expect((await client.post('/internal/reservations', { body, token })).status).toBe(401);
   });
+
+  it('takes a service token for the very request that it was made for', async () => {
+    const { client } = inventory.services.service('catalogue');
+    const path = '/internal/reservations';
+    const body = { reservationId: newId(), accountId: newId(), lines: [{ productId: newId(), quantity: 1 }] };
+    const headers = inventory.headersFor(path, body);
+    const more = { ...body, lines: [{ productId: newId(), quantity: 100 }] };
+    expect((await client.post(path, { body: more, headers })).status).toBe(401);
+    expect((await client.post(`${path}/${newId()}/release`, { headers })).status).toBe(401);
+    expect((await client.post(path, { body, headers })).status).toBe(422);
+  });
 });

@@ -85,7 +85,8 @@ export async function startShop(options: StartOptions = {}): Promise<TestShop> {
     view: (who, orderId) => orders.get(`/v1/orders/${orderId}`, { token: who.token }),
     async internal(service, path, body) {
       const client = service === 'orders' ? orders : catalogue;
-      return client.post(path, { body, headers: { Authorization: await tokens.sign(service) } });
+      const call = { method: 'POST', path, body: body === undefined ? '' : JSON.stringify(body) };
+      return client.post(path, { body, headers: { Authorization: tokens.sign(service, call) } });
     },
     stop: () => services.stop(),
   };

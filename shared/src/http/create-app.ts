@@ -8,7 +8,7 @@ import { watchAnswers } from './contract-watch.ts';
 import type { Operation, Operations, Reply } from './operation.ts';
 import { Problem, problemDocument, problemMediaType } from './problem.ts';
 import { problemOf } from './problem-of.ts';
-import { readBody } from './read-body.ts';
+import { parseBody, readBody } from './read-body.ts';
 import { identify, identityOf } from './request-identity.ts';
 
 export interface AppOptions<Context> {
@@ -89,7 +89,9 @@ async function handle<Context>(
   const caller = await authenticate(options, operation, request.headers.authorization);
   const path = request.params as Readonly<Record<string, string>>;
   requireAcceptable(request);
-  const body = operation.body === undefined ? undefined : await readBody(request, operation.body);
+  const bytes = operation.body === undefined ? undefined : await readBody(request, operation.body);
+  if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
+  const body = bytes === undefined ? undefined : parseBody(bytes);
   const input = operation.check({ url: request.url, path, headers: request.headers, body });
   const reply = await run(
     {
@@ -117,16 +119,11 @@ function headersOf({ security, headers }: ContractOperation): Readonly<Record<st
 }
 
 async function authenticate<Context>(
-  { name, verifier, serviceTokens }: AppOptions<Context>,
+  { verifier }: AppOptions<Context>,
   { security }: ContractOperation,
   authorization: string | undefined,
 ): Promise<Caller | undefined> {
-  if (security.access === 'public') return undefined;
-  if (security.access === 'service') {
-    if (serviceTokens === undefined) throw new Error('an internal operation needs service tokens');
-    await serviceTokens.verify(authorization, name);
-    return undefined;
-  }
+  if (security.access === 'public' || security.access === 'service') return undefined;
   if (verifier === undefined) throw new Error('an operation that takes an access token needs a token verifier');
   const caller = await verifier.verify(authorization);
   if (caller === undefined && security.access === 'required') {
@@ -141,6 +138,16 @@ async function authenticate<Context>(
     });
   }
   return caller;
+}
+
+/** The token of an internal call covers its body, so it can be judged only once that is here. */
+function requireServiceToken<Context>(
+  { name, serviceTokens }: AppOptions<Context>,
+  { method, url: path, headers }: Request,
+  body: Uint8Array | undefined,
+): void {
+  if (serviceTokens === undefined) throw new Error('an internal operation needs service tokens');
+  serviceTokens.verify(headers.authorization, name, { method, path, body: body ?? '' });
 }
 
 function requireAcceptable(request: Request): void {

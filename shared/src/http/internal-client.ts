@@ -36,17 +36,17 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
   const { service, serviceTokens, timeout = 3_000 } = options;
   const pool = new Pool(options.url, { connections: 64, connect: { timeout: 1_000 } });
 
-  const send = async (path: string, body: object | undefined, identity: RequestIdentity, signal: AbortSignal) => {
+  const send = async (path: string, body: string | undefined, identity: RequestIdentity, signal: AbortSignal) => {
     const answer = await pool.request({
       method: 'POST',
       path,
       headers: {
-        Authorization: await serviceTokens.sign(service),
+        Authorization: serviceTokens.sign(service, { method: 'POST', path, body: body ?? '' }),
         'X-Request-Id': identity.id,
         traceparent: identity.traceparent,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body }),
       signal,
     });
     const text = await answer.body.text();
@@ -56,10 +56,11 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
   return {
     async post(path, body, identity) {
       const signal = AbortSignal.timeout(timeout);
+      const text = body === undefined ? undefined : JSON.stringify(body);
       try {
-        const answer = await send(path, body, identity, signal).catch((error: unknown) => {
+        const answer = await send(path, text, identity, signal).catch((error: unknown) => {
           if (!brokenConnection.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-          return send(path, body, identity, signal);
+          return send(path, text, identity, signal);
         });
         if (answer.status >= 500) throw new Error(`${service} answered ${answer.status}`);
         return answer;

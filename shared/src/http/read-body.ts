@@ -15,11 +15,11 @@ export interface BodyRule {
 }
 
 /**
- * Reads the whole body as JSON.
+ * Reads the whole body.
  * @returns undefined when there is none and none is required
  * @throws Problem 400, 413 or 415
  */
-export async function readBody(request: Request, rule: BodyRule): Promise<unknown> {
+export async function readBody(request: Request, rule: BodyRule): Promise<Buffer | undefined> {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
   if (!hasBody) {
@@ -30,8 +30,7 @@ export async function readBody(request: Request, rule: BodyRule): Promise<unknow
   }
   checkMediaType(request, rule);
   const bytes = await readBytes(request);
-  if (bytes.length === 0 && !rule.required) return undefined;
-  return parseJson(bytes);
+  return bytes.length === 0 && !rule.required ? undefined : bytes;
 }
 
 /** All bytes of the body. @throws Problem 413 as soon as there are too many, 400 when the connection ends before them */
@@ -89,7 +88,8 @@ function checkMediaType(request: Request, rule: BodyRule): void {
   }
 }
 
-function parseJson(bytes: Buffer): unknown {
+/** The bytes of a body as a clean JSON value. @throws Problem 400 */
+export function parseBody(bytes: Buffer): unknown {
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));
