@@ -37,7 +37,14 @@ const required: Record<string, string> = {
 };
 
 /** Variables whose default is to do without, or depends on the machine. */
-const unwritten = new Set(['SHOP_DATA_DIR', 'REDIS_URL', 'GATEWAY_CONFIG_DIR', 'HASH_CONCURRENCY', 'SMTP_URL']);
+const unwritten = new Set([
+  'SHOP_DATA_DIR',
+  'REDIS_URL',
+  'GATEWAY_CONFIG_DIR',
+  'HASH_CONCURRENCY',
+  'SMTP_URL',
+  'DATABASE_READ_URL',
+]);
 
 const example = readFileSync(fileURLToPath(new URL('../../.env.example', import.meta.url)), 'utf8');
 

@@ -1,11 +1,15 @@
 // Environment → one typed frozen object; every mistake is reported at once.
-import { currency, type Environment, integer, keyList, readConfig, url } from '@shop/shared/runtime';
+import { currency, type Environment, integer, keyList, optional, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 
 export function readCatalogueConfig(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,
+    /** A streaming replica, or several behind one address, on which customers' lists are read. */
+    readUrl: optional(url('DATABASE_READ_URL', ['postgres', 'postgresql'])),
+    /** How old what they see may be, in milliseconds. */
+    readLag: integer('DATABASE_READ_LAG_MS', { min: 1_000, max: 600_000, fallback: 2_000 }),
     cursorKeys: keyList('CURSOR_KEYS'),
     currency: currency('SHOP_CURRENCY', 'EUR'),
     ordersUrl: url('ORDERS_URL', ['http', 'https']),

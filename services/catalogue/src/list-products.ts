@@ -5,9 +5,10 @@ import type { CatalogueContext } from './context.ts';
 
 /** The page and a `Link` to the next one. 400 for a query that is none, 422 for one that costs too much. */
 export async function listProducts(
-  { query, url }: OperationRequest,
-  { database, products: { collection } }: CatalogueContext,
+  request: OperationRequest,
+  { reads, products: { collection } }: CatalogueContext,
 ): Promise<Reply> {
+  const { query, url } = request;
   const criteria = fromQuery(collection.spec, query);
-  return readPage({ collection, criteria, pool: database.pool, context: undefined, url });
+  return reads.read(request, (pool) => readPage({ collection, criteria, pool, context: undefined, url }));
 }

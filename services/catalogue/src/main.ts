@@ -1,7 +1,7 @@
 // Starts the catalogue.
 import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
-import { keepCurrency } from '@shop/shared/database';
+import { keepCurrency, openRecentReads } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readCatalogueConfig } from './config.ts';
 import type { CatalogueContext } from './context.ts';
@@ -10,18 +10,24 @@ import { onOrderCreated } from './on-order-created.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { operations } from './operations.ts';
 import { openProducts } from './product.ts';
+import { openProductReads } from './product-reads.ts';
 import { startSettling } from './settle-reservations.ts';
 
 await startService({
   name: 'catalogue',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readCatalogueConfig,
-  async build({ config, database, log, callService, onStop }) {
+  async build({ config, database, log, verify, callService, onStop }) {
     await keepCurrency(database.pool, config.currency);
     const orders = callService('orders', config.ordersUrl);
     onStop('settling', startSettling({ database, orders, log }));
+    const { readUrl, readLag: maximumLag } = config;
+    const recent =
+      readUrl && openRecentReads({ replicaUrl: readUrl, primary: database.pool, maximumLag, name: 'catalogue', log });
+    if (recent) onStop('replica', () => recent.close());
     const context: CatalogueContext = {
       database,
+      reads: openProductReads(database.pool, recent || undefined, verify),
       products: openProducts(config.currency, createCursors(config.cursorKeys)),
       reservationSeconds: config.reservationSeconds,
       idempotencySecret: config.internalSecret,

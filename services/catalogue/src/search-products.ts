@@ -5,9 +5,9 @@ import type { CatalogueContext } from './context.ts';
 
 /** Takes and gives the same cursors as the list. 400 for a body that is no search, 422 for one that costs too much. */
 export async function searchProducts(
-  { body }: OperationRequest,
-  { database, products: { collection } }: CatalogueContext,
+  request: OperationRequest,
+  { reads, products: { collection } }: CatalogueContext,
 ): Promise<Reply> {
-  const criteria = fromBody(collection.spec, body);
-  return readPage({ collection, criteria, pool: database.pool, context: undefined });
+  const criteria = fromBody(collection.spec, request.body);
+  return reads.read(request, (pool) => readPage({ collection, criteria, pool, context: undefined }));
 }

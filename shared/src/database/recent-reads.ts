@@ -15,8 +15,8 @@ export interface RecentReads {
 }
 
 export interface RecentReadsOptions {
-  /** Where a replica answers, or several of them behind one address; undefined: every read goes to the primary. */
-  readonly replicaUrl: string | undefined;
+  /** Where a replica answers, or several of them behind one address. */
+  readonly replicaUrl: string;
   readonly primary: pg.Pool;
   /** How old what is read may be, in milliseconds; at least 1000. */
   readonly maximumLag: number;
@@ -36,7 +36,6 @@ const conflictWithReplay = '40001';
  */
 export function openRecentReads(options: RecentReadsOptions): RecentReads {
   const { replicaUrl, primary, maximumLag, name, log } = options;
-  if (replicaUrl === undefined) return { read: (work) => work(primary), close: async () => {} };
   const reading = openPool(replicaUrl, { name, connections: 10, connectWithin: 3_000, answerWithin: 6_000 });
   const looking = openPool(replicaUrl, { name, connections: 1, connectWithin: 1_000, answerWithin: 1_000 });
   const staleness = new Staleness(maximumLag);

@@ -1,5 +1,5 @@
 // The order in which every service starts: database and schema, callers, its own parts, events, HTTP.
-import { createServiceTokens, createTokenVerifier } from '../auth/index.ts';
+import { createServiceTokens, createTokenVerifier, type TokenVerifier } from '../auth/index.ts';
 import { connectDatabase, type Database, untilMigrated } from '../database/index.ts';
 import { type ConsumerName, type HandlersOf, startEvents } from '../events/index.ts';
 import {
@@ -30,6 +30,8 @@ export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
 export interface ServiceStart<Config> extends ProcessLife {
   readonly config: Config;
   readonly database: Database;
+  /** Who is behind an `Authorization` header, for an operation that is public and yet wants to know. */
+  verify: TokenVerifier['verify'];
   /** A client for the internal operations of another service, at this origin. */
   callService(service: string, url: string): InternalClient;
 }
@@ -66,6 +68,10 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
       ...life,
       config,
       database,
+      async verify(authorization) {
+        if (callers === undefined) throw new Error('tokens are verified with the keys at JWKS_URL');
+        return callers.verifier.verify(authorization);
+      },
       callService(other, url) {
         if (callers === undefined) throw new Error('calls to other services need INTERNAL_SECRET');
         const client = createInternalClient({ url, service: other, serviceTokens: callers.serviceTokens });
