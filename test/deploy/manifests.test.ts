@@ -246,6 +246,15 @@ describe('production', () => {
     );
   });
 
+  it('reads lists of products on the standbys, and nothing else', () => {
+    const reading = processes.filter((process) =>
+      containersOf(only(overlays.production, 'Deployment', process)).some(({ env = [] }) =>
+        env.some(({ name }: Manifest) => name.startsWith('DATABASE_READ_URL')),
+      ),
+    );
+    expect(reading).toEqual(['catalogue']);
+  });
+
   it('makes its roles as an administrator who is no superuser', () => {
     const [container] = containersOf(only(overlays.production, 'Job', 'provision'));
     expect(container?.env).toContainEqual({ name: 'DATABASE_ADMIN_URL_FILE', value: '/run/secrets/administrator/uri' });

@@ -8,7 +8,8 @@ import { containersOf, type Manifest, podOf, render } from './kustomize.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const secrets = completeSecrets();
-const files = secretFiles(secrets, { database: 'postgres:5432', broker: 'rabbitmq:5672' });
+const places = { database: 'postgres-rw:5432', databaseReplicas: 'postgres-ro:5432', broker: 'rabbitmq:5672' };
+const files = secretFiles(secrets, places);
 const owners = Object.keys(files);
 const compose: Manifest = parse(readFileSync(`${root}docker-compose.yml`, 'utf8'), { merge: true });
 const composeServices: [string, Manifest][] = Object.entries(compose.services);

@@ -20,6 +20,8 @@ export interface Secrets {
 export interface Places {
   /** Host and port. */
   readonly database: string;
+  /** Host and port of its replicas, where there are any. */
+  readonly databaseReplicas?: string | undefined;
   /** Host and port. */
   readonly broker: string;
 }
@@ -43,6 +45,8 @@ const vhost = 'shop';
 export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
   const databaseUrl = (role: string, password: string, name = database): string =>
     `postgres://${role}:${password}@${places.database}/${name}`;
+  const { databaseReplicas: replicas } = places;
+  const readUrl = replicas && `postgres://catalogue:${secrets.roles.catalogue}@${replicas}/${database}`;
   const eventsUrl = (user: BrokerUser): string =>
     `amqp://${user}:${secrets.users[user]}@${places.broker}/${vhost}?declare=own`;
   const own = Object.fromEntries(
@@ -68,7 +72,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
     },
     accounts: { ...own.accounts, ...internal, 'key-encryption-secret': secrets.keys.keyEncryption },
     orders: { ...own.orders, ...internal, ...cursors },
-    catalogue: { ...own.catalogue, ...internal, ...cursors },
+    catalogue: { ...own.catalogue, ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
     notifications: { ...own.notifications },
     operator: { 'events-url': eventsUrl('operator') },
   };

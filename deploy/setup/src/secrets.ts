@@ -2,7 +2,7 @@
 // `secrets.ts kubernetes` prints new ones as Secrets for `kubectl create -f -`.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readConfig, runProcess, StartError, text } from '@shop/shared/runtime';
+import { optional, readConfig, runProcess, StartError, text } from '@shop/shared/runtime';
 import { completeSecrets, type SecretFiles, type Secrets, secretFiles } from './secret-files.ts';
 
 await runProcess('secrets', async ({ log }) => {
@@ -10,6 +10,7 @@ await runProcess('secrets', async ({ log }) => {
   if (target === undefined || rest.length > 0) throw new StartError('use: secrets.ts FOLDER | secrets.ts kubernetes');
   const places = readConfig(process.env, {
     database: text('DATABASE_PLACE', 'postgres:5432'),
+    databaseReplicas: optional(text('DATABASE_REPLICAS_PLACE')),
     broker: text('BROKER_PLACE', 'rabbitmq:5672'),
   });
   if (target === 'kubernetes') {
