@@ -6,6 +6,7 @@ const benchmarks: Readonly<Record<string, string>> = {
   gateway: './gateway.ts',
   orders: './orders.ts',
   relay: './relay.ts',
+  timing: './timing.ts',
 };
 
 const [name = '', ...options] = process.argv.slice(2);

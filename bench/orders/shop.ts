@@ -48,12 +48,20 @@ const waiting = {
 /**
  * Starts the shop and waits until it is ready.
  * @param eventsUrl the broker; undefined for the embedded one
+ * @param settings further variables of the environment
  */
-export async function openShop(eventsUrl: string | undefined, customers: number): Promise<BenchShop> {
+export async function openShop(
+  eventsUrl: string | undefined,
+  customers: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BenchShop> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
   await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
   const dataDir = join(folder, 'data');
-  const shop = await launchShop({ dataDir, environment: eventsUrl === undefined ? {} : { EVENTS_URL: eventsUrl } });
+  const shop = await launchShop({
+    dataDir,
+    environment: { ...settings, ...(eventsUrl === undefined ? {} : { EVENTS_URL: eventsUrl }) },
+  });
   const clients: pg.Client[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(clients.map((client) => client.end()));
