@@ -1,0 +1,70 @@
+// A process of the shop that is stopped as an operator does it and started again at the same address.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { eventually } from '@shop/shared/testing';
+import { request } from 'undici';
+
+export interface ShopProcess {
+  readonly name: string;
+  readonly url: string;
+  output(): string;
+  untilReady(): Promise<void>;
+  /** SIGTERM, then a new process. @returns how the old one ended: its exit code and signal */
+  replace(): Promise<readonly [number | null, NodeJS.Signals | null]>;
+  kill(): void;
+}
+
+export interface Launch {
+  readonly name: string;
+  readonly main: string;
+  readonly url: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const readyWithin = 60_000;
+
+export function startProcess({ name, main, url, environment }: Launch): ShopProcess {
+  let output = '';
+  const start = (): ChildProcess => {
+    const env = { PATH: process.env.PATH ?? '', ...environment };
+    const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (data) => {
+        output += String(data);
+      });
+    }
+    return child;
+  };
+  let child = start();
+  const untilReady = (): Promise<void> =>
+    eventually(async () => {
+      if (!(await isReady(url))) throw new Error(`${name} is not ready: ${output.slice(-2_000)}`);
+    }, readyWithin);
+  return {
+    name,
+    url,
+    output: () => output,
+    untilReady,
+    async replace() {
+      const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+      child.kill('SIGTERM');
+      const ending = await exited;
+      child = start();
+      await untilReady();
+      return ending;
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+/** What a process says about itself, asked over a connection of its own. */
+export async function isReady(url: string): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(2_000);
+    const { statusCode, body } = await request(`${url}/health/ready`, { signal, reset: true });
+    await body.dump();
+    return statusCode === 200;
+  } catch {
+    return false;
+  }
+}

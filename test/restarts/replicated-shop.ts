@@ -1,0 +1,133 @@
+// The whole shop with two processes of everything, and a balancer in front of each pair.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '@shop/shared/embedded';
+import { createTestDatabase, eventually, type ServiceName, type TestDatabase } from '@shop/shared/testing';
+import { type Balancer, startBalancer } from './balancer.ts';
+import { type ShopProcess, startProcess } from './process.ts';
+
+export interface ReplicatedShop {
+  /** Where clients reach both gateways. */
+  readonly url: string;
+  readonly database: TestDatabase;
+  readonly mailFolder: string;
+  /** In the order in which they are to be replaced. */
+  readonly processes: readonly ShopProcess[];
+  /** Replaces a process and waits until everybody who sends requests to it has noticed. @returns how the old one ended */
+  replace(process: ShopProcess): ReturnType<ShopProcess['replace']>;
+  stop(): Promise<void>;
+}
+
+const services = ['accounts', 'orders', 'catalogue', 'notifications'] as const satisfies readonly ServiceName[];
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const noticedWithin = 30_000;
+// Longer than anybody keeps an idle connection.
+const drain = '4500';
+
+/** Starts everything on a database of its own and waits until it is ready. */
+export async function startReplicatedShop(): Promise<ReplicatedShop> {
+  const [database, folder, ports] = await Promise.all([
+    createTestDatabase(services),
+    mkdtemp(join(tmpdir(), 'shop-restarts-')),
+    freePorts(10),
+  ]);
+  const pair = (name: ServiceName | 'gateway'): string[] => {
+    const index = [...services, 'gateway'].indexOf(name);
+    return ports.slice(2 * index, 2 * index + 2).map((port) => `http://127.0.0.1:${port}`);
+  };
+  const mailFolder = join(folder, 'mail');
+  const processes: ShopProcess[] = [];
+  const balancers: Balancer[] = [];
+  const balance = async (name: ServiceName | 'gateway'): Promise<string> => {
+    const balancer = await startBalancer(pair(name));
+    balancers.push(balancer);
+    return balancer.url;
+  };
+  const stop = async (): Promise<void> => {
+    for (const process of processes) process.kill();
+    await Promise.all(balancers.map((balancer) => balancer.close()));
+    await Promise.all([database.drop(), rm(folder, { recursive: true, force: true })]);
+  };
+  try {
+    const [url, accounts, orders, catalogue] = await Promise.all([
+      balance('gateway'),
+      balance('accounts'),
+      balance('orders'),
+      balance('catalogue'),
+    ]);
+    const shared = {
+      HOST: '127.0.0.1',
+      DRAIN_MS: drain,
+      EVENTS_URL: database.urls.events,
+      JWKS_URL: `${accounts}/.well-known/jwks.json`,
+      JWT_ISSUER: 'https://shop.test',
+      JWT_AUDIENCE: 'shop',
+      INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
+      KEY_ENCRYPTION_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
+      CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
+      MAIL_DIR: mailFolder,
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+    };
+    for (const name of services) {
+      for (const [index, address] of pair(name).entries()) {
+        const { port } = new URL(address);
+        const own = { DATABASE_URL: database.urls[name], PORT: port, ORDERS_URL: orders, CATALOGUE_URL: catalogue };
+        const main = `${root}services/${name}/src/main.ts`;
+        processes.push(
+          startProcess({ name: `${name} ${index + 1}`, main, url: address, environment: { ...shared, ...own } }),
+        );
+      }
+    }
+    const addresses = {
+      ACCOUNTS_URL: pair('accounts').join(),
+      ORDERS_URL: pair('orders').join(),
+      CATALOGUE_URL: pair('catalogue').join(),
+    };
+    const gateways = pair('gateway').map((address, index) => {
+      // The balancer is the client that the gateways see: customers are told apart by what it would have told of them.
+      const own = { GATEWAY_PORT: new URL(address).port, TRUSTED_PROXIES: '1', ...addresses };
+      const main = `${root}gateway/src/main.ts`;
+      return startProcess({ name: `gateway ${index + 1}`, main, url: address, environment: { ...shared, ...own } });
+    });
+    processes.push(...gateways);
+    const balanced = (process: ShopProcess): void => {
+      const concerned = balancers.filter((balancer) => balancer.targets.includes(process.url));
+      if (!concerned.every((balancer) => balancer.sendsTo(process.url)))
+        throw new Error(`${process.name} gets nothing`);
+    };
+    await Promise.all(processes.map((process) => process.untilReady()));
+    for (const process of processes) await eventually(() => balanced(process), noticedWithin);
+
+    return {
+      url,
+      database,
+      mailFolder,
+      processes,
+      async replace(process) {
+        const isRouted = Object.values(addresses).some((list) => list.includes(process.url));
+        const before = gateways.map((gateway) => returns(gateway, process.url));
+        const ending = await process.replace();
+        await eventually(() => {
+          balanced(process);
+          for (const [index, gateway] of (isRouted ? gateways : []).entries()) {
+            if (returns(gateway, process.url) <= (before[index] ?? 0))
+              throw new Error(`${gateway.name} does not send to ${process.name}: ${gateway.output().slice(-2_000)}`);
+          }
+        }, noticedWithin);
+        return ending;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** How often a gateway has taken an address into rotation. */
+function returns(gateway: ShopProcess, url: string): number {
+  const lines = gateway.output().split('\n');
+  return lines.filter((line) => line.includes(`"${url}"`) && line.includes('address in rotation')).length;
+}
