@@ -1,5 +1,7 @@
 // order.cancelled.v1: the inventory handler. Gives the stock of a cancelled order back and tells of it.
+import { sql } from '@shop/shared/database';
 import { appendEvent, type EventHandler, PoisonError } from '@shop/shared/events';
+import type { Transaction } from 'sequelize';
 import { giveStockBack, lockReservation } from './reservation.ts';
 
 /**
@@ -14,7 +16,8 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
     throw new PoisonError(`order ${orderId} is cancelled, but reservation ${reservationId} has shipped`);
   }
   const holds = reservation?.state === 'held' || reservation?.state === 'confirmed';
-  if (holds) await giveStockBack(tx, reservationId, orderId);
+  // The database's clock, by which the cancellation was dated too: the customer sees both times.
+  const releasedAt = holds ? await giveStockBack(tx, reservationId, orderId) : await databaseTime(tx);
   await appendEvent(tx, {
     type: 'stock.released.v1',
     subject: orderId,
@@ -26,7 +29,13 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
       accountId,
       reservationId,
       outcome: holds ? 'done' : 'failed',
-      releasedAt: new Date().toISOString(),
+      releasedAt: releasedAt.toISOString(),
     },
   });
 };
+
+async function databaseTime(tx: Transaction): Promise<Date> {
+  const [row] = await sql<{ now: Date }>(tx, 'SELECT now()');
+  if (row === undefined) throw new Error('the database told no time');
+  return row.now;
+}

@@ -34,9 +34,10 @@ export async function confirmReservation(tx: Transaction, id: string, orderId: s
 /**
  * Gives the stock of a locked reservation back, which the caller has seen to be held or confirmed.
  * @param orderId the cancelled order, or null when there never was one
+ * @returns when, by the database's clock
  */
-export async function giveStockBack(tx: Transaction, id: string, orderId: string | null): Promise<void> {
-  await end(tx, id, 'released', orderId);
+export async function giveStockBack(tx: Transaction, id: string, orderId: string | null): Promise<Date> {
+  const releasedAt = await end(tx, id, 'released', orderId);
   await sql(
     tx,
     `WITH given_back AS (
@@ -51,6 +52,7 @@ export async function giveStockBack(tx: Transaction, id: string, orderId: string
      SELECT id, 'released', quantity, $1, $2, stock, promised FROM given_back`,
     [id, orderId],
   );
+  return releasedAt;
 }
 
 /**
@@ -82,17 +84,19 @@ export async function shipStock(tx: Transaction, id: string, orderId: string): P
   );
 }
 
-/** The end of a reservation, and the locks on its products for what follows. */
-async function end(tx: Transaction, id: string, state: 'released' | 'shipped', orderId: string | null): Promise<void> {
-  await sql(tx, 'UPDATE reservations SET state = $2, order_id = $3, changed_at = now() WHERE id = $1', [
-    id,
-    state,
-    orderId,
-  ]);
+/** The end of a reservation, and the locks on its products for what follows. Returns when it ended. */
+async function end(tx: Transaction, id: string, state: 'released' | 'shipped', orderId: string | null): Promise<Date> {
+  const [ended] = await sql<{ changedAt: Date }>(
+    tx,
+    `UPDATE reservations SET state = $2, order_id = $3, changed_at = now() WHERE id = $1 RETURNING changed_at AS "changedAt"`,
+    [id, state, orderId],
+  );
+  if (ended === undefined) throw new Error(`reservation ${id} went while it was locked`);
   await sql(
     tx,
     `SELECT id FROM products WHERE id IN (SELECT product_id FROM reservation_lines WHERE reservation_id = $1)
      ORDER BY id FOR NO KEY UPDATE`,
     [id],
   );
+  return ended.changedAt;
 }
