@@ -20,6 +20,8 @@ export interface RunningShop {
   readonly gateway: string;
   /** Address of each process, the gateway among them. */
   readonly processes: Readonly<Record<string, string>>;
+  /** Where each process offers its metrics. */
+  readonly metrics: Readonly<Record<string, string>>;
   /** Connection string of each role. */
   readonly databases: Readonly<Record<string, string>>;
   readonly eventsUrl: string;

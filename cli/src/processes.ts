@@ -17,6 +17,8 @@ export interface ShopProcess {
   readonly script: string;
   /** Where it listens; the gateway's is the address for clients. */
   readonly url: string;
+  /** Where it offers its metrics; on this machine only. */
+  readonly metrics: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -32,8 +34,13 @@ export interface Wiring {
 /** All processes, the gateway first, on free loopback ports. */
 export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   const { settings, given } = wiring;
-  const ports = await freePorts(services.length);
+  const names = ['gateway', ...services] as const;
+  // The ports of the services, and then one for the metrics of each process.
+  const ports = await freePorts(services.length + names.length);
   const addressOf = (index: number): string => `http://127.0.0.1:${ports[index]}`;
+  const metricsPort = (name: ProcessName): string => String(ports[services.length + names.indexOf(name)]);
+  const metricsOf = (name: ProcessName): string => `http://127.0.0.1:${metricsPort(name)}/metrics`;
+  const telemetry = (name: ProcessName) => ({ METRICS_HOST: '127.0.0.1', METRICS_PORT: metricsPort(name) });
   const gateway = `http://localhost:${settings.gatewayPort}`;
   const common: NodeJS.ProcessEnv = {
     ...commonEnvironment(wiring),
@@ -46,8 +53,11 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
     name: 'gateway',
     script: join(root, 'gateway/src/main.ts'),
     url: gateway,
+    metrics: metricsOf('gateway'),
     environment: {
       ...common,
+      ...telemetry('gateway'),
+      METRICS_URLS: names.map((name) => `${name}=${metricsOf(name)}`).join(),
       HOST: settings.gatewayHost,
       GATEWAY_PORT: String(settings.gatewayPort),
     },
@@ -58,7 +68,14 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
       name,
       script: join(root, 'services', name, 'src/main.ts'),
       url: addressOf(index),
-      environment: { ...common, ...serviceEnvironment(wiring, name), HOST: '127.0.0.1', PORT: String(ports[index]) },
+      metrics: metricsOf(name),
+      environment: {
+        ...common,
+        ...telemetry(name),
+        ...serviceEnvironment(wiring, name),
+        HOST: '127.0.0.1',
+        PORT: String(ports[index]),
+      },
     })),
   ];
 }

@@ -89,6 +89,7 @@ async function start(): Promise<void> {
   await announce(folder, {
     gateway: address,
     processes: Object.fromEntries(places),
+    metrics: Object.fromEntries(processes.map(({ name, metrics }) => [name, metrics])),
     databases,
     eventsUrl: settings.eventsUrl ?? databases.events,
   });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { readTelemetry } from '@shop/shared/telemetry';
 import { readEnvironment } from '../../gateway/src/config.ts';
 import { readAccountsConfig } from '../../services/accounts/src/config.ts';
 import { readCatalogueConfig } from '../../services/catalogue/src/config.ts';
@@ -13,12 +14,16 @@ type Read = (environment: Readonly<Record<string, string | undefined>>) => objec
 
 const readers: Record<string, Read> = {
   shop: readSettings,
-  gateway: readEnvironment,
-  accounts: readAccountsConfig,
-  orders: readOrdersConfig,
-  catalogue: readCatalogueConfig,
-  notifications: readNotificationsConfig,
+  gateway: observed(readEnvironment),
+  accounts: observed(readAccountsConfig),
+  orders: observed(readOrdersConfig),
+  catalogue: observed(readCatalogueConfig),
+  notifications: observed(readNotificationsConfig),
 };
+
+function observed(read: Read): Read {
+  return (environment) => ({ ...readTelemetry(environment), ...read(environment) });
+}
 
 /** A value for each variable without a default. */
 const required: Record<string, string> = {
@@ -44,6 +49,12 @@ const unwritten = new Set([
   'HASH_CONCURRENCY',
   'SMTP_URL',
   'DATABASE_READ_URL',
+  'METRICS_PORT',
+  'METRICS_URLS',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
+  'OTEL_SERVICE_NAME',
 ]);
 
 const example = readFileSync(fileURLToPath(new URL('../../.env.example', import.meta.url)), 'utf8');

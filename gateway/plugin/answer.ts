@@ -1,6 +1,6 @@
 // Everything the gateway says by itself: problem documents and small documents, with the headers every answer carries.
 import { Problem, problemDocument, problemMediaType } from '@shop/shared/protocol';
-import type { Log } from '@shop/shared/runtime';
+import { inRequest, type Log } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from './exchange.ts';
 
 const security = [
@@ -46,8 +46,10 @@ export function sendDocument(request: GatewayRequest, response: GatewayResponse,
 /** Sends whatever went wrong as a problem document; what is no Problem becomes a 500 that says nothing of the inside. */
 export function sendProblem(request: GatewayRequest, response: GatewayResponse, error: unknown, log: Log): void {
   const problem = error instanceof Problem ? error : unexpected(error);
-  if (problem.status === 500) log.error({ err: problem.cause ?? problem, requestId: request.id }, problem.code);
-  else if (problem.status > 500) log.warn({ requestId: request.id, reason: reasonOf(problem.cause) }, problem.code);
+  inRequest(request, () => {
+    if (problem.status === 500) log.error({ err: problem.cause ?? problem }, problem.code);
+    else if (problem.status > 500) log.warn({ reason: reasonOf(problem.cause) }, problem.code);
+  });
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;

@@ -14,6 +14,11 @@ export class Breaker {
   #openings = 0;
   #trying = false;
 
+  /** Whether it lets only trials through. */
+  get open(): boolean {
+    return this.#openings > 0;
+  }
+
   /** Milliseconds until the next request may try; 0 when this one may. While open, one request at a time is the trial. */
   wait(now: number): number {
     if (this.#openings === 0) return 0;

@@ -2,6 +2,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
 import type { OperationOutline } from '@shop/shared/protocol';
+import type { Span } from '@shop/shared/telemetry';
 import type { GatewayConfig } from '../src/engine.ts';
 import type { Body } from './collect-body.ts';
 
@@ -10,6 +11,10 @@ export class GatewayRequest extends IncomingMessage {
   /** The request id: the client's own when it is safe, else ours. */
   id = '';
   traceparent = '';
+  /** When it came in, on the clock of `performance.now()`. */
+  began = 0;
+  /** Its span, when its trace may be recorded. */
+  span: Span | undefined = undefined;
   /** Path without query; checked to have exactly one spelling. */
   path = '';
   /** The client's address, seen through the configured number of proxies. */
@@ -17,6 +22,8 @@ export class GatewayRequest extends IncomingMessage {
   scheme: 'http' | 'https' = 'http';
   /** Flat list of the end-to-end header fields that may travel on. */
   forwardable: string[] = [];
+  /** Where in it the value of `traceparent` is. */
+  traceparentAt = 0;
   authorization: string | undefined = undefined;
   /** Milliseconds on the clock of `performance.now()` at which the answer has to be there. */
   deadline = 0;

@@ -1,8 +1,10 @@
 // Policy `forward`: hands the request to an address of the service, to another one when the first can have seen nothing.
 import { Problem } from '@shop/shared/protocol';
+import { type Span, traceparentOf } from '@shop/shared/telemetry';
 import type { Address } from './address.ts';
 import { type Body, bodyOf } from './collect-body.ts';
 import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
+import { measureAttempt } from './measure.ts';
 import { RelayFailure, relay } from './relay.ts';
 import type { Service, ServiceDirectory } from './service.ts';
 
@@ -76,12 +78,16 @@ async function attempt(
   address: Address,
   body: Body,
 ): Promise<void> {
+  const measured = measureAttempt(request, service.name);
   try {
-    if (!(await relay(request, response, address, forwardedHeaders(request, body), body))) return;
+    const answered = await relay(request, response, address, forwardedHeaders(request, body, measured.span), body);
+    measured.end(answered ? response.statusCode : undefined);
+    if (!answered) return;
     address.succeeded();
     service.breaker.succeeded(performance.now());
   } catch (failure) {
     if (failure instanceof RelayFailure) {
+      measured.end(undefined, failure);
       address.failed();
       service.breaker.failed(performance.now());
     }
@@ -89,9 +95,10 @@ async function attempt(
   }
 }
 
-function forwardedHeaders(request: GatewayRequest, body: Body): string[] {
+function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | undefined): string[] {
   const left = Math.max(1, Math.floor(request.deadline - performance.now()));
   const headers = [...request.forwardable, 'request-timeout-ms', String(left)];
+  if (span !== undefined) headers[request.traceparentAt] = traceparentOf(span);
   const length = request.headers['content-length'];
   if (body !== undefined && !Buffer.isBuffer(body) && length !== undefined) headers.push('content-length', length);
   return headers;

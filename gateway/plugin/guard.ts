@@ -1,8 +1,10 @@
 // The guard: runs before any pipeline, so that it also covers what no pipeline matches.
 import { isIP } from 'node:net';
 import { Problem } from '@shop/shared/protocol';
+import { inRequest } from '@shop/shared/runtime';
 import type { GatewayRequest, Middleware } from './exchange.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';
+import { measureRequest } from './measure.ts';
 import { identifyRequest, traceState } from './request-id.ts';
 import { readTarget } from './target.ts';
 
@@ -24,9 +26,10 @@ const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\
 
 /** Refuses what is not plainly one well-formed request, and writes down who and what it is for the policies behind. */
 export function guard(options: GuardOptions): Middleware {
-  return (request, _response, next) => {
+  return (request, response, next) => {
     // An answer needs an id and a trace even when the header section is refused below.
     identifyRequest(request);
+    measureRequest(request, response);
     request.deadline = performance.now() + options.deadline;
     const fields = readHeaderFields(request.rawHeaders, options.maximumHeader);
     request.forwardable = fields.forwardable;
@@ -40,7 +43,7 @@ export function guard(options: GuardOptions): Middleware {
     checkFraming(request, fields, options.maximumBody);
     const state = traceState(request);
     if (state !== undefined) request.forwardable.push('tracestate', state);
-    next();
+    inRequest(request, next);
   };
 }
 
@@ -58,7 +61,8 @@ function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxi
   if (host === undefined || !hostForm.test(host))
     throw malformed('host', 'The request needs one valid Host header field.');
   request.forwardable.push('x-forwarded-for', request.client, 'x-forwarded-proto', request.scheme);
-  request.forwardable.push('x-forwarded-host', host, 'x-request-id', request.id, 'traceparent', request.traceparent);
+  request.forwardable.push('x-forwarded-host', host, 'x-request-id', request.id);
+  request.traceparentAt = request.forwardable.push('traceparent', request.traceparent) - 1;
 }
 
 /** One reading of where the body ends (RFC 9112 section 6.3). Node has refused both framings together already. */

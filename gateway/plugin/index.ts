@@ -11,6 +11,7 @@ import { forward } from './forward.ts';
 import { type GuardOptions, guard } from './guard.ts';
 import { health } from './health.ts';
 import { limit } from './limit.ts';
+import { observeServices } from './measure.ts';
 import { operation } from './operation.ts';
 import { problemPages } from './problem-pages.ts';
 import { ServiceDirectory } from './service.ts';
@@ -42,6 +43,7 @@ export interface GatewayPlugin {
 /** The plugin, wired. `init` registers the guard and every policy. */
 export function createPlugin(options: PluginOptions): GatewayPlugin {
   const services = new ServiceDirectory(options.log);
+  observeServices(services);
   const known = new Set<string>();
   const traffic = options.board ? new Traffic() : undefined;
   const policies = [

@@ -20,6 +20,15 @@ export class Service {
     return this.#addresses.some((address) => address.usable);
   }
 
+  /** How many addresses there are, and how many of them are in rotation. */
+  get known(): number {
+    return this.#addresses.length;
+  }
+
+  get usable(): number {
+    return this.#addresses.filter((address) => address.usable).length;
+  }
+
   /** @throws Problem 503 with `Retry-After` while the breaker is open */
   requireClosed(): void {
     const wait = this.breaker.wait(performance.now());
@@ -65,6 +74,11 @@ export class ServiceDirectory {
 
   constructor(log: Log) {
     this.#log = log;
+  }
+
+  /** The services in force. */
+  get all(): readonly Service[] {
+    return [...this.#inForce.values()];
   }
 
   /** Whether each service is ready, by name. */

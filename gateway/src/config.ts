@@ -26,6 +26,7 @@ export function readEnvironment(environment: Environment) {
     audience: text('JWT_AUDIENCE'),
     algorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
     board: choice('BOARD', ['on', 'off'], 'on'),
+    metrics: optional(metricsAddresses('METRICS_URLS')),
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
     trustedProxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
     maximumBody: integer('BODY_LIMIT', { min: 1_024, max: 2 ** 30, fallback: 100 * 1_024 }),
@@ -51,6 +52,23 @@ function addresses(name: string): Variable<string> {
         }
       }
       return list.join(',');
+    },
+  };
+}
+
+/** Process → addresses of its metrics: `orders=http://host:port/metrics`, commas between several, also of one process. */
+function metricsAddresses(name: string): Variable<readonly (readonly [string, string])[]> {
+  return {
+    name,
+    fallback: undefined,
+    parse(value) {
+      return value.split(',').map((entry) => {
+        const [, process = '', address = ''] = /^\s*([a-z-]+)=(\S+)\s*$/.exec(entry) ?? [];
+        if (!URL.canParse(address) || new URL(address).protocol !== 'http:') {
+          throw new Error('must be a list like orders=http://host:port/metrics, with commas between its entries');
+        }
+        return [process, address] as const;
+      });
     },
   };
 }

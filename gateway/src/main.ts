@@ -1,6 +1,7 @@
 // The gateway process: environment, keys, plugin, engine, and only then a port.
 import { createTokenVerifier } from '@shop/shared/auth';
 import { runProcess, StartError } from '@shop/shared/runtime';
+import { startTelemetry } from '@shop/shared/telemetry';
 import { openCounters } from '../plugin/counters.ts';
 import { createPlugin } from '../plugin/index.ts';
 import { readEnvironment } from './config.ts';
@@ -12,6 +13,7 @@ import { createGatewayServer, listen } from './server.ts';
 await runProcess('gateway', async (life) => {
   const { log } = life;
   const config = readEnvironment(process.env);
+  await startTelemetry('gateway', life, { edge: true });
   const { accounts, orders, catalogue, jwksUrl, issuer, audience, algorithm, configFolder } = config;
   // The configuration files name these; a value may have come from a file instead of the environment.
   Object.assign(process.env, { ACCOUNTS_URL: accounts, ORDERS_URL: orders, CATALOGUE_URL: catalogue });

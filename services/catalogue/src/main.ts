@@ -5,6 +5,7 @@ import { keepCurrency, openRecentReads } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readCatalogueConfig } from './config.ts';
 import type { CatalogueContext } from './context.ts';
+import { beginCountingStock } from './measure-stock.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrderCreated } from './on-order-created.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
@@ -18,6 +19,7 @@ await startService({
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readCatalogueConfig,
   async build({ config, database, log, verify, callService, onStop }) {
+    beginCountingStock();
     await keepCurrency(database.pool, config.currency);
     const orders = callService('orders', config.ordersUrl);
     onStop('settling', startSettling({ database, orders, log }));

@@ -1,6 +1,7 @@
 // What becomes of a reservation: an order takes it, and then it is given back or leaves with the parcel. Each at most once.
 import { sql } from '@shop/shared/database';
 import type { Transaction } from 'sequelize';
+import { countStock } from './measure-stock.ts';
 
 export type ReservationState = 'held' | 'confirmed' | 'released' | 'shipped';
 
@@ -38,7 +39,7 @@ export async function confirmReservation(tx: Transaction, id: string, orderId: s
  */
 export async function giveStockBack(tx: Transaction, id: string, orderId: string | null): Promise<Date> {
   const releasedAt = await end(tx, id, 'released', orderId);
-  await sql(
+  const given = await sql<{ quantity: number }>(
     tx,
     `WITH given_back AS (
        UPDATE products SET
@@ -49,9 +50,10 @@ export async function giveStockBack(tx: Transaction, id: string, orderId: string
        RETURNING products.id, quantity, stock, reserved + oversold AS promised
      )
      INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after)
-     SELECT id, 'released', quantity, $1, $2, stock, promised FROM given_back`,
+     SELECT id, 'released', quantity, $1, $2, stock, promised FROM given_back RETURNING quantity`,
     [id, orderId],
   );
+  countStock(tx, 'released', given);
   return releasedAt;
 }
 
@@ -61,7 +63,7 @@ export async function giveStockBack(tx: Transaction, id: string, orderId: string
  */
 export async function shipStock(tx: Transaction, id: string, orderId: string): Promise<void> {
   await end(tx, id, 'shipped', orderId);
-  await sql(
+  const moved = await sql<{ kind: 'received' | 'shipped'; quantity: number }>(
     tx,
     `WITH before AS (
        SELECT product.id, quantity, stock, reserved + oversold AS promised, greatest(quantity - stock, 0) AS found
@@ -79,9 +81,17 @@ export async function shipStock(tx: Transaction, id: string, orderId: string): P
      SELECT id, 'received', found, $1::uuid, $2::uuid, stock + found, promised FROM before WHERE found > 0
      UNION ALL
      SELECT id, 'shipped', quantity, $1, $2, stock, promised FROM sent
-     ORDER BY 2`,
+     ORDER BY 2
+     RETURNING kind, quantity`,
     [id, orderId],
   );
+  for (const kind of ['received', 'shipped'] as const) {
+    countStock(
+      tx,
+      kind,
+      moved.filter((line) => line.kind === kind),
+    );
+  }
 }
 
 /** The end of a reservation, and the locks on its products for what follows. Returns when it ended. */

@@ -3,6 +3,7 @@ import { sql } from '@shop/shared/database';
 import { type Fault, type OperationRequest, Problem, type ProblemCode, type Reply } from '@shop/shared/http';
 import type { Transaction } from 'sequelize';
 import type { CatalogueContext } from './context.ts';
+import { countStock } from './measure-stock.ts';
 
 interface WantedLine {
   readonly productId: string;
@@ -57,7 +58,7 @@ async function take(tx: Transaction, { reservationId, lines }: ReservationInput)
     const missing = lines.filter(({ productId }) => !free.some(({ id }) => id === productId));
     throw await refusal(tx, lines, missing);
   }
-  return sql<ReservedLine>(
+  const taken = await sql<ReservedLine>(
     tx,
     `WITH taken AS (
        UPDATE products SET
@@ -76,6 +77,8 @@ async function take(tx: Transaction, { reservationId, lines }: ReservationInput)
      SELECT id AS "productId", quantity, name, price_minor AS "unitPriceMinor" FROM taken`,
     [reservationId, productIds, quantities],
   );
+  countStock(tx, 'reserved', taken);
+  return taken;
 }
 
 /** Says which lines cannot be had and how many were asked for; how many there are stays inside. */

@@ -3,11 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import type { Log } from '@shop/shared/runtime';
+import { inRequest, type Log, requestNow } from '@shop/shared/runtime';
+import { beginCounting, instruments, runInSpan, SpanKind, startSpan } from '@shop/shared/telemetry';
 import type { Transaction } from 'sequelize';
 import { composeEmail, type Sender } from './email.ts';
 import { type Mailer, UndeliverableError } from './mailer.ts';
-import type { Occasion } from './notification.ts';
+import type { Kind, Occasion } from './notification.ts';
 
 export interface SendLoopOptions {
   readonly database: Database;
@@ -56,6 +57,9 @@ const putOff = `
   SET attempts = attempts + 1, problem = $2, next_attempt_at = clock_timestamp() + $3 * interval '1 second'
   WHERE id = $1`;
 
+const kinds: readonly Kind[] = ['order-received', 'order-shipped', 'order-cancelled'];
+const outcomes = ['sent', 'failed', 'put off'] as const;
+
 const longestDelay = 600;
 /** With delays of 1, 2, 4, … and then 600 seconds this is about two days. */
 const mostAttempts = 300;
@@ -64,6 +68,10 @@ const sendWithin = 10_000;
 
 export function startSendLoop(options: SendLoopOptions): SendLoop {
   const { log } = options;
+  beginCounting(
+    instruments.emails,
+    kinds.flatMap((kind) => outcomes.map((outcome) => ({ 'shop.email.kind': kind, 'shop.outcome': outcome }))),
+  );
   const stop = new AbortController();
   let calls = 0;
   let waking = new AbortController();
@@ -101,41 +109,59 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
 }
 
 /** Sends one e-mail that is due; false when there is none. */
-async function sendNext({ database, mailer, sender, log }: SendLoopOptions): Promise<boolean> {
-  return database.transaction(async (tx) => {
+function sendNext(options: SendLoopOptions): Promise<boolean> {
+  return options.database.transaction(async (tx) => {
     const [due] = await sql<Due>(tx, claim);
     if (due === undefined) return false;
-    const about = { order: due.details.orderId, kind: due.kind, requestId: due.requestId };
-    try {
-      if (due.email === null || due.name === null) throw new UndeliverableError('no address became known');
-      await within(sendWithin, mailer.send(composeEmail(sender, { email: due.email, name: due.name }, due)));
-      await finish(tx, due, 'sent', null);
-      log.info(about, 'e-mail sent');
-    } catch (error) {
-      const problem = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
-      if (error instanceof UndeliverableError || due.attempts + 1 >= mostAttempts) {
-        await finish(tx, due, 'failed', problem);
-        log.error({ ...about, err: error }, 'e-mail given up');
-      } else {
-        await sql(tx, putOff, [due.id, problem, Math.min(2 ** Math.min(due.attempts, 16), longestDelay)]);
-        log.warn({ ...about, err: error }, 'e-mail put off');
-      }
-    }
+    await asPartOf(due, () => send(tx, due, options));
     return true;
   });
+}
+
+/** Works on an e-mail as part of the request that caused it. */
+function asPartOf({ requestId: id, traceparent, kind }: Due, work: () => Promise<void>): Promise<void> {
+  const span = startSpan(`send ${kind}`, SpanKind.PRODUCER, { 'shop.email.kind': kind }, traceparent);
+  return span === undefined
+    ? inRequest({ id, traceparent: traceparent ?? undefined }, work)
+    : runInSpan(span, { id }, work);
+}
+
+async function send(tx: Transaction, due: Due, { mailer, sender, log }: SendLoopOptions): Promise<void> {
+  const about = { order: due.details.orderId, kind: due.kind, requestId: due.requestId };
+  try {
+    if (due.email === null || due.name === null) throw new UndeliverableError('no address became known');
+    await within(sendWithin, mailer.send(composeEmail(sender, { email: due.email, name: due.name }, due)));
+    await finish(tx, due, 'sent', null);
+    log.info(about, 'e-mail sent');
+  } catch (error) {
+    const problem = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
+    if (error instanceof UndeliverableError || due.attempts + 1 >= mostAttempts) {
+      await finish(tx, due, 'failed', problem);
+      log.error({ ...about, err: error }, 'e-mail given up');
+    } else {
+      await sql(tx, putOff, [due.id, problem, Math.min(2 ** Math.min(due.attempts, 16), longestDelay)]);
+      count(tx, due, 'put off');
+      log.warn({ ...about, err: error }, 'e-mail put off');
+    }
+  }
+}
+
+function count(tx: Transaction, { kind }: Due, outcome: (typeof outcomes)[number]): void {
+  tx.afterCommit(() => instruments.emails.add(1, { 'shop.email.kind': kind, 'shop.outcome': outcome }));
 }
 
 /** Marks the notification and tells of it, together. */
 async function finish(tx: Transaction, due: Due, status: 'sent' | 'failed', problem: string | null): Promise<void> {
   const [row] = await sql<{ settledAt: Date }>(tx, settle, [due.id, status, problem]);
   if (row === undefined) throw new Error(`notification ${due.id} is gone`);
+  count(tx, due, status);
   const { orderId, accountId } = due.details;
   await appendEvent(tx, {
     type: 'notification.sent.v1',
     subject: orderId,
     sequence: 1,
     requestId: due.requestId,
-    traceparent: due.traceparent ?? undefined,
+    traceparent: requestNow()?.traceparent,
     data: {
       orderId,
       accountId,

@@ -29,7 +29,11 @@ describe('the notifications process', () => {
   it('is ready when the database and the broker are', async () => {
     const { status, body } = await services.service('notifications').client.get('/health/ready');
     expect(status).toBe(200);
-    expect(body).toEqual({ status: 'ready', checks: { database: 'ok', events: 'ok' } });
+    expect(body).toEqual({
+      status: 'ready',
+      checks: { database: 'ok', outboxLag: 'ok', events: 'ok' },
+      figures: { outboxLag: expect.any(Number) },
+    });
   });
 
   it('has nothing at any other address', async () => {

@@ -2,6 +2,7 @@
 import { sql } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 import type { Transaction } from 'sequelize';
+import { countOrder } from './measure-orders.ts';
 import type { LockedOrder } from './order.ts';
 import type { OrderStatus } from './order-status.ts';
 
@@ -55,5 +56,6 @@ export async function changeStatus(
     ],
   );
   if (changed === undefined) throw new Error(`order ${order.id} changed while it was locked`);
+  countOrder(tx, to);
   return changed;
 }

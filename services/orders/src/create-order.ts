@@ -3,6 +3,7 @@ import { violatedConstraint } from '@shop/shared/database';
 import { idempotent, keptAnswer, type OperationRequest, type Problem, type Reply } from '@shop/shared/http';
 import type { OrdersContext } from './context.ts';
 import { checkTotal, readExpectedTotal } from './expected-total.ts';
+import { countRefusal } from './measure-orders.ts';
 import { type NewOrder, placeOrder } from './place-order.ts';
 import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } from './stock-reservation.ts';
 
@@ -47,6 +48,7 @@ export async function createOrder(request: OperationRequest, context: OrdersCont
 
 /** Within the transaction of the key, so that the refusal is kept as the answer. */
 function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Reply> {
+  countRefusal(problem.code);
   return idempotent(request, context, () => Promise.reject(problem));
 }
 

@@ -5,6 +5,7 @@ import { keepCurrency } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readOrdersConfig } from './config.ts';
 import type { OrdersContext } from './context.ts';
+import { observeOrders } from './measure-orders.ts';
 import { onNotificationSent } from './on-notification-sent.ts';
 import { onStockReleased } from './on-stock-released.ts';
 import { operations } from './operations.ts';
@@ -16,6 +17,7 @@ await startService({
   readConfig: readOrdersConfig,
   async build({ config, database, log, callService }) {
     await keepCurrency(database.pool, config.currency);
+    observeOrders(database);
     const context: OrdersContext = {
       database,
       orders: openOrders(config.currency, createCursors(config.cursorKeys)),

@@ -5,6 +5,7 @@ import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { Transaction } from 'sequelize';
 import type { OrdersContext } from './context.ts';
+import { countOrder } from './measure-orders.ts';
 import { showOrder } from './order.ts';
 import type { WantedLine } from './stock-reservation.ts';
 
@@ -58,6 +59,7 @@ export async function placeOrder(
       currency: orders.currency,
     },
   });
+  countOrder(tx, 'placed');
   const shown = await showOrder(tx, orders, caller, { id, accountId });
   return { ...shown, status: 201, headers: { Location: `/v1/orders/${id}` } };
 }

@@ -3,6 +3,8 @@ import pg from 'pg';
 import { Sequelize, type Transaction } from 'sequelize';
 import type { Log } from '../runtime/index.ts';
 import { retryConflicts } from './conflicts.ts';
+import { measured, measureTransaction } from './measure-statement.ts';
+import { observePools } from './observe-pools.ts';
 
 export interface DatabaseOptions {
   /** Connection string of the service's own role, which owns the service's schema. */
@@ -64,10 +66,11 @@ export function connectDatabase(options: DatabaseOptions): Database {
     ...session,
   });
   pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
+  observePools(sequelize, pool);
   return {
     sequelize,
-    pool,
-    transaction: (work) => retryConflicts(() => sequelize.transaction(work)),
+    pool: measured(pool),
+    transaction: (work) => retryConflicts(() => measureTransaction(() => sequelize.transaction(work))),
     async ping() {
       await pool.query('SELECT 1');
     },

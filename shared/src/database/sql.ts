@@ -1,9 +1,10 @@
 // Parameterised SQL inside a transaction.
 import type { Client } from 'pg';
 import type { Transaction } from 'sequelize';
+import { measureStatement } from './measure-statement.ts';
 
 /** A value that a statement's `$1`, `$2`, … may take. */
-export type SqlValue = string | number | boolean | Date | null | readonly string[] | readonly number[];
+export type SqlValue = string | number | boolean | Date | null | readonly (string | number | null)[];
 
 /** What sequelize's transaction holds besides what its types tell. */
 interface OpenTransaction {
@@ -28,9 +29,9 @@ export async function sql<Row extends object>(
   const { connection, finished } = tx as Transaction & OpenTransaction;
   // The connection goes back to the pool with COMMIT; what comes later would run in somebody else's transaction.
   if (finished !== undefined) throw new Error('the transaction is over');
-  if (values.length === 0) return (await connection.query<Row>(statement)).rows;
-  const name = names.get(statement) ?? nameFor(statement);
-  return (await connection.query<Row>({ text: statement, values: [...values], ...(name && { name }) })).rows;
+  const name = values.length === 0 ? undefined : (names.get(statement) ?? nameFor(statement));
+  const query = values.length === 0 ? statement : { text: statement, values: [...values], ...(name && { name }) };
+  return (await measureStatement(statement, () => connection.query<Row>(query))).rows;
 }
 
 function nameFor(statement: string): string | undefined {

@@ -2,6 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { sql } from '../database/index.ts';
 import { newId } from '../runtime/index.ts';
+import { SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import type { EventPayloads, EventType } from './definitions.ts';
 import { payloadMistakes } from './event.ts';
 
@@ -25,6 +26,13 @@ export async function appendEvent<Type extends EventType>(tx: Transaction, event
   const mistakes = payloadMistakes(event.type, event.data);
   if (mistakes !== undefined) throw new TypeError(`invalid ${event.type}: ${mistakes}`);
   const id = newId();
+  // What becomes of the event hangs below this span.
+  const span = startSpan(
+    `create ${event.type}`,
+    SpanKind.PRODUCER,
+    { 'messaging.operation.type': 'create', 'messaging.message.id': id, 'shop.event.type': event.type },
+    event.traceparent,
+  );
   await sql(
     tx,
     `INSERT INTO outbox (id, type, subject, sequence, request_id, traceparent, data)
@@ -35,9 +43,10 @@ export async function appendEvent<Type extends EventType>(tx: Transaction, event
       event.subject,
       event.sequence,
       event.requestId,
-      event.traceparent ?? null,
+      span === undefined ? (event.traceparent ?? null) : traceparentOf(span),
       JSON.stringify(event.data),
     ],
   );
+  span?.end();
   return id;
 }

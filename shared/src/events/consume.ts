@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import { type Database, isDatabaseAway, sql } from '../database/index.ts';
-import type { Log } from '../runtime/index.ts';
+import { inRequest, type Log } from '../runtime/index.ts';
+import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import type { EventType } from './definitions.ts';
 import { type EventHandler, PoisonError, parseEvent, type ShopEvent } from './event.ts';
 import type { Delivery, Transport, Verdict } from './transport.ts';
@@ -25,34 +26,86 @@ const holdWhileAway = 1_000;
 
 /** Starts the consumer. The returned function stops it and waits for what is in work. */
 export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
-  const { name, transport, log } = options;
+  const { name, transport } = options;
+  const none = Object.keys(options.handlers).flatMap((type) =>
+    outcomes.map((outcome) => ({
+      'messaging.consumer.group.name': name,
+      'shop.event.type': type,
+      'shop.outcome': outcome,
+    })),
+  );
+  beginCounting(instruments.deliveries, none);
   return transport.subscribe({
     consumer: name,
     prefetch: options.prefetch ?? 10,
-    async take(delivery): Promise<Verdict> {
-      try {
-        const event = parseEvent(delivery.content);
-        await takeOnce(options, event, delivery);
-        return { kind: 'done' };
-      } catch (error) {
-        const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-        if (error instanceof PoisonError) {
-          log.error({ err: error, consumer: name }, 'an event became a dead letter');
-          return { kind: 'dead', reason };
-        }
-        if (isDatabaseAway(error)) {
-          log.warn({ err: error, consumer: name }, 'an event waits for the database');
-          await sleep(holdWhileAway);
-          return { kind: 'later', reason };
-        }
-        log.error({ err: error, consumer: name, attempt: delivery.attempt }, 'an event could not be handled');
-        return { kind: 'failed', reason };
-      }
+    async take(delivery) {
+      const began = performance.now();
+      const { verdict, outcome, type } = await take(options, delivery);
+      const about = { 'messaging.consumer.group.name': name, 'shop.event.type': type };
+      instruments.handled.record((performance.now() - began) / 1000, about);
+      instruments.deliveries.add(1, { ...about, 'shop.outcome': outcome });
+      return verdict;
     },
   });
 }
 
-async function takeOnce(options: ConsumeOptions, event: ShopEvent, delivery: Delivery): Promise<void> {
+const outcomes = ['taken', 'repeated', 'failed', 'later', 'dead'] as const;
+
+/** A delivery with its verdict, and what is counted of it. */
+interface Taken {
+  readonly verdict: Verdict;
+  readonly outcome: (typeof outcomes)[number];
+  /** The event's type, one of ours or `unknown`. */
+  readonly type: string;
+}
+
+/** Runs as part of the request behind the event. */
+async function take(options: ConsumeOptions, delivery: Delivery): Promise<Taken> {
+  let event: ShopEvent;
+  try {
+    event = parseEvent(delivery.content);
+  } catch (error) {
+    const verdict = await judge(options, error, delivery);
+    return { verdict, outcome: verdict.kind, type: 'unknown' };
+  }
+  const { type, requestId } = event;
+  const about = { 'messaging.operation.type': 'process', 'messaging.message.id': event.id, 'shop.event.type': type };
+  const span = startSpan(`process ${type}`, SpanKind.CONSUMER, about, event.traceparent);
+  const traceparent = span === undefined ? event.traceparent : traceparentOf(span);
+  return inRequest({ id: requestId, traceparent }, async (): Promise<Taken> => {
+    try {
+      const first = await takeOnce(options, { ...event, traceparent }, delivery);
+      span?.end();
+      return { verdict: { kind: 'done' }, outcome: first ? 'taken' : 'repeated', type };
+    } catch (error) {
+      if (span !== undefined) failSpan(span, error);
+      const verdict = await judge(options, error, delivery);
+      return { verdict, outcome: verdict.kind, type };
+    }
+  });
+}
+
+async function judge(
+  { name, log }: ConsumeOptions,
+  error: unknown,
+  { attempt }: Delivery,
+): Promise<Exclude<Verdict, { kind: 'done' }>> {
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (error instanceof PoisonError) {
+    log.error({ err: error, consumer: name }, 'an event became a dead letter');
+    return { kind: 'dead', reason };
+  }
+  if (isDatabaseAway(error)) {
+    log.warn({ err: error, consumer: name }, 'an event waits for the database');
+    await sleep(holdWhileAway);
+    return { kind: 'later', reason };
+  }
+  log.error({ err: error, consumer: name, attempt }, 'an event could not be handled');
+  return { kind: 'failed', reason };
+}
+
+/** False when the event was taken before. */
+async function takeOnce(options: ConsumeOptions, event: ShopEvent, delivery: Delivery): Promise<boolean> {
   const { name, database, log } = options;
   const handler = options.handlers[event.type] as EventHandler<EventType> | undefined;
   if (handler === undefined) throw new PoisonError(`${name} has no handler for ${event.type}`);
@@ -65,6 +118,7 @@ async function takeOnce(options: ConsumeOptions, event: ShopEvent, delivery: Del
     { consumer: name, event: event.id, type: event.type, subject: event.subject, requestId: event.requestId },
     first ? 'event taken' : 'event was taken before',
   );
+  return first;
 }
 
 /** False when the event was taken before. The same event in work elsewhere is waited for: the primary key holds the second back. */

@@ -114,6 +114,13 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
         await boss?.offWork(subscription.consumer);
       };
     },
+    async depth(consumer) {
+      // As counted by the supervision a moment ago.
+      const [alive] = await connected().getQueueStats(consumer);
+      const [dead] = await connected().getQueueStats(deadOf(consumer));
+      const { readyCount: waiting = 0, deferredCount: delayed = 0 } = alive ?? {};
+      return { waiting, delayed, dead: dead?.queuedCount ?? 0 };
+    },
     async deadLetters(consumer, limit) {
       const jobs = await connected().findJobs<Payload>(deadOf(consumer), { queued: true });
       return jobs

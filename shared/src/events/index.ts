@@ -12,6 +12,7 @@ export {
   BrokerAwayError,
   connectTransport,
   type DeadLetter,
+  type QueueDepth,
   type Topology,
   type Transport,
   type TransportOptions,

@@ -200,6 +200,22 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
   return {
     publish,
     subscribe,
+    async depth(consumer) {
+      // On a channel of its own: RabbitMQ closes the channel on which a queue is missing.
+      const channel = await publisher.model().createChannel();
+      channel.on('error', () => {});
+      try {
+        const messagesIn = async (queue: string) => (await channel.checkQueue(queue)).messageCount;
+        const delayed = await Promise.all(delays.map((delay) => messagesIn(names.retry(consumer, delay))));
+        return {
+          waiting: await messagesIn(names.queue(consumer)),
+          delayed: delayed.reduce((sum, messages) => sum + messages, 0),
+          dead: await messagesIn(names.dead(consumer)),
+        };
+      } finally {
+        await channel.close().catch(() => {});
+      }
+    },
     ...deadLettersOf(names, publisher, send),
     async ping() {
       for (const link of links) link.channel();

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../runtime/index.ts';
 import { type StoredEvent, toCloudEvent } from './event.ts';
+import { beginMeasuring, measureBatch } from './measure-batch.ts';
 import { pruneEvents, type Retention } from './prune.ts';
 import type { Outcome, Transport } from './transport.ts';
 
@@ -54,6 +55,7 @@ export function startRelay(options: RelayOptions): Relay {
   const batchSize = options.batchSize ?? 500;
   const pollInterval = options.pollInterval ?? 1_000;
   const stop = new AbortController();
+  beginMeasuring();
   let woken = false;
   let wake = new AbortController();
   let client: pg.Client | undefined;
@@ -65,7 +67,7 @@ export function startRelay(options: RelayOptions): Relay {
       connectionString: options.databaseUrl,
       application_name: `relay ${source}`,
       connectionTimeoutMillis: 3_000,
-      query_timeout: 15_000,
+      query_timeout: 5_000,
       // A relay that hangs frees its rows after this time.
       idle_in_transaction_session_timeout: 20_000,
       keepAlive: true,
@@ -89,6 +91,11 @@ export function startRelay(options: RelayOptions): Relay {
     }
     client = next;
     return next;
+  };
+
+  const giveUp = (lost: pg.Client): void => {
+    if (client === lost) client = undefined;
+    lost.end().catch(() => {});
   };
 
   /** How many rows were claimed, and whether something kept the broker from taking them all. */

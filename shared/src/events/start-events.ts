@@ -1,11 +1,12 @@
 // What a service's main.ts starts: its relay, its consumer and their connection to the broker.
 import type { Database } from '../database/index.ts';
 import type { Log } from '../runtime/index.ts';
+import { observe } from '../telemetry/index.ts';
 import { consume } from './consume.ts';
 import { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
 import { startRelay } from './relay.ts';
 import { repeatEvents } from './repeat-events.ts';
-import { connectTransport, type Topology } from './transport.ts';
+import { connectTransport, type Topology, type Transport } from './transport.ts';
 
 export interface EventsOptions<Name extends ConsumerName> {
   /** The service, such as `orders`: the events' source and the connections' name. */
@@ -52,19 +53,36 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
     taking === undefined
       ? undefined
       : await consume({ name: taking.name, handlers: taking.handlers, transport, database, log });
+  const lag = async (): Promise<number> => {
+    // The oldest are among the first; ids are only as ordered as the clocks of those who made them.
+    const { rows } = await database.pool.query<{ lag: number }>(
+      `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS lag
+       FROM (SELECT created_at FROM outbox WHERE published_at IS NULL ORDER BY id LIMIT 1000) AS first`,
+    );
+    return rows[0]?.lag ?? 0;
+  };
+  observeEvents(lag, transport, taking?.name);
   return {
     ping: () => transport.ping(),
-    async lag() {
-      const { rows } = await database.pool.query<{ lag: number }>(
-        `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS lag
-         FROM outbox WHERE published_at IS NULL`,
-      );
-      return rows[0]?.lag ?? 0;
-    },
+    lag,
     async close() {
       await stopConsuming?.();
       await relay.close();
       await transport.close();
     },
   };
+}
+
+/** Every service tells of its own outbox, and of the queues that it takes from. */
+function observeEvents(lag: () => Promise<number>, transport: Transport, consumer: string | undefined): void {
+  const age = { unit: 's', description: 'Age of the oldest event in the outbox that is not yet published.' };
+  observe('shop.outbox.lag', age, async (tell) => tell(await lag()));
+  if (consumer === undefined) return;
+  const messages = { unit: '{message}', description: 'Messages in the queues of a consumer, by their state.' };
+  observe('shop.queue.depth', messages, async (tell) => {
+    const about = { 'messaging.consumer.group.name': consumer };
+    for (const [state, count] of Object.entries(await transport.depth(consumer))) {
+      tell(count, { ...about, 'shop.state': state });
+    }
+  });
 }

@@ -50,11 +50,20 @@ export interface DeadLetter {
   readonly content: string;
 }
 
+/** Messages that wait to be taken, that come again after a delay, and that were given up. */
+export interface QueueDepth {
+  readonly waiting: number;
+  readonly delayed: number;
+  readonly dead: number;
+}
+
 export interface Transport {
   /** Publishes a batch and waits for the confirms; outcomes in the order of the messages. Rejects when the broker is away. */
   publish(messages: readonly Message[]): Promise<readonly Outcome[]>;
   /** Starts a consumer; it goes on after every loss of the broker. The returned function stops it and waits for what is in work. */
   subscribe(subscription: Subscription): Promise<() => Promise<void>>;
+  /** How many messages lie in a consumer's queues. */
+  depth(consumer: string): Promise<QueueDepth>;
   /** The oldest dead letters of a consumer; they stay where they are. */
   deadLetters(consumer: string, limit: number): Promise<readonly DeadLetter[]>;
   /** Puts one dead letter into its consumer's queue again, with its attempts forgotten; false when there is none of that id. */

@@ -1,6 +1,7 @@
 // Holds a share of the real answers against the contract while the service works; off unless it is asked for.
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Log } from '../runtime/index.ts';
+import { beginCounting, instruments } from '../telemetry/index.ts';
 import type { Contract } from './contract.ts';
 import { identityOf } from './request-identity.ts';
 
@@ -24,12 +25,18 @@ export function watchAnswers(
 ): RequestHandler {
   const operations = new Map(contract.operations.map((operation) => [operation.operationId, operation]));
 
+  const none = contract.operations.map(({ operationId }) => ({ 'shop.operation': operationId }));
+  beginCounting(instruments.answersChecked, none);
+  beginCounting(instruments.answersDrifted, none);
+
   const look = (operationId: string, sent: Sent, requestId: string): void => {
     const operation = operations.get(operationId);
     if (operation === undefined) return;
     const count = counts.get(operationId) ?? { checked: 0, drifted: 0 };
     counts.set(operationId, count);
     count.checked += 1;
+    const attributes = { 'shop.operation': operationId };
+    instruments.answersChecked.add(1, attributes);
     let deviations: readonly string[];
     try {
       deviations = operation.checkAnswer(sent);
@@ -38,6 +45,7 @@ export function watchAnswers(
     }
     if (deviations.length === 0) return;
     count.drifted += 1;
+    instruments.answersDrifted.add(1, attributes);
     log.warn({ operationId, status: sent.status, deviations, requestId, ...count }, 'contract drift');
   };
 

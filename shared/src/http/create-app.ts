@@ -5,6 +5,7 @@ import type { Health, Log } from '../runtime/index.ts';
 import { notModified } from './conditional.ts';
 import type { Contract, ContractOperation } from './contract.ts';
 import { watchAnswers } from './contract-watch.ts';
+import { arrivalAt, measureAnswer } from './measure-answer.ts';
 import type { Operation, Operations, Reply } from './operation.ts';
 import { Problem, problemDocument, problemMediaType } from './problem.ts';
 import { problemOf } from './problem-of.ts';
@@ -46,8 +47,8 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
   if (contractWatch > 0) app.use(watchAnswers(contract, contractWatch, log));
   app.get('/health/live', (_request, response) => send(response, { status: 200, body: { status: 'live' } }));
   app.get('/health/ready', async (_request, response) => {
-    const { ready, checks } = await options.health.report();
-    send(response, { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'not ready', checks } });
+    const { ready, ...report } = await options.health.report();
+    send(response, { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'not ready', ...report } });
   });
   for (const operation of options.contract.operations) {
     const run = options.operations[operation.operationId];
@@ -73,6 +74,11 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
     if (problem.status >= 500)
       options.log.error({ err: error, requestId: identityOf(response).id, url: request.url }, problem.code);
     sendProblem(response, problem);
+    measureAnswer(arrivalAt(response), {
+      method: request.method,
+      route: response.locals.route as string | undefined,
+      status: problem.status,
+    });
   });
   return app;
 }
@@ -86,6 +92,7 @@ async function handle<Context>(
   response: Response,
 ): Promise<void> {
   response.locals.operationId = operation.operationId;
+  response.locals.route = operation.path;
   const caller = await authenticate(options, operation, request.headers.authorization);
   const path = request.params as Readonly<Record<string, string>>;
   requireAcceptable(request);
@@ -108,7 +115,9 @@ async function handle<Context>(
     options.context,
   );
   const unchanged = (request.method === 'GET' || request.method === 'HEAD') && notModified(request.headers, reply.etag);
-  send(response, unchanged ? { ...reply, status: 304 } : reply, headers);
+  const answer = unchanged ? { ...reply, status: 304 } : reply;
+  send(response, answer, headers);
+  measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
 }
 
 /** Headers of every answer of an operation but its problems. */

@@ -1,6 +1,8 @@
 // Calls from one service to another: a kept connection, a service token, the caller's request id and trace, a time limit.
 import { Pool } from 'undici';
 import type { ServiceTokens } from '../auth/index.ts';
+import { inRequest, requestNow } from '../runtime/index.ts';
+import { inSpan, instruments, SpanKind } from '../telemetry/index.ts';
 import { Problem } from './problem.ts';
 import type { RequestIdentity } from './request-identity.ts';
 
@@ -43,7 +45,7 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
       headers: {
         Authorization: serviceTokens.sign(service, { method: 'POST', path, body: body ?? '' }),
         'X-Request-Id': identity.id,
-        traceparent: identity.traceparent,
+        traceparent: requestNow()?.traceparent ?? identity.traceparent,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body }),
@@ -53,17 +55,32 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     return { status: answer.statusCode, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
   };
 
+  const attributes = { 'server.address': service, 'http.request.method': 'POST' };
+  const call = async (path: string, body: string | undefined, identity: RequestIdentity, signal: AbortSignal) => {
+    const began = performance.now();
+    let status = 0;
+    try {
+      const answer = await send(path, body, identity, signal).catch((error: unknown) => {
+        if (!brokenConnection.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+        return send(path, body, identity, signal);
+      });
+      status = answer.status;
+      if (status >= 500) throw new Error(`${service} answered ${status}`);
+      return answer;
+    } finally {
+      const outcome = status === 0 ? { 'error.type': 'away' } : { 'http.response.status_code': status };
+      instruments.clientRequests.record((performance.now() - began) / 1000, { ...attributes, ...outcome });
+    }
+  };
+
   return {
     async post(path, body, identity) {
       const signal = AbortSignal.timeout(timeout);
       const text = body === undefined ? undefined : JSON.stringify(body);
       try {
-        const answer = await send(path, text, identity, signal).catch((error: unknown) => {
-          if (!brokenConnection.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-          return send(path, text, identity, signal);
-        });
-        if (answer.status >= 500) throw new Error(`${service} answered ${answer.status}`);
-        return answer;
+        return await inRequest(identity, () =>
+          inSpan(`POST ${service}`, SpanKind.CLIENT, attributes, () => call(path, text, identity, signal)),
+        );
       } catch (error) {
         throw new Problem('service-unavailable', 'A service that this needs is away. Try again shortly.', {
           headers: { 'Retry-After': '1' },

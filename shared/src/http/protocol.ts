@@ -11,4 +11,4 @@ export {
   problemMediaType,
   problems,
 } from './problem.ts';
-export { type RequestIdentity, requestIdentity } from './request-identity.ts';
+export { type Arrival, arrivalOf, type RequestIdentity, requestIdentity } from './request-identity.ts';

@@ -1,7 +1,8 @@
 // One request id and one trace from the gateway to the e-mail: taken when they are well-formed, made otherwise.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import { newId, random } from '../runtime/index.ts';
+import { inRequest, newId, random } from '../runtime/index.ts';
+import { type Span, startRequestSpan, traceparentOf } from '../telemetry/trace.ts';
 
 export interface RequestIdentity {
   readonly id: string;
@@ -23,11 +24,32 @@ export function requestIdentity(headers: IncomingHttpHeaders): RequestIdentity {
   };
 }
 
-/** The first step: every answer will name its request. */
+/** A request that has just come in. */
+export interface Arrival extends RequestIdentity {
+  /** On the clock of `performance.now()`. */
+  readonly began: number;
+  /** Its span, when its trace may be recorded. */
+  readonly span: Span | undefined;
+}
+
+/** As `requestIdentity`; where spans are made, this hop is one of them. */
+export function arrivalOf(headers: IncomingHttpHeaders): Arrival {
+  const began = performance.now();
+  const { traceparent } = headers;
+  const parent = typeof traceparent === 'string' && wellFormedTrace.test(traceparent) ? traceparent : undefined;
+  const span = startRequestSpan(parent);
+  const identity = requestIdentity(headers);
+  return span === undefined
+    ? { ...identity, began, span }
+    : { id: identity.id, traceparent: traceparentOf(span), began, span };
+}
+
+/** The first step: every answer will name its request, and so does every line of the log. */
 export function identify(request: Request, response: Response, next: NextFunction): void {
-  const identity = requestIdentity(request.headers);
-  response.locals.identity = identity;
-  next();
+  const arrival = arrivalOf(request.headers);
+  response.locals.arrival = arrival;
+  response.locals.identity = { id: arrival.id, traceparent: arrival.traceparent };
+  inRequest(arrival, next);
 }
 
 export function identityOf(response: Response): RequestIdentity {

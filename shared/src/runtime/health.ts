@@ -1,8 +1,11 @@
-// What a process knows of its own health: named checks, each a promise that rejects when the thing is away.
+// What a process knows of its own health: named checks, each a promise that rejects when the thing is away, and figures beside
+// them that are told but not judged by.
 
 export interface Health {
   /** Registers a check that readiness needs. */
   add(name: string, check: () => Promise<void>): void;
+  /** Registers a figure that is reported. Past `most` its check fails, which leaves the process ready. */
+  tell(name: string, figure: () => Promise<number>, most: number): void;
   /** From now on not ready, whatever the checks say: the process is draining. */
   drain(): void;
   /** Runs all checks, each for at most a second. */
@@ -12,16 +15,28 @@ export interface Health {
 export interface HealthReport {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, 'ok' | 'failing'>>;
+  readonly figures: Readonly<Record<string, number>>;
 }
 
 const checkWithin = 1_000;
 
 export function createHealth(): Health {
   const checks = new Map<string, () => Promise<void>>();
+  const told = new Set<string>();
+  const figures = new Map<string, number>();
   let draining = false;
   return {
     add(name, check) {
       checks.set(name, check);
+    },
+    tell(name, figure, most) {
+      told.add(name);
+      checks.set(name, async () => {
+        figures.delete(name);
+        const value = await figure();
+        figures.set(name, value);
+        if (value > most) throw new RangeError(`${name} is past ${most}`);
+      });
     },
     drain() {
       draining = true;
@@ -29,8 +44,9 @@ export function createHealth(): Health {
     async report() {
       const results = await Promise.all([...checks].map(async ([name, check]) => [name, await passes(check)] as const));
       return {
-        ready: !draining && results.every(([, ok]) => ok),
+        ready: !draining && results.every(([name, ok]) => ok || told.has(name)),
         checks: Object.fromEntries(results.map(([name, ok]) => [name, ok ? 'ok' : 'failing'])),
+        figures: Object.fromEntries(figures),
       };
     },
   };

@@ -1,9 +1,11 @@
-// The log of a process: JSON lines on standard output, secrets redacted.
-import { type Logger, pino, stdSerializers } from 'pino';
+// The log of a process: JSON lines on standard output, each with the request and trace that it belongs to, secrets redacted. On a
+// terminal the lines are made for people.
+import { createRequire } from 'node:module';
+import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
+import { redact, secretMembers } from './redact.ts';
+import { requestNow } from './request-scope.ts';
 
 export type Log = Logger;
-
-const secretMembers = ['password', 'access_token', 'refresh_token', 'authorization', 'Authorization', 'cookie'];
 
 /**
  * Of an error its kind, message, stack and code. The driver's errors also carry the statement's values and the row that was
@@ -16,20 +18,37 @@ function describeError(error: unknown): object {
   return { type, message, stack, ...(code === undefined ? {} : { code }) };
 }
 
+/** Where a line belongs; what the line itself says of it wins. */
+function describeRequest(): object {
+  const request = requestNow();
+  if (request === undefined) return {};
+  const [, trace_id, span_id] = request.traceparent?.split('-') ?? [];
+  return { requestId: request.id, ...(trace_id === undefined ? {} : { trace_id, span_id }) };
+}
+
 /**
  * A logger that names its process in every line.
  * @param level one of pino's levels; default `LOG_LEVEL` or `info`
  */
 export function createLog(name: string, level: string = process.env.LOG_LEVEL ?? 'info'): Log {
-  return pino({
+  const options: LoggerOptions = {
     name,
     level,
     base: { name, pid: process.pid },
     serializers: { err: describeError },
     timestamp: pino.stdTimeFunctions.isoTime,
+    mixin: describeRequest,
     redact: {
       paths: secretMembers.flatMap((member) => [member, `*.${member}`, `*.*.${member}`]),
       censor: '[redacted]',
     },
-  });
+    hooks: { streamWrite: redact },
+  };
+  return process.stdout.isTTY ? pino(options, forPeople()) : pino(options);
+}
+
+/** Loaded only where somebody looks. */
+function forPeople(): DestinationStream {
+  const { build } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+  return build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,name,trace_id,span_id' });
 }

@@ -12,6 +12,7 @@ import {
   startPruningKeys,
 } from '../http/index.ts';
 import { createHealth, type Environment, type ProcessLife, runProcess } from '../runtime/index.ts';
+import { startTelemetry } from '../telemetry/index.ts';
 import type { ServiceConfig } from './config.ts';
 
 export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
@@ -44,6 +45,9 @@ export interface ServiceParts<Context, Consumer extends ConsumerName> {
   readonly needsBroker?: boolean;
 }
 
+/** Seconds that an event may wait in the outbox before the process says that something is wrong with its relay or broker. */
+const longestLag = 30;
+
 /**
  * Runs a service as a process, until SIGTERM or SIGINT. A mistake in the environment, a taken port or a contract without its
  * functions is one line each and exit code 1; a database, schema or broker that is not there yet is waited for.
@@ -55,6 +59,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
   return runProcess(name, async (life) => {
     const { log } = life;
     const config = service.readConfig(process.env);
+    await startTelemetry(name, life);
     const health = createHealth();
 
     const database = connectDatabase({ url: config.databaseUrl, name, log, poolSize: service.poolSize });
@@ -84,6 +89,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     const { databaseUrl, eventsUrl } = config;
     const events = await startEvents({ service: name, url: eventsUrl, databaseUrl, database, log, consume });
     life.onStop('events', () => events.close());
+    health.tell('outboxLag', () => events.lag(), longestLag);
     if (parts.needsBroker === true) health.add('events', () => events.ping());
 
     const { operations, context } = parts;

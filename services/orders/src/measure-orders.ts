@@ -1,0 +1,40 @@
+// What is counted of orders: how many were placed, refused and changed their status, and how the newest ones stand.
+import type { Database } from '@shop/shared/database';
+import type { ProblemCode } from '@shop/shared/http';
+import { beginCounting, instruments, observe } from '@shop/shared/telemetry';
+import type { Transaction } from 'sequelize';
+import { type OrderStatus, statuses } from './order-status.ts';
+
+/** Counts an order once its transaction has committed. */
+export function countOrder(tx: Transaction, outcome: 'placed' | OrderStatus): void {
+  tx.afterCommit(() => instruments.orders.add(1, { 'shop.outcome': outcome }));
+}
+
+/** Counts an order that was not placed, by the reason. */
+export function countRefusal(reason: ProblemCode): void {
+  instruments.orders.add(1, { 'shop.outcome': reason });
+}
+
+// Ids are made in the order of time: the primary key leads to the newest, however many orders there are.
+const newest = `
+  SELECT status, count(*)::int AS orders
+  FROM (SELECT status FROM orders ORDER BY id DESC LIMIT 10000) AS newest GROUP BY status`;
+
+/** What an order is refused for. */
+const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed'];
+
+/** Tells how many of the newest orders, at most 10,000, are in each status. */
+export function observeOrders({ pool }: Database): void {
+  const outcomes = ['placed', ...statuses.filter((status) => status !== 'pending'), ...refusals];
+  beginCounting(
+    instruments.orders,
+    outcomes.map((outcome) => ({ 'shop.outcome': outcome })),
+  );
+  const options = { unit: '{order}', description: 'The newest orders, at most 10,000, by their status.' };
+  observe('shop.orders.newest', options, async (tell) => {
+    const { rows } = await pool.query<{ status: OrderStatus; orders: number }>(newest);
+    for (const status of statuses) {
+      tell(rows.find((row) => row.status === status)?.orders ?? 0, { 'shop.status': status });
+    }
+  });
+}

@@ -1,0 +1,56 @@
+// Times every statement and traces it as part of its request.
+import type pg from 'pg';
+import { type Attributes, inSpan, instruments, isMeasuring, isTraced, SpanKind } from '../telemetry/index.ts';
+
+const longestText = 500;
+
+/** Operation → what is told of it; the operations are the few first words that statements have. */
+const known = new Map<string, Attributes>();
+
+/** Runs a statement; its text comes from the source code and holds no values. */
+export async function measureStatement<T>(text: string, run: () => Promise<T>): Promise<T> {
+  const traced = isTraced();
+  if (!traced && !isMeasuring()) return run();
+  const operation = operationOf(text);
+  const attributes = attributesOf(operation);
+  const began = performance.now();
+  try {
+    if (!traced) return await run();
+    const described = { ...attributes, 'db.query.text': text.slice(0, longestText) };
+    return await inSpan(operation, SpanKind.CLIENT, described, run);
+  } finally {
+    instruments.statements.record((performance.now() - began) / 1000, attributes);
+  }
+}
+
+/** Runs a whole transaction, from its connection to its COMMIT. */
+export function measureTransaction<T>(run: () => Promise<T>): Promise<T> {
+  return measureStatement('TRANSACTION', run);
+}
+
+/** The pool, with every query that is awaited measured. */
+export function measured(pool: pg.Pool): pg.Pool {
+  const query = pool.query.bind(pool) as (...given: unknown[]) => Promise<unknown>;
+  pool.query = ((...given: unknown[]) =>
+    measureStatement(textOf(given[0]), () => query(...given))) as typeof pool.query;
+  return pool;
+}
+
+function textOf(statement: unknown): string {
+  if (typeof statement === 'string') return statement;
+  const { text } = statement as { text?: unknown };
+  return typeof text === 'string' ? text : '';
+}
+
+/** `SELECT`, `WITH` and so on. */
+function operationOf(text: string): string {
+  return /^[\s(]*([a-zA-Z]+)/.exec(text)?.[1]?.toUpperCase() ?? 'OTHER';
+}
+
+function attributesOf(operation: string): Attributes {
+  const found = known.get(operation);
+  if (found !== undefined) return found;
+  const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation };
+  if (known.size < 50) known.set(operation, attributes);
+  return attributes;
+}

@@ -1,0 +1,42 @@
+// What is told of every request that is over: how long it took, and its span.
+import type { Response } from 'express';
+import { instruments, type Span, SpanStatusCode } from '../telemetry/index.ts';
+import type { Arrival } from './request-identity.ts';
+
+export interface AnsweredRequest {
+  readonly method: string | undefined;
+  /** The path of the contract, such as `/v1/orders/{orderId}`; undefined for what is not in it. */
+  readonly route: string | undefined;
+  readonly status: number;
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Counts an answer by the conventions for HTTP servers and ends the request's span. */
+export function measureAnswer({ began, span, id }: Arrival, { method = '', route, status }: AnsweredRequest): void {
+  const known = methods.has(method) ? method : '_OTHER';
+  instruments.serverRequests.record((performance.now() - began) / 1000, {
+    'http.request.method': known,
+    'http.response.status_code': status,
+    ...(route === undefined ? {} : { 'http.route': route }),
+  });
+  if (span?.isRecording()) describe(span, known, route, status, id);
+  span?.end();
+}
+
+function describe(span: Span, method: string, route: string | undefined, status: number, id: string): void {
+  span.updateName(route === undefined ? method : `${method} ${route}`);
+  span.setAttributes({
+    'http.request.method': method,
+    'http.response.status_code': status,
+    'shop.request.id': id,
+    ...(route === undefined ? {} : { 'http.route': route }),
+    ...(status >= 500 ? { 'error.type': String(status) } : {}),
+  });
+  if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** The arrival of the request that this is the answer to. */
+export function arrivalAt(response: Response): Arrival {
+  return response.locals.arrival as Arrival;
+}

@@ -1,0 +1,88 @@
+// The OpenTelemetry SDK: spans and metrics to a collector (OTLP), metrics to whoever reads them from this process (Prometheus).
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import { type IMetricReader, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { type Log, newId, type ProcessLife } from '../runtime/index.ts';
+import { measureWith } from './instruments.ts';
+import { observeProcess } from './process-figures.ts';
+import { serveMetrics } from './serve-metrics.ts';
+import type { TelemetrySettings } from './settings.ts';
+import { traceWith } from './trace.ts';
+
+export interface ExportOptions {
+  readonly name: string;
+  readonly edge: boolean;
+  readonly settings: TelemetrySettings;
+  readonly sends: { readonly spans: boolean; readonly metrics: boolean };
+}
+
+/** @throws StartError when METRICS_PORT is taken */
+export async function startExporting(options: ExportOptions, life: ProcessLife): Promise<void> {
+  const { name, settings, sends } = options;
+  const resource = describe(name);
+  if (sends.spans || sends.metrics) reportTrouble(life.log);
+  if (sends.spans) recordSpans(resource, options, life);
+  const readers: IMetricReader[] = [];
+  if (settings.metricsPort !== undefined) {
+    readers.push(await serveMetrics({ host: settings.metricsHost, port: settings.metricsPort }, life));
+  }
+  if (sends.metrics) {
+    readers.push(
+      new PeriodicExportingMetricReader({
+        exporter: new OTLPMetricExporter(),
+        exportIntervalMillis: settings.metricInterval,
+        exportTimeoutMillis: Math.min(settings.metricInterval, 10_000),
+      }),
+    );
+  }
+  if (readers.length > 0) measure(resource, readers, life);
+}
+
+function describe(name: string): Resource {
+  return resourceFromAttributes({
+    'service.name': name,
+    'service.namespace': 'shop',
+    'service.instance.id': newId(),
+  }).merge(detectResources({ detectors: [envDetector] }));
+}
+
+function measure(resource: Resource, readers: IMetricReader[], life: ProcessLife): void {
+  const provider = new MeterProvider({ resource, readers });
+  measureWith(provider.getMeter('shop'));
+  const stopWatching = observeProcess();
+  life.onStop('metrics', async () => {
+    stopWatching();
+    await provider.shutdown();
+  });
+}
+
+function recordSpans(resource: Resource, { edge, settings }: ExportOptions, life: ProcessLife): void {
+  const ratio = new TraceIdRatioBasedSampler(settings.sampled);
+  const provider = new TracerProvider({
+    resource,
+    sampler: edge ? ratio : new ParentBasedSampler({ root: ratio }),
+    spanProcessors: [
+      new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), scheduledDelayMillis: settings.spanDelay }),
+    ],
+  });
+  traceWith(provider.getTracer('shop'));
+  life.onStop('spans', () => provider.shutdown());
+}
+
+/** A collector that is away costs spans and metrics, and a line in the log each time. */
+function reportTrouble(log: Log): void {
+  const warn = (message: string): void => log.warn({ reason: message.slice(0, 500) }, 'telemetry');
+  const quiet = (): void => {};
+  diag.setLogger(
+    { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+}

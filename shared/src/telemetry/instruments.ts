@@ -1,0 +1,84 @@
+// Everything that is counted and timed, on one screen. Names and attributes follow the semantic conventions of OpenTelemetry;
+// what they do not know begins with `shop.`. Values of attributes come from closed lists: never an id, never a path as it came.
+import { type Counter, createNoopMeter, type Meter, type ObservableResult } from '@opentelemetry/api';
+
+/** Seconds. As the conventions advise, with two finer steps: most answers take a few milliseconds. */
+const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Seconds between a COMMIT and its event in the queue. */
+const delays = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+function createInstruments(meter: Meter) {
+  const seconds = (name: string, description: string, boundaries = durations) =>
+    meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: boundaries } });
+  const count = (name: string, unit: string, description: string) => meter.createCounter(name, { unit, description });
+  return {
+    serverRequests: seconds('http.server.request.duration', 'Requests that this process answered.'),
+    clientRequests: seconds('http.client.request.duration', 'Requests that this process sent to another one.'),
+    statements: seconds('db.client.operation.duration', 'Statements and transactions, as the process sees them.'),
+    published: seconds('messaging.client.operation.duration', 'Batches handed to the broker until it confirmed them.'),
+    handled: seconds('messaging.process.duration', 'Deliveries in the handler of a consumer.'),
+    relayBatches: count('shop.relay.batches', '{batch}', 'Batches of the outbox that the relay published.'),
+    relayEvents: count('shop.relay.events', '{event}', 'Events that the relay published, by what became of them.'),
+    outboxDelay: seconds('shop.outbox.delay', 'From the change to its event in the queue.', delays),
+    deliveries: count('shop.deliveries', '{delivery}', 'Deliveries to a consumer, by what it made of them.'),
+    orders: count('shop.orders', '{order}', 'Orders that were placed, refused or changed their status.'),
+    stockMovements: count('shop.stock.movements', '{unit}', 'Units of stock that were entered into the book, by kind.'),
+    emails: count('shop.emails', '{email}', 'E-mails, by what became of an attempt to send them.'),
+    answersChecked: count('shop.contract.checked', '{answer}', 'Answers that were held against the contract.'),
+    answersDrifted: count('shop.contract.drift', '{answer}', 'Answers among them that the contract does not allow.'),
+  };
+}
+
+export type Instruments = ReturnType<typeof createInstruments>;
+
+let meter = createNoopMeter();
+let measuring = false;
+
+/** Without a reader of metrics they do nothing. */
+export const instruments: Instruments = createInstruments(meter);
+
+/** From now on everything is counted by this meter. Comes before anything else of the process: gauges stay with their meter. */
+export function measureWith(next: Meter): void {
+  meter = next;
+  measuring = true;
+  Object.assign(instruments, createInstruments(next));
+}
+
+/** Lets a counter begin at nothing: what has not happened yet is then a figure, and its first time is a change. */
+export function beginCounting(counter: Counter, all: readonly Attributes[]): void {
+  for (const attributes of all) counter.add(0, attributes);
+}
+
+/** Whether anybody reads what is measured. */
+export function isMeasuring(): boolean {
+  return measuring;
+}
+
+export interface GaugeOptions {
+  readonly unit: string;
+  readonly description: string;
+}
+
+type Attributes = Readonly<Record<string, string>>;
+
+type Read = (tell: (value: number, attributes?: Attributes) => void) => Promise<void> | void;
+
+/** Reads figures whenever somebody wants them. One that cannot be had is left out. */
+export function observe(name: string, options: GaugeOptions, read: Read): void {
+  meter.createObservableGauge(name, options).addCallback(reading(read));
+}
+
+/** The same for figures that only grow. */
+export function observeTotal(name: string, options: GaugeOptions, read: Read): void {
+  meter.createObservableCounter(name, options).addCallback(reading(read));
+}
+
+function reading(read: Read): (result: ObservableResult) => Promise<void> {
+  return async (result) => {
+    try {
+      await read((value, attributes) => result.observe(value, attributes));
+    } catch {
+      // The database or the broker is away: readiness says so.
+    }
+  };
+}

@@ -1,0 +1,26 @@
+// The environment variables of telemetry. Those that begin with OTEL_ mean what OpenTelemetry says of them.
+import { type Environment, integer, optional, readConfig, share, text } from '../runtime/index.ts';
+
+export type TelemetrySettings = ReturnType<typeof readTelemetry>;
+
+/** @throws ConfigError naming every variable that is wrong */
+export function readTelemetry(environment: Environment) {
+  return readConfig(environment, {
+    /** Where this process offers its metrics to Prometheus; nowhere when not set. */
+    metricsPort: optional(integer('METRICS_PORT', { min: 1, max: 65_535 })),
+    metricsHost: text('METRICS_HOST', '127.0.0.1'),
+    /** Where spans and metrics are sent; nothing is when not set. */
+    endpoint: optional(text('OTEL_EXPORTER_OTLP_ENDPOINT')),
+    tracesEndpoint: optional(text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')),
+    metricsEndpoint: optional(text('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT')),
+    tracesExporter: text('OTEL_TRACES_EXPORTER', 'otlp'),
+    metricsExporter: text('OTEL_METRICS_EXPORTER', 'otlp'),
+    disabled: text('OTEL_SDK_DISABLED', 'false'),
+    serviceName: optional(text('OTEL_SERVICE_NAME')),
+    /** The share of traces that is recorded. */
+    sampled: share('OTEL_TRACES_SAMPLER_ARG', 0.05),
+    /** Milliseconds between two batches of spans, and of metrics. */
+    spanDelay: integer('OTEL_BSP_SCHEDULE_DELAY', { min: 1, max: 600_000, fallback: 5_000 }),
+    metricInterval: integer('OTEL_METRIC_EXPORT_INTERVAL', { min: 100, max: 600_000, fallback: 60_000 }),
+  });
+}

@@ -1,0 +1,31 @@
+// Starts what a process tells of itself, as far as the environment asks for it.
+import type { Environment, ProcessLife } from '../runtime/index.ts';
+import { readTelemetry } from './settings.ts';
+
+export interface TelemetryOptions {
+  /** Where requests come in from outside: nobody there decides what is recorded. */
+  readonly edge?: boolean;
+}
+
+/**
+ * Starts telemetry, and ends it with the process, last of all. Comes before everything else: what is made earlier is not
+ * measured. Nothing asked for, nothing done and nothing loaded.
+ * @throws ConfigError for a wrong variable, StartError when METRICS_PORT is taken
+ */
+export async function startTelemetry(
+  name: string,
+  life: ProcessLife,
+  { edge = false }: TelemetryOptions = {},
+  environment: Environment = process.env,
+): Promise<void> {
+  const settings = readTelemetry(environment);
+  const { endpoint, tracesEndpoint, tracesExporter, metricsEndpoint, metricsExporter } = settings;
+  const sends = {
+    spans: tracesExporter !== 'none' && (tracesEndpoint ?? endpoint) !== undefined,
+    metrics: metricsExporter !== 'none' && (metricsEndpoint ?? endpoint) !== undefined,
+  };
+  const wanted = sends.spans || sends.metrics || settings.metricsPort !== undefined;
+  if (settings.disabled === 'true' || !wanted) return;
+  const { startExporting } = await import('./export.ts');
+  await startExporting({ name: settings.serviceName ?? name, edge, settings, sends }, life);
+}
