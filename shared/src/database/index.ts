@@ -2,7 +2,7 @@
 export { errorCode, isDatabaseAway, retryConflicts, violatedConstraint } from './conflicts.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { keepCurrency } from './keep-currency.ts';
-export { type MigrateOptions, migrate, pendingMigrations } from './migrate.ts';
+export { knownMigrations, type MigrateOptions, migrate, pendingMigrations } from './migrate.ts';
 export { type Provisioning, provisionDatabase, type SchemaName, schemas } from './provision.ts';
 export { openRecentReads, type RecentReads, type RecentReadsOptions } from './recent-reads.ts';
 export { type SqlValue, sql } from './sql.ts';

@@ -9,6 +9,8 @@ export interface MigrateOptions {
   readonly url: string;
   /** The service's folder of `0001_….sql` files; the tables that every service has come first. */
   readonly folder: string;
+  /** Applies only those of these names; all when not given. */
+  readonly only?: readonly string[];
 }
 
 interface Migration {
@@ -36,7 +38,7 @@ async function migrationsOf(folder: string): Promise<Migration[]> {
  * Brings the schema up to date and returns the names of what was applied. Two at once do not collide: one waits for the other.
  * @throws the error of the first statement that failed; what came before it stays applied
  */
-export async function migrate({ url, folder }: MigrateOptions): Promise<string[]> {
+export async function migrate({ url, folder, only }: MigrateOptions): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
   client.on('error', () => {});
   await client.connect();
@@ -46,7 +48,9 @@ export async function migrate({ url, folder }: MigrateOptions): Promise<string[]
     // Loaded here, since every service asks for pending migrations and none that runs applies them: 20 MB less in each.
     const { Umzug } = await import('umzug');
     const umzug = new Umzug({
-      migrations: (await migrationsOf(folder)).map(({ name, path }) => ({ name, up: () => apply(client, name, path) })),
+      migrations: (await migrationsOf(folder))
+        .filter(({ name }) => only?.includes(name) ?? true)
+        .map(({ name, path }) => ({ name, up: () => apply(client, name, path) })),
       storage: {
         executed: () => applied(client),
         logMigration: async () => {}, // the row is written in the migration's own transaction
@@ -58,6 +62,11 @@ export async function migrate({ url, folder }: MigrateOptions): Promise<string[]
   } finally {
     await client.end();
   }
+}
+
+/** The names of all migrations that a service's schema gets from the folder, in their order. */
+export async function knownMigrations(folder: string): Promise<string[]> {
+  return (await migrationsOf(folder)).map(({ name }) => name);
 }
 
 /** The names of the migrations in the folder that the schema still lacks. */
