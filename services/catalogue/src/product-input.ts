@@ -1,6 +1,5 @@
 // A product as staff writes it, and the columns that it becomes.
 import { decimal } from '@shop/shared/collection';
-import type { SqlValue } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/http';
 import { decimalsOf } from '@shop/shared/runtime';
 
@@ -88,6 +87,6 @@ export function toInput(row: WrittenRow, currency: string): ProductInput {
   };
 }
 
-export function columnValues(row: WrittenRow): SqlValue[] {
+export function columnValues(row: WrittenRow): (string | number | null)[] {
   return writtenColumns.map((column) => row[column]);
 }

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { productSpec } from '../src/product.ts';
 import { seedProducts } from '../src/seed.ts';
+import { findKnown } from '../src/upsert-products.ts';
 
 interface Plan {
   readonly 'Node Type': string;
@@ -132,6 +133,22 @@ describe('alternatives', () => {
     ];
     const sort = [{ field, direction: 'desc' }];
     for (const plan of await plansOf(fromBody(spec, { filters: { or }, sort }))) expect(faults(plan)).toEqual([]);
+  });
+});
+
+describe('the products of a batch of imported lines', () => {
+  it('are found by their keys, and by their ids where they have none', async () => {
+    await client.query("UPDATE products SET external_key = 'K-' || stock || '-' || id WHERE stock > 0");
+    await client.query('VACUUM (ANALYZE) products');
+    const { rows: known } = await client.query('SELECT id, external_key AS key FROM products LIMIT 500');
+    await client.query('SET plan_cache_mode = auto');
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${findKnown}`, [
+      known.map(({ key }) => key).filter((key) => key !== null),
+      known.map(({ id }) => id),
+    ]);
+    const plan = rows[0]['QUERY PLAN'][0].Plan;
+    expect(faults(plan)).not.toContain('reads the whole table');
+    expect(nodes(plan).map((node) => node['Index Name'])).toContain('products_external_key');
   });
 });
 

@@ -36,5 +36,7 @@ export {
   problems,
 } from './problem.ts';
 export { problemOf } from './problem-of.ts';
+export { maxBodyBytes, parseBody } from './read-body.ts';
 export { type RequestIdentity, requestIdentity } from './request-identity.ts';
 export { type ServeOptions, serve } from './serve.ts';
+export { cleanJson } from './text.ts';

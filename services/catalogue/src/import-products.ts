@@ -1,0 +1,215 @@
+// Takes products from a file, in batches of one transaction each. Run as a process of its own: FILE --refused REPORT.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { connectDatabase, type Database, keepCurrency, sql } from '@shop/shared/database';
+import { createLog, currency, readConfig, StartError, url } from '@shop/shared/runtime';
+import { createLineCheck, type ImportedProduct, type RefusedLine } from './imported-product.ts';
+import { formatOf, readProductFile } from './product-file.ts';
+import { openReport } from './refused-lines.ts';
+import { upsertProducts } from './upsert-products.ts';
+
+export interface ImportOptions {
+  readonly database: Database;
+  readonly currency: string;
+  readonly path: string;
+  readonly format: 'csv' | 'ndjson';
+  /** Where the refused lines are reported. */
+  readonly refused: string;
+  readonly onProgress?: (bytes: number) => void;
+}
+
+export interface ImportResult {
+  /** Where an interrupted import of the same file was taken up; 0: at the beginning. */
+  readonly resumedAfterLine: number;
+  /** Counted over the whole file, the interrupted part included. */
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: number;
+}
+
+interface Progress {
+  readonly line: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: number;
+}
+
+const batchSize = 1_000;
+const batchWithin = 120_000;
+const lockWithin = 3_000;
+
+const saveProgress = `
+  INSERT INTO product_imports (digest, line, created, changed, unchanged, refused) VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (digest) DO UPDATE SET line = excluded.line, created = excluded.created, changed = excluded.changed,
+    unchanged = excluded.unchanged, refused = excluded.refused, updated_at = now()`;
+
+/**
+ * Imports the file; when the same content was interrupted before, from there on.
+ * @throws StartError when the file cannot be read, or another import runs
+ */
+export async function importProducts(options: ImportOptions): Promise<ImportResult> {
+  const { database, path, onProgress } = options;
+  const digest = await digestOf(path);
+  // Waits for a COMMIT that a killed process has sent with its last breath.
+  const { rows } = await database.pool.query<Progress>(
+    'SELECT line, created, changed, unchanged, refused FROM product_imports WHERE digest = $1 FOR UPDATE',
+    [digest],
+  );
+  let progress: Progress = rows[0] ?? { line: 0, created: 0, changed: 0, unchanged: 0, refused: 0 };
+  const resumedAfterLine = progress.line;
+  const report = await openReport(options.refused, resumedAfterLine);
+  const check = createLineCheck(options.currency);
+
+  const file = readProductFile(path, options.format);
+  const write = async ({ products, refused, lastLine }: Batch): Promise<void> => {
+    progress = await database.transaction(async (tx) => {
+      const upserted = await upsertProducts(tx, products);
+      const lines = [...refused, ...upserted.refused].sort((a, b) => a.line - b.line);
+      const next = {
+        line: lastLine,
+        created: progress.created + upserted.created,
+        changed: progress.changed + upserted.changed,
+        unchanged: progress.unchanged + upserted.unchanged,
+        refused: progress.refused + lines.length,
+      };
+      await sql(tx, saveProgress, [digest, ...Object.values(next)]);
+      // Before COMMIT: when the process dies here the lines come again, and what is said of them too.
+      await report.write(lines);
+      return next;
+    });
+    report.keep();
+    onProgress?.(file.bytesRead());
+  };
+
+  // While a batch is written the next one is read.
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    let batch = emptyBatch();
+    for await (const line of file.lines) {
+      if (line.line <= resumedAfterLine) continue;
+      const checked = check(line);
+      if ('row' in checked && batch.keys.has(checked.externalKey)) {
+        // The later line of one product wins, as it would in two files.
+        await writing;
+        writing = write(batch);
+        batch = emptyBatch();
+      }
+      add(batch, checked);
+      if (batch.products.length + batch.refused.length >= batchSize) {
+        await writing;
+        writing = write(batch);
+        writing.catch(() => {}); // thrown where it is awaited
+        batch = emptyBatch();
+      }
+    }
+    await writing;
+    if (batch.lastLine > 0) await write(batch);
+  } catch (error) {
+    await writing.catch(() => {});
+    throw error;
+  } finally {
+    await report.close();
+  }
+  await database.pool.query('DELETE FROM product_imports WHERE digest = $1', [digest]);
+  const { line: _line, ...counts } = progress;
+  return { resumedAfterLine, ...counts };
+}
+
+interface Batch {
+  readonly products: ImportedProduct[];
+  readonly refused: RefusedLine[];
+  readonly keys: Set<string>;
+  lastLine: number;
+}
+
+function emptyBatch(): Batch {
+  return { products: [], refused: [], keys: new Set(), lastLine: 0 };
+}
+
+function add(batch: Batch, checked: ImportedProduct | RefusedLine): void {
+  if ('row' in checked) {
+    batch.products.push(checked);
+    batch.keys.add(checked.externalKey);
+  } else batch.refused.push(checked);
+  batch.lastLine = checked.line;
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash).catch((error: NodeJS.ErrnoException) => {
+    throw new StartError(`cannot read ${path} (${error.code})`);
+  });
+  return hash.digest('hex');
+}
+
+/** Two at once would race for the same keys. The lock goes with the connection, soon after the process has ended. */
+async function onlyOne<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  const client = await database.pool.connect();
+  try {
+    for (const end = Date.now() + lockWithin; ; await sleep(100)) {
+      const { rows } = await client.query<{ locked: boolean }>(
+        "SELECT pg_try_advisory_lock(hashtextextended('import ' || current_schema(), 0)) AS locked",
+      );
+      if (rows[0]?.locked === true) return await work();
+      if (Date.now() > end) throw new StartError('another import is running: try again when it has ended');
+    }
+  } finally {
+    client.release(true);
+  }
+}
+
+/** Writes `{done, total}` in bytes after each batch, and the result at last, a line of JSON each. */
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: { refused: { type: 'string' }, format: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const [path] = positionals;
+  if (path === undefined || values.refused === undefined) throw new StartError('use: FILE --refused REPORT');
+  const config = readConfig(process.env, {
+    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+    currency: currency('SHOP_CURRENCY', 'EUR'),
+  });
+  const database = connectDatabase({
+    url: config.databaseUrl,
+    name: 'import-products',
+    log: createLog('import-products', 'silent'),
+    poolSize: 2,
+    statementTimeout: batchWithin,
+  });
+  const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
+  try {
+    const format = formatOf(path, values.format);
+    const total = await stat(path).then(
+      ({ size }) => size,
+      () => 0,
+    );
+    await keepCurrency(database.pool, config.currency);
+    const result = await onlyOne(database, () =>
+      importProducts({
+        database,
+        currency: config.currency,
+        path,
+        format,
+        refused: values.refused ?? '',
+        onProgress: (done) => say({ done, total }),
+      }),
+    );
+    say(result);
+  } finally {
+    await database.close();
+  }
+}
+
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    process.stderr.write(`import-products: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,207 @@
+// A file of products as it is on disk: CSV (RFC 4180) or JSON lines, read one line at a time and written the same way.
+import { createReadStream } from 'node:fs';
+import { cleanJson, type Fault, maxBodyBytes, Problem, parseBody } from '@shop/shared/http';
+import { StartError } from '@shop/shared/runtime';
+import { CsvError, parse } from 'csv-parse';
+
+export const formats = ['csv', 'ndjson'] as const;
+export type Format = (typeof formats)[number];
+
+/** The members of a line, and the columns of a CSV file. */
+export const members = [
+  'externalKey',
+  'name',
+  'description',
+  'brand',
+  'category',
+  'price',
+  'currency',
+  'rating',
+  'status',
+  'stock',
+] as const;
+
+/** What a cell spells when it is to be a number; other cells are texts. */
+const numbers: ReadonlySet<string> = new Set(['price', 'rating', 'stock']);
+
+/** One product in the file, or the faults that keep it from being read at all. */
+export interface ProductLine {
+  /** From 1; of a product that goes over several lines the first. */
+  readonly line: number;
+  readonly value?: unknown;
+  readonly faults?: readonly Fault[];
+}
+
+export interface ProductFile {
+  readonly lines: AsyncIterable<ProductLine>;
+  bytesRead(): number;
+}
+
+/** @throws StartError when neither the name nor `given` tells the format */
+export function formatOf(path: string, given?: string): Format {
+  const named = given ?? /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
+  const format = formats.find((candidate) => candidate === named);
+  if (format === undefined) throw new StartError(`the name of ${path} must end in .csv or .ndjson`);
+  return format;
+}
+
+/**
+ * Opens a file for reading; blank lines are left out.
+ * Its lines throw StartError where the file cannot be read any further.
+ */
+export function readProductFile(path: string, format: Format): ProductFile {
+  const stream = createReadStream(path, { highWaterMark: 256 * 1024 });
+  return {
+    lines: format === 'csv' ? csvLines(stream) : jsonLines(stream),
+    bytesRead: () => stream.bytesRead,
+  };
+}
+
+async function* jsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<ProductLine> {
+  let line = 0;
+  for await (const bytes of splitLines(chunks)) {
+    line += 1;
+    if (bytes.length > maxBodyBytes) {
+      yield { line, faults: [{ pointer: '', detail: `must have at most ${maxBodyBytes} bytes` }] };
+    } else if (!isBlank(bytes)) yield readJson(line, bytes);
+  }
+}
+
+function readJson(line: number, bytes: Buffer): ProductLine {
+  try {
+    return { line, value: parseBody(bytes) };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { line, faults: error.errors };
+  }
+}
+
+/** Split at LF alone: JSON texts may hold every other separator. What is past the limit of a line is thrown away. */
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      const part = chunk.subarray(from, end);
+      yield rest.length > 0 ? Buffer.concat([rest, part]) : part;
+      rest = Buffer.alloc(0);
+      from = end + 1;
+    }
+    if (rest.length <= maxBodyBytes) rest = Buffer.concat([rest, chunk.subarray(from)]);
+  }
+  if (rest.length > 0) yield rest;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 32 || byte === 13 || byte === 9);
+}
+
+async function* csvLines(stream: NodeJS.ReadableStream): AsyncGenerator<ProductLine> {
+  const skipped: ProductLine[] = [];
+  let broken: CsvError | undefined;
+  const parser = parse({
+    bom: true,
+    info: true,
+    relax_column_count: true, // a line with too few or too many cells is refused by itself
+    skip_records_with_error: true,
+    max_record_size: maxBodyBytes,
+    on_skip: (error) => {
+      if (error?.code === 'INVALID_OPENING_QUOTE') {
+        skipped.push({ line: lineOf(error), faults: [{ pointer: '', detail: misplacedQuote }] });
+      } else broken ??= error; // where a quoted cell ends is not known, so neither is where the next line begins
+    },
+  });
+  stream.once('error', (error) => parser.destroy(error as Error));
+  let columns: readonly string[] | undefined;
+  let line = 1;
+  try {
+    for await (const { record, info } of stream.pipe(parser) as AsyncIterable<Parsed>) {
+      if (broken !== undefined && line >= lineOf(broken)) break;
+      while (skipped[0] !== undefined && skipped[0].line < info.lines) {
+        line = Math.max(line, skipped[0].line + 1);
+        yield skipped.shift() as ProductLine;
+      }
+      const first = line;
+      line = info.lines + 1;
+      if (columns === undefined) columns = readHeading(record);
+      else if (record.length > 1 || record[0]?.trim() !== '') yield readCells(first, columns, record);
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    broken ??= error;
+  }
+  yield* skipped;
+  if (broken !== undefined) {
+    throw new StartError(
+      `from line ${line} on this is no CSV: ${reasonOf(broken)}. Mend it and import the file again.`,
+    );
+  }
+}
+
+interface Parsed {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+function lineOf(error: CsvError): number {
+  return typeof error.lines === 'number' ? error.lines : 0;
+}
+
+const misplacedQuote = 'has a quote in the wrong place: quotes stand around a whole cell, and are doubled inside it';
+
+function reasonOf({ code }: CsvError): string {
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed';
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return `more than ${maxBodyBytes} bytes in one line, or a quote that is not closed`;
+  return misplacedQuote;
+}
+
+function readHeading(cells: readonly string[]): readonly string[] {
+  const known: readonly string[] = members;
+  const unknown = cells.filter((cell, index) => !known.includes(cell) || cells.indexOf(cell) !== index);
+  if (unknown.length > 0) {
+    throw new StartError(
+      `the first line must name the columns, each once: ${members.join(', ')}; not "${unknown.join('", "').slice(0, 200)}"`,
+    );
+  }
+  return cells;
+}
+
+/** An empty cell is a member that is absent. */
+function readCells(line: number, columns: readonly string[], cells: readonly string[]): ProductLine {
+  if (cells.length !== columns.length) {
+    return { line, faults: [{ pointer: '', detail: `must have ${columns.length} cells, not ${cells.length}` }] };
+  }
+  const value: Record<string, string | number> = {};
+  for (const [index, column] of columns.entries()) {
+    const cell = cells[index] ?? '';
+    if (cell.includes('\uFFFD')) {
+      return {
+        line,
+        faults: [{ pointer: `/${column}`, detail: 'is not valid UTF-8: save the file in that encoding' }],
+      };
+    }
+    if (cell !== '') value[column] = numbers.has(column) && /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell;
+  }
+  const faults: Fault[] = [];
+  const clean = cleanJson(value, faults);
+  return faults.length > 0 ? { line, faults } : { line, value: clean };
+}
+
+/** The heading of a new file. */
+export function heading(format: Format): string {
+  return format === 'csv' ? `${members.join()}\n` : '';
+}
+
+/** One product as a line of a file. */
+export function writeLine(format: Format, product: Readonly<Record<string, string | number | null>>): string {
+  if (format === 'ndjson') {
+    return `${JSON.stringify(Object.fromEntries(Object.entries(product).filter(([, value]) => value !== null)))}\n`;
+  }
+  return `${members.map((member) => writeCell(product[member] ?? '')).join()}\n`;
+}
+
+function writeCell(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

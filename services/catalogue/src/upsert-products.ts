@@ -1,0 +1,98 @@
+// Writes a batch of imported products: new ones are made, known ones changed as PATCH would, what is equal is left alone.
+import { sql } from '@shop/shared/database';
+import { isId, newId } from '@shop/shared/runtime';
+import type { Transaction } from 'sequelize';
+import type { ImportedProduct, RefusedLine } from './imported-product.ts';
+import { columnValues, type WrittenRow, writtenColumns } from './product-input.ts';
+import { enterAllReceived } from './stock-ledger.ts';
+
+export interface Upserted {
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: readonly RefusedLine[];
+}
+
+interface KnownRow extends WrittenRow {
+  readonly id: string;
+  readonly external_key: string | null;
+  readonly reserved: number;
+}
+
+/** Product ids in the order of ids, like reservations lock them: two that meet wait for one another, never both. */
+export const findKnown = `
+  SELECT id, external_key, ${writtenColumns.join(', ')}, reserved FROM products
+  WHERE external_key = ANY ($1::text[]) OR (id = ANY ($2::uuid[]) AND external_key IS NULL)
+  ORDER BY id FOR UPDATE`;
+
+const given = `unnest(
+    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::smallint[], $9::text[], $10::integer[]
+  ) AS given(id, external_key, ${writtenColumns.join(', ')})`;
+
+const insert = `
+  INSERT INTO products (id, external_key, ${writtenColumns.join(', ')})
+  SELECT id, external_key, ${writtenColumns.join(', ')} FROM ${given}`;
+
+// What is promised beyond the stock gets the units that came in, as in PATCH /v1/products/{productId}.
+const update = `
+  UPDATE products SET ${writtenColumns.map((column) => `${column} = given.${column}`).join(', ')},
+    reserved = least(products.reserved + oversold, given.stock),
+    oversold = greatest(products.reserved + oversold - given.stock, 0)
+  FROM ${given}
+  WHERE products.id = given.id`;
+
+/**
+ * A product is known by its external key; one that has none, by its id.
+ * @param batch no external key twice
+ */
+export async function upsertProducts(tx: Transaction, batch: readonly ImportedProduct[]): Promise<Upserted> {
+  const keys = batch.map(({ externalKey }) => externalKey);
+  const known = await sql<KnownRow>(tx, findKnown, [keys, keys.filter(isId)]);
+  const byKey = new Map(known.map((row) => [row.external_key ?? row.id, row]));
+  // A key may name one product by its external key and be another one's id.
+  for (const row of known) if (row.external_key !== null) byKey.set(row.external_key, row);
+
+  const created: WrittenProduct[] = [];
+  const changed: WrittenProduct[] = [];
+  const received: { productId: string; quantity: number }[] = [];
+  const refused: RefusedLine[] = [];
+  for (const product of batch) {
+    const { externalKey } = product;
+    const present = byKey.get(externalKey);
+    if (present === undefined) {
+      const id = newId();
+      created.push({ id, externalKey, row: product.row });
+      received.push({ productId: id, quantity: product.row.stock });
+      continue;
+    }
+    const row = {
+      ...product.row,
+      status: product.saysStatus ? product.row.status : present.status,
+      stock: product.saysStock ? product.row.stock : present.stock,
+    };
+    if (row.stock < present.reserved) {
+      const reason = `stock is less than the ${present.reserved} that are promised to orders that have not shipped`;
+      refused.push({ line: product.line, externalKey, reasons: [reason] });
+    } else if (writtenColumns.some((column) => row[column] !== present[column])) {
+      changed.push({ id: present.id, externalKey, row });
+      received.push({ productId: present.id, quantity: row.stock - present.stock });
+    }
+  }
+  if (created.length > 0) await sql(tx, insert, columnsOf(created));
+  if (changed.length > 0) await sql(tx, update, columnsOf(changed));
+  await enterAllReceived(tx, received);
+  const unchanged = batch.length - created.length - changed.length - refused.length;
+  return { created: created.length, changed: changed.length, unchanged, refused };
+}
+
+interface WrittenProduct {
+  readonly id: string;
+  readonly externalKey: string;
+  readonly row: WrittenRow;
+}
+
+/** An array per column, so that a batch is one statement whatever its size. */
+function columnsOf(products: readonly WrittenProduct[]): (string | number | null)[][] {
+  const rows = products.map(({ id, externalKey, row }) => [id, externalKey, ...columnValues(row)]);
+  return Array.from({ length: writtenColumns.length + 2 }, (_, column) => rows.map((row) => row[column] ?? null));
+}

@@ -1,0 +1,301 @@
+// The import of a file: new, changed and equal products, every refusal, an interruption, and the way out and back in again.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { createTestDatabase } from '@shop/shared/testing';
+import { type Run, readReport, runFileCommand } from './file-commands.ts';
+import { type Inventory, startInventory } from './inventory.ts';
+import { staffToken } from './products.ts';
+
+let inventory: Inventory;
+let folder: string;
+let url: string;
+let report: string;
+
+beforeAll(async () => {
+  [inventory, folder] = await Promise.all([startInventory(), mkdtemp(join(tmpdir(), 'shop-import-'))]);
+  url = inventory.services.database.urls.catalogue;
+  report = join(folder, 'refused');
+});
+afterAll(async () => {
+  await inventory.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  await query('TRUNCATE products, reservations, product_imports CASCADE');
+});
+
+const query = (text: string, values: unknown[] = []) =>
+  inventory.services.service('catalogue').database.query(text, values);
+const bring = (path: string): Promise<Run> => runFileCommand('import-products', url, [path, '--refused', report]);
+
+async function given(name: string, ...lines: (string | object)[]): Promise<string> {
+  const path = join(folder, name);
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  await writeFile(path, `${text.join('\n')}\n`);
+  return path;
+}
+
+async function importLines(...lines: (string | object)[]): Promise<Run> {
+  return bring(await given('lines.ndjson', ...lines));
+}
+
+const cup = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5 };
+const counts = (created: number, changed: number, unchanged: number, refused: number) => ({
+  code: 0,
+  complaints: '',
+  last: { resumedAfterLine: 0, created, changed, unchanged, refused },
+});
+const product = async (key: string) => (await query('SELECT * FROM products WHERE external_key = $1', [key])).rows[0];
+
+describe('a line', () => {
+  it('makes a product with its stock in the book, as the API shows it', async () => {
+    expect(await importLines({ ...cup, stock: 7, rating: 4.5, description: 'Holds tea' })).toEqual(counts(1, 0, 0, 0));
+    const { id } = await product('CUP');
+    const answer = await inventory.services.service('catalogue').client.get(`/v1/products/${id}`);
+    const { externalKey: _key, ...visible } = cup;
+    expect(answer.body).toMatchObject({ ...visible, rating: 4.5, status: 'available', inStock: true });
+    expect(await inventory.book(id)).toBe('received 7');
+  });
+
+  it('changes the product of its key, and the book by the difference; what it does not say of stock and status stays', async () => {
+    await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea' });
+    expect(await importLines({ ...cup, stock: 4 })).toEqual(counts(0, 1, 0, 0));
+    expect(await product('CUP')).toMatchObject({ stock: 4, status: 'active', description: null, version: '2' });
+    expect(await importLines({ ...cup, price: 5 })).toEqual(counts(0, 1, 0, 0));
+    const { id } = await product('CUP');
+    expect(await inventory.figures(id)).toBe('4/0/0');
+    expect(await inventory.book(id)).toBe('received 7, received -3');
+  });
+
+  it('changes nothing that is as it says already', async () => {
+    await importLines({ ...cup, stock: 7 });
+    expect(await importLines({ ...cup, stock: 7 })).toEqual(counts(0, 0, 1, 0));
+    expect(await product('CUP')).toMatchObject({ version: '1' });
+  });
+
+  it('changes a product that was made through the API by its id', async () => {
+    const id = await inventory.product(3);
+    expect(await importLines({ ...cup, externalKey: id, stock: 5 })).toEqual(counts(0, 1, 0, 0));
+    expect(await inventory.book(id)).toBe('received 3, received 2');
+    expect((await query('SELECT name, external_key FROM products')).rows).toEqual([
+      { name: 'Cup', external_key: null },
+    ]);
+  });
+
+  it('counts the later one where two have one key', async () => {
+    expect(await importLines({ ...cup, price: 1 }, { ...cup, price: 2 })).toEqual(counts(1, 1, 0, 0));
+    expect(await product('CUP')).toMatchObject({ price_minor: '200' });
+  });
+
+  it('gives the stock that comes in to those who wait for it, before anybody else', async () => {
+    const id = await inventory.product(1, 'backorder');
+    await inventory.reserve(newId(), { [id]: 3 });
+    expect(await inventory.figures(id)).toBe('1/1/2');
+    await importLines({ ...cup, externalKey: id, stock: 2 });
+    expect(await inventory.figures(id)).toBe('2/2/1');
+    expect(await inventory.verify()).toMatchObject({ code: 0, faults: [] });
+  });
+});
+
+describe('a refused line', () => {
+  it('is reported with every reason that the API would give, and the others are taken', async () => {
+    const wrong = {
+      externalKey: 'X',
+      brand: ' ',
+      category: 'c',
+      price: 1.999,
+      currency: 'USD',
+      rating: 6,
+      color: 'red',
+    };
+    const run = await importLines(cup, wrong, '', '{"externalKey":', '[]', { ...cup, externalKey: ' ', stock: -1 });
+    expect(run).toEqual(counts(1, 0, 0, 4));
+    expect(await readReport(report)).toEqual([
+      {
+        line: 2,
+        externalKey: 'X',
+        reasons: expect.arrayContaining([
+          'name is required',
+          'brand must not be blank',
+          'rating must be <= 5',
+          'color is not a known member',
+          'price must be a number with at most 2 decimals and no exponent, such as 9.50',
+          'currency must be EUR: all prices of this shop are',
+        ]),
+      },
+      { line: 4, reasons: ['is not valid JSON'] },
+      { line: 5, reasons: ['must be a JSON object'] },
+      { line: 6, externalKey: ' ', reasons: ['externalKey must not be blank', 'stock must be >= 0'] },
+    ]);
+    const { externalKey: _key, ...body } = wrong;
+    const answer = await inventory.services
+      .service('catalogue')
+      .client.post('/v1/products', { token: await staffToken(inventory.services), body });
+    const apiReasons = answer.body.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => {
+      return `${pointer.slice(1)} ${detail}`;
+    });
+    expect((await readReport(report))?.[0]?.reasons).toEqual(expect.arrayContaining(apiReasons));
+  });
+
+  it('leaves no report behind where there is none', async () => {
+    await importLines('{');
+    expect(await readReport(report)).toHaveLength(1);
+    await importLines(cup);
+    expect(await readReport(report)).toBeUndefined();
+  });
+
+  it('is one whose stock would not cover what orders were promised', async () => {
+    const id = await inventory.product(5);
+    await inventory.reserve(newId(), { [id]: 3 });
+    expect(await importLines({ ...cup, externalKey: id, stock: 2 })).toEqual(counts(0, 0, 0, 1));
+    expect((await readReport(report))?.[0]).toMatchObject({
+      line: 1,
+      reasons: [expect.stringContaining('the 3 that')],
+    });
+    expect(await inventory.figures(id)).toBe('5/3/0');
+  });
+});
+
+describe('CSV', () => {
+  const heading = 'externalKey,name,brand,category,price,stock,description';
+
+  it('is read with quoted cells, over several lines, and counted by its lines', async () => {
+    const path = await given(
+      'some.CSV',
+      `\uFEFF${heading}`,
+      'A,"Pan ""large"", black",Acme,kitchen,19.90,3,"two',
+      'lines"',
+      'B,Pan,Acme,kitchen,dear,1.5,',
+      '',
+      'C,Pan,Acme,kitchen',
+      'D,Pa"n,Acme,kitchen,1,,',
+      'E,Lid,Acme,kitchen,3,,',
+    );
+    expect(await bring(path)).toEqual(counts(2, 0, 0, 3));
+    expect(await product('A')).toMatchObject({ name: 'Pan "large", black', description: 'two\nlines', stock: 3 });
+    expect(await product('E')).toMatchObject({ name: 'Lid', description: null, price_minor: '300' });
+    expect(await readReport(report)).toEqual([
+      { line: 4, externalKey: 'B', reasons: ['price must be number', 'stock must be integer'] },
+      { line: 6, reasons: ['must have 7 cells, not 4'] },
+      { line: 7, reasons: [expect.stringContaining('has a quote in the wrong place')] },
+    ]);
+  });
+
+  it('in another encoding is refused line by line', async () => {
+    const path = await given('latin.csv', heading);
+    await writeFile(path, Buffer.from(`${heading}\nA,Käse,Acme,food,1,,\nB,Brot,Acme,food,1,,\n`, 'latin1'));
+    expect(await bring(path)).toEqual(counts(1, 0, 0, 1));
+    expect((await readReport(report))?.[0]?.reasons).toEqual([
+      'name is not valid UTF-8: save the file in that encoding',
+    ]);
+  });
+
+  it.each([
+    ['externalKey,name,colour', /the first line must name the columns, .*; not "colour"/],
+    ['name,name', /not "name"/],
+    [`${heading}\nA,"Pan,Acme,kitchen,1,,`, /from line 2 on this is no CSV: a quote is not closed/],
+    [`${heading}\nA,"Pa"n,Acme,kitchen,1,,`, /from line 2 on this is no CSV: has a quote in the wrong place/],
+  ])('that is none is refused as a whole: %j', async (text, complaint) => {
+    const run = await bring(await given('wrong.csv', text));
+    expect(run).toMatchObject({ code: 1, complaints: expect.stringMatching(complaint) });
+  });
+});
+
+describe('an import', () => {
+  it('that was killed goes on where it was, without a loss or a second effect', async () => {
+    const lines = Array.from({ length: 12_000 }, (_, index) =>
+      index % 100 === 7 ? '{"externalKey":"wrong"}' : { ...cup, externalKey: `K-${index}`, stock: 2 },
+    );
+    const path = await given('many.ndjson', ...lines);
+    const killed = await runFileCommand('import-products', url, [path, '--refused', report], (child) =>
+      child.kill('SIGKILL'),
+    );
+    expect(killed.code).toBeNull();
+    const there = (await query('SELECT count(*)::int AS n FROM products')).rows[0].n;
+    expect(there).toBeGreaterThan(0);
+    expect(there).toBeLessThan(11_880);
+
+    const { last } = await bring(path);
+    expect(last).toEqual({
+      resumedAfterLine: expect.any(Number),
+      created: 11_880,
+      changed: 0,
+      unchanged: 0,
+      refused: 120,
+    });
+    expect(last.resumedAfterLine).toBeGreaterThanOrEqual(there);
+    const refused = (await readReport(report))?.map(({ line }) => line);
+    expect(refused).toEqual(Array.from({ length: 120 }, (_, index) => index * 100 + 8));
+    const { rows } = await query('SELECT count(*)::int AS n, sum(quantity)::int AS sum FROM stock_ledger');
+    expect(rows).toEqual([{ n: 11_880, sum: 23_760 }]);
+    // It is over: the same file again starts at its beginning.
+    expect((await bring(path)).last).toMatchObject({ resumedAfterLine: 0, unchanged: 11_880, refused: 120 });
+  }, 120_000);
+
+  it('is refused while another one runs', async () => {
+    const client = await inventory.services.service('catalogue').database.connect();
+    try {
+      await client.query("SELECT pg_advisory_lock(hashtextextended('import ' || current_schema(), 0))");
+      expect(await importLines(cup)).toMatchObject({
+        code: 1,
+        complaints: expect.stringContaining('another import is'),
+      });
+    } finally {
+      client.release(true);
+    }
+    expect(await importLines(cup)).toEqual(counts(1, 0, 0, 0));
+  });
+
+  it.each([
+    ['none.csv', /cannot read .*none\.csv \(ENOENT\)/],
+    ['none.xlsx', /the name of .* must end in \.csv or \.ndjson/],
+  ])('of %s says what is wrong', async (name, complaint) => {
+    expect(await bring(join(folder, name))).toMatchObject({ code: 1, complaints: expect.stringMatching(complaint) });
+  });
+});
+
+describe('an export', () => {
+  it.each(['csv', 'ndjson'])('as %s is what an import takes back, here and in another shop', async (format) => {
+    const odd = {
+      ...cup,
+      externalKey: 'ODD, "1"',
+      name: ' a "b", c ',
+      description: 'two\nlines\r\nand, more',
+      price: 0,
+    };
+    await importLines(
+      odd,
+      { ...cup, stock: 3, rating: 0, status: 'pending' },
+      { ...cup, externalKey: '007', price: 0.1 },
+    );
+    const own = await inventory.product(2);
+    const [first, second] = [join(folder, `first.${format}`), join(folder, `second.${format}`)];
+    const exported = await runFileCommand('export-products', url, [first]);
+    expect(exported).toEqual({ code: 0, complaints: '', last: { products: 4 } });
+    expect(await bring(first)).toEqual(counts(0, 0, 4, 0));
+
+    const other = await createTestDatabase(['catalogue']);
+    try {
+      const there = other.urls.catalogue;
+      const brought = await runFileCommand('import-products', there, [first, '--refused', report]);
+      expect(brought).toEqual(counts(4, 0, 0, 0));
+      await runFileCommand('export-products', there, [second]);
+      expect(await readFile(second, 'utf8')).toBe(await readFile(first, 'utf8'));
+      expect(await readFile(first, 'utf8')).toContain(own);
+      expect(await inventory.verify(there)).toMatchObject({ code: 0, faults: [] });
+    } finally {
+      await other.drop();
+    }
+  });
+
+  it('leaves nothing behind where it cannot write', async () => {
+    const { code, complaints } = await runFileCommand('export-products', url, [join(folder, 'none', 'x.csv')]);
+    expect({ code, complaints }).toEqual({
+      code: 1,
+      complaints: expect.stringMatching(/cannot write .*x\.csv \(ENOENT\)/),
+    });
+  });
+});
