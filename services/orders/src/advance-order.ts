@@ -2,7 +2,7 @@
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, idempotent, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
 import { changeStatus } from './change-status.ts';
-import type { OrdersContext } from './context.ts';
+import type { OrderBook } from './context.ts';
 import { lockOrder, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
 
@@ -18,7 +18,7 @@ const events = {
  */
 export async function advanceOrder(
   request: OperationRequest,
-  context: OrdersContext,
+  context: OrderBook,
   to: keyof typeof events,
 ): Promise<Reply> {
   const { orderId = '' } = request.path;

@@ -8,3 +8,6 @@ export interface OrdersContext extends IdempotencyContext {
   readonly catalogue: InternalClient;
   readonly log: Log;
 }
+
+/** As much of it as is needed to look at orders and move them on; placing one needs the catalogue. */
+export type OrderBook = Omit<OrdersContext, 'catalogue' | 'log'>;

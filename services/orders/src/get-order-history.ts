@@ -1,6 +1,6 @@
 // GET /v1/orders/{orderId}/history: every transition that the order has made.
 import { callerOf, etagOf, type OperationRequest, type Reply } from '@shop/shared/http';
-import type { OrdersContext } from './context.ts';
+import type { OrderBook } from './context.ts';
 import { noSuchOrder } from './order.ts';
 
 interface HistoryRow {
@@ -11,7 +11,7 @@ interface HistoryRow {
 }
 
 /** Oldest first. The same 404 as for the order itself. */
-export async function getOrderHistory(request: OperationRequest, { database }: OrdersContext): Promise<Reply> {
+export async function getOrderHistory(request: OperationRequest, { database }: OrderBook): Promise<Reply> {
   const caller = callerOf(request);
   const readAll = caller.scopes.has('orders:read-all');
   const { rows } = await database.pool.query<HistoryRow>({
