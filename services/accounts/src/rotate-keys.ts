@@ -76,7 +76,7 @@ export async function revokeKey(database: Database, seal: Seal, kid: string): Pr
   await database.transaction(async (tx) => {
     await lockSigningKeys(tx);
     const [key] = await sql<{ state: ListedKey['state'] }>(tx, 'SELECT state FROM signing_keys WHERE kid = $1', [kid]);
-    if (key === undefined) throw new StartError(`there is no signing key ${kid}`);
+    if (key === undefined) throw new StartError(`there is no signing key ${kid}: keys list shows those that are there`);
     if (key.state === 'revoked') return;
     await sql(
       tx,
@@ -86,6 +86,21 @@ export async function revokeKey(database: Database, seal: Seal, kid: string): Pr
     if (key.state === 'current') await promoteNext(tx, seal);
     else await fillSigningKeys(tx, seal);
   });
+}
+
+/**
+ * Opens every private key, and changes nothing.
+ * @throws StartError when the secret is not the one under which they were sealed
+ */
+export async function requireOpenKeys({ pool }: Database, seal: Seal): Promise<void> {
+  const { rows } = await pool.query<{ kid: string; private_key: string }>(
+    'SELECT kid, private_key FROM signing_keys WHERE private_key IS NOT NULL',
+  );
+  try {
+    for (const { kid, private_key: sealed } of rows) seal.open(sealed, kid);
+  } catch {
+    throw new StartError('KEY_ENCRYPTION_SECRET does not open the signing keys in the database');
+  }
 }
 
 async function promoteNext(tx: Transaction, seal: Seal): Promise<void> {
