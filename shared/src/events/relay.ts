@@ -107,9 +107,7 @@ export function startRelay(options: RelayOptions): Relay {
         await to.query('COMMIT');
         return { claimed: 0, stuck: false };
       }
-      const outcomes = await transport.publish(
-        rows.map((row) => ({ id: row.id, type: row.type, content: toCloudEvent(source, row) })),
-      );
+      const outcomes = await publish(rows);
       const ids = (wanted: Outcome) => rows.filter((_, index) => outcomes[index] === wanted).map(({ id }) => id);
       const unroutable = ids('unroutable');
       await to.query(markPublished, [ids('confirmed')]);
@@ -122,6 +120,19 @@ export function startRelay(options: RelayOptions): Relay {
     } catch (error) {
       await to.query('ROLLBACK').catch(() => {});
       throw error;
+    }
+  };
+
+  const publish = async (rows: readonly StoredEvent[]): Promise<readonly Outcome[]> => {
+    const batch = measureBatch(rows);
+    let outcomes: readonly Outcome[] | undefined;
+    try {
+      outcomes = await transport.publish(
+        batch.rows.map((row) => ({ id: row.id, type: row.type, content: toCloudEvent(source, row) })),
+      );
+      return outcomes;
+    } finally {
+      batch.end(outcomes);
     }
   };
 
