@@ -11,6 +11,7 @@ export interface Counters {
 
 // A request must not wait longer for its number than it would take to answer it.
 const answerWithin = 200;
+const asksBeforeHangUp = 5;
 const reconnectEvery = 1_000;
 
 /** @param redisUrl shared counting; undefined: each process counts for itself */
@@ -21,6 +22,7 @@ export function openCounters(redisUrl: string | undefined, log: Log): Counters {
     maxRetriesPerRequest: 0,
     commandTimeout: answerWithin,
     connectTimeout: reconnectEvery,
+    disconnectTimeout: answerWithin,
     retryStrategy: () => reconnectEvery,
   });
   let alone = false;
@@ -28,10 +30,29 @@ export function openCounters(redisUrl: string | undefined, log: Log): Counters {
     if (alone) log.info('Redis is back: requests are counted together again');
     alone = false;
   });
-  redis.on('error', (error: Error) => {
-    if (!alone) log.warn({ reason: error.message }, 'Redis is away: this gateway counts requests alone');
+  const away = (reason: string): void => {
+    if (!alone) log.warn({ reason }, 'Redis is away: this gateway counts requests alone');
     alone = true;
-  });
+  };
+  redis.on('error', (error: Error) => away(error.message));
+  // A Redis that hangs is as good as away, and no request waits for it until it has answered on a new connection. It is asked
+  // several times before: it may have been this process that was late.
+  let doubted = false;
+  const doubt = async (): Promise<void> => {
+    if (doubted) return;
+    doubted = true;
+    let answered = false;
+    for (let asked = 0; asked < asksBeforeHangUp && !answered && redis.status === 'ready'; asked += 1) {
+      answered = await redis.ping().then(
+        () => true,
+        () => false,
+      );
+    }
+    doubted = false;
+    if (answered || redis.status !== 'ready') return;
+    away('it does not answer');
+    redis.disconnect(true);
+  };
   return {
     counter: remember(
       (name, points, seconds) =>
@@ -41,11 +62,26 @@ export function openCounters(redisUrl: string | undefined, log: Log): Counters {
           points,
           duration: seconds,
           rejectIfRedisNotReady: true,
-          insuranceLimiter: memoryCounter(name, points, seconds),
+          insuranceLimiter: new StandIn(name, points, seconds, doubt),
         }),
     ),
     close: () => redis.disconnect(),
   };
+}
+
+/** Counts in this process what Redis did not. */
+class StandIn extends RateLimiterMemory {
+  readonly #onUse: () => Promise<void>;
+
+  constructor(name: string, points: number, seconds: number, onUse: () => Promise<void>) {
+    super({ keyPrefix: name, points, duration: seconds });
+    this.#onUse = onUse;
+  }
+
+  override consume(...question: Parameters<RateLimiterMemory['consume']>): ReturnType<RateLimiterMemory['consume']> {
+    void this.#onUse();
+    return super.consume(...question);
+  }
 }
 
 /** The same counter for the same question, so that a reload of the configuration forgets no count. */

@@ -7,12 +7,15 @@ export interface RedisServer {
   readonly counts: ReadonlyMap<string, { value: number; until: number }>;
   listen(): Promise<void>;
   close(): Promise<void>;
+  /** Takes connections and commands and answers none, or answers again. */
+  hang(silent: boolean): void;
 }
 
 /** Listens on a free loopback port, and on the same one again after `close`. */
 export async function startRedis(): Promise<RedisServer> {
   const counts = new Map<string, { value: number; until: number }>();
   const sockets = new Set<Socket>();
+  let silent = false;
   const server: Server = createServer((socket) => {
     sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => {}));
     let text = '';
@@ -34,7 +37,8 @@ export async function startRedis(): Promise<RedisServer> {
         const parsed = readCommand(text);
         if (parsed === undefined) return;
         text = parsed.rest;
-        socket.write(take(parsed.words));
+        const answered = take(parsed.words);
+        if (!silent) socket.write(answered);
       }
     });
   });
@@ -48,6 +52,9 @@ export async function startRedis(): Promise<RedisServer> {
     url: `redis://127.0.0.1:${port}`,
     counts,
     listen: () => listen(port),
+    hang(on) {
+      silent = on;
+    },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
