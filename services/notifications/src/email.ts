@@ -88,8 +88,13 @@ function contentOf(occasion: Occasion): Content {
   }
 }
 
+/** Currency → format; making one costs more than the rest of an e-mail. */
+const formats = new Map<string, Intl.NumberFormat>();
+
 function moneyFormat(currency: string): (amount: number) => string {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
+  const format =
+    formats.get(currency) ?? new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
+  formats.set(currency, format);
   return (amount) => format.format(amount).replaceAll('\u00a0', ' ');
 }
 

@@ -8,21 +8,22 @@ import { onAccountUpdated } from './on-account-updated.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrderCreated } from './on-order-created.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
-import { startSendLoop } from './send-loop.ts';
+import { emailsAtOnce, startSendLoop } from './send-loop.ts';
 
-const sendersAtOnce = 4;
+const workers = 2;
 
 await startService({
   name: 'notifications',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readNotificationsConfig,
-  poolSize: 16,
+  poolSize: 16, // ten events in work, two senders, and what asks for readiness
   async build({ config, database, log, onStop }) {
     const { smtpUrl } = config;
-    const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl, sendersAtOnce);
+    const mailer =
+      smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl, workers * emailsAtOnce);
     onStop('mailer', () => mailer.close());
     const sender = { shopName: config.shopName, address: config.mailFrom };
-    const sending = startSendLoop({ database, mailer, sender, log, workers: sendersAtOnce });
+    const sending = startSendLoop({ database, mailer, sender, log, workers });
     onStop('sending', () => sending.close());
     const { wake } = sending;
     return {

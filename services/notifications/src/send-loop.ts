@@ -1,21 +1,23 @@
-// Sends the e-mails that wait: each is claimed, sent and marked in one transaction, so that a sender that dies leaves its e-mail
-// free at once. It may then go out twice, under the same Message-ID.
+// Sends the e-mails that wait: a few are claimed, sent and marked in one transaction, so that a sender that dies leaves its e-mails
+// free at once. They may then go out twice, under the same Message-ID.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql } from '@shop/shared/database';
-import { appendEvent } from '@shop/shared/events';
+import { appendEvents } from '@shop/shared/events';
 import { inRequest, type Log, requestNow } from '@shop/shared/runtime';
 import { beginCounting, instruments, runInSpan, SpanKind, startSpan } from '@shop/shared/telemetry';
-import type { Transaction } from 'sequelize';
 import { composeEmail, type Sender } from './email.ts';
 import { type Mailer, UndeliverableError } from './mailer.ts';
 import type { Kind, Occasion } from './notification.ts';
+
+/** How many e-mails a worker sends at once. */
+export const emailsAtOnce = 4;
 
 export interface SendLoopOptions {
   readonly database: Database;
   readonly mailer: Mailer;
   readonly sender: Sender;
   readonly log: Log;
-  /** E-mails sent at once; default 4. Each holds a database connection meanwhile. */
+  /** How many are at work, so that a slow server for some e-mails does not hold up all; default 2. Each holds a database connection. */
   readonly workers?: number;
   /** Looks for e-mails this often without being woken, in milliseconds; default 1000. */
   readonly pollInterval?: number;
@@ -37,6 +39,13 @@ type Due = Occasion & {
   readonly name: string | null;
 };
 
+/** What became of an e-mail; one that waits is tried again after the delay, in seconds. */
+interface Outcome {
+  readonly status: 'sent' | 'failed' | 'waiting';
+  readonly problem?: string;
+  readonly delay?: number;
+}
+
 // An e-mail whose account is not known yet waits for the account's event; after a week there is none to come.
 const claim = `
   SELECT n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, r.email, r.name
@@ -44,62 +53,70 @@ const claim = `
   WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
     AND (r.account_id IS NOT NULL OR n.created_at < now() - interval '7 days')
   ORDER BY n.next_attempt_at
-  LIMIT 1
+  LIMIT ${emailsAtOnce}
   FOR UPDATE OF n SKIP LOCKED`;
 
 const settle = `
-  UPDATE notifications SET status = $2, attempts = attempts + 1, problem = $3, settled_at = clock_timestamp()
-  WHERE id = $1
-  RETURNING settled_at AS "settledAt"`;
-
-const putOff = `
-  UPDATE notifications
-  SET attempts = attempts + 1, problem = $2, next_attempt_at = clock_timestamp() + $3 * interval '1 second'
-  WHERE id = $1`;
+  UPDATE notifications SET
+    status = outcome.status,
+    attempts = attempts + 1,
+    problem = outcome.problem,
+    settled_at = CASE WHEN delay IS NULL THEN clock_timestamp() END,
+    next_attempt_at = CASE WHEN delay IS NULL THEN next_attempt_at ELSE clock_timestamp() + delay * interval '1 second' END
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[]) AS outcome (id, status, problem, delay)
+  WHERE notifications.id = outcome.id
+  RETURNING notifications.id, settled_at AS "settledAt"`;
 
 const kinds: readonly Kind[] = ['order-received', 'order-shipped', 'order-cancelled'];
-const outcomes = ['sent', 'failed', 'put off'] as const;
+const counted = { sent: 'sent', failed: 'failed', waiting: 'put off' } as const;
 
 const longestDelay = 600;
 /** With delays of 1, 2, 4, … and then 600 seconds this is about two days. */
 const mostAttempts = 300;
 /** Below the time after which PostgreSQL ends an idle transaction. */
 const sendWithin = 10_000;
+/** Pause after sending, so that what is added meanwhile goes together; the first e-mail after a quiet time does not wait. */
+const gather = 15;
 
 export function startSendLoop(options: SendLoopOptions): SendLoop {
-  const { log } = options;
+  const { log, pollInterval = 1_000 } = options;
   beginCounting(
     instruments.emails,
-    kinds.flatMap((kind) => outcomes.map((outcome) => ({ 'shop.email.kind': kind, 'shop.outcome': outcome }))),
+    kinds.flatMap((kind) =>
+      Object.values(counted).map((outcome) => ({ 'shop.email.kind': kind, 'shop.outcome': outcome })),
+    ),
   );
   const stop = new AbortController();
-  let calls = 0;
-  let waking = new AbortController();
+  const resting: AbortController[] = [];
+  let woken = 0;
 
-  const pause = async (milliseconds: number): Promise<void> => {
-    const signal = AbortSignal.any([stop.signal, waking.signal]);
-    await sleep(milliseconds, undefined, { signal }).catch(() => {});
+  const rest = async (milliseconds: number): Promise<void> => {
+    const alarm = new AbortController();
+    resting.push(alarm);
+    await sleep(milliseconds, undefined, { signal: AbortSignal.any([stop.signal, alarm.signal]) }).catch(() => {});
+    const place = resting.indexOf(alarm);
+    if (place >= 0) resting.splice(place, 1);
   };
 
   const work = async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      const seen = calls;
+      const seen = woken;
       try {
-        const sent = await sendNext(options);
-        if (!sent && seen === calls) await pause(options.pollInterval ?? 1_000);
+        const sent = await sendSome(options);
+        if (sent > 0 && sent < emailsAtOnce) await sleep(gather);
+        if (sent < emailsAtOnce && seen === woken) await rest(pollInterval);
       } catch (error) {
         log.warn({ err: error }, 'e-mails wait');
-        await pause(1_000);
+        await rest(1_000);
       }
     }
   };
 
-  const workers = Array.from({ length: options.workers ?? 4 }, work);
+  const workers = Array.from({ length: options.workers ?? 2 }, work);
   return {
     wake() {
-      calls += 1;
-      waking.abort();
-      waking = new AbortController();
+      woken += 1;
+      resting.pop()?.abort();
     },
     async close() {
       stop.abort();
@@ -108,68 +125,73 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
   };
 }
 
-/** Sends one e-mail that is due; false when there is none. */
-function sendNext(options: SendLoopOptions): Promise<boolean> {
+/** Sends the e-mails that are due, a few at most, marks them and tells of them; returns how many there were. */
+function sendSome(options: SendLoopOptions): Promise<number> {
   return options.database.transaction(async (tx) => {
-    const [due] = await sql<Due>(tx, claim);
-    if (due === undefined) return false;
-    await asPartOf(due, () => send(tx, due, options));
-    return true;
+    const due = await sql<Due>(tx, claim);
+    if (due.length === 0) return 0;
+    const tried = await Promise.all(
+      due.map((each) =>
+        asPartOf(each, async () => {
+          const outcome = await send(each, options);
+          return { ...each, ...outcome, traceparent: requestNow()?.traceparent };
+        }),
+      ),
+    );
+    const settled = await sql<{ id: string; settledAt: Date | null }>(tx, settle, [
+      tried.map(({ id }) => id),
+      tried.map(({ status }) => status),
+      tried.map(({ problem }) => problem ?? null),
+      tried.map(({ delay }) => delay ?? null),
+    ]);
+    const told = tried.flatMap(({ kind, status, details, requestId, traceparent, id }) => {
+      const settledAt = settled.find((row) => row.id === id)?.settledAt;
+      if (!settledAt) return [];
+      const { orderId, accountId } = details;
+      const outcome = status === 'sent' ? ('done' as const) : ('failed' as const);
+      return {
+        type: 'notification.sent.v1' as const,
+        subject: orderId,
+        sequence: 1,
+        requestId,
+        traceparent,
+        data: { orderId, accountId, kind, outcome, sentAt: settledAt.toISOString() },
+      };
+    });
+    if (told.length > 0) await appendEvents(tx, told);
+    tx.afterCommit(() => {
+      for (const { kind, status } of tried)
+        instruments.emails.add(1, { 'shop.email.kind': kind, 'shop.outcome': counted[status] });
+    });
+    return due.length;
   });
 }
 
 /** Works on an e-mail as part of the request that caused it. */
-function asPartOf({ requestId: id, traceparent, kind }: Due, work: () => Promise<void>): Promise<void> {
+function asPartOf<T>({ requestId: id, traceparent, kind }: Due, work: () => Promise<T>): Promise<T> {
   const span = startSpan(`send ${kind}`, SpanKind.PRODUCER, { 'shop.email.kind': kind }, traceparent);
   return span === undefined
     ? inRequest({ id, traceparent: traceparent ?? undefined }, work)
     : runInSpan(span, { id }, work);
 }
 
-async function send(tx: Transaction, due: Due, { mailer, sender, log }: SendLoopOptions): Promise<void> {
+/** Sends one e-mail; never rejects. */
+async function send(due: Due, { mailer, sender, log }: SendLoopOptions): Promise<Outcome> {
   const about = { order: due.details.orderId, kind: due.kind, requestId: due.requestId };
   try {
     if (due.email === null || due.name === null) throw new UndeliverableError('no address became known');
     await within(sendWithin, mailer.send(composeEmail(sender, { email: due.email, name: due.name }, due)));
-    await finish(tx, due, 'sent', null);
     log.info(about, 'e-mail sent');
+    return { status: 'sent' };
   } catch (error) {
     const problem = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
     if (error instanceof UndeliverableError || due.attempts + 1 >= mostAttempts) {
-      await finish(tx, due, 'failed', problem);
       log.error({ ...about, err: error }, 'e-mail given up');
-    } else {
-      await sql(tx, putOff, [due.id, problem, Math.min(2 ** Math.min(due.attempts, 16), longestDelay)]);
-      count(tx, due, 'put off');
-      log.warn({ ...about, err: error }, 'e-mail put off');
+      return { status: 'failed', problem };
     }
+    log.warn({ ...about, err: error }, 'e-mail put off');
+    return { status: 'waiting', problem, delay: Math.min(2 ** Math.min(due.attempts, 16), longestDelay) };
   }
-}
-
-function count(tx: Transaction, { kind }: Due, outcome: (typeof outcomes)[number]): void {
-  tx.afterCommit(() => instruments.emails.add(1, { 'shop.email.kind': kind, 'shop.outcome': outcome }));
-}
-
-/** Marks the notification and tells of it, together. */
-async function finish(tx: Transaction, due: Due, status: 'sent' | 'failed', problem: string | null): Promise<void> {
-  const [row] = await sql<{ settledAt: Date }>(tx, settle, [due.id, status, problem]);
-  if (row === undefined) throw new Error(`notification ${due.id} is gone`);
-  count(tx, due, status);
-  const { orderId, accountId } = due.details;
-  await appendEvent(tx, {
-    type: 'notification.sent.v1',
-    subject: orderId,
-    sequence: 1,
-    requestId: due.requestId,
-    traceparent: requestNow()?.traceparent,
-    data: {
-      orderId,
-      accountId,
-      kind: due.kind,
-      outcome: status === 'sent' ? 'done' : 'failed',
-      sentAt: row.settledAt.toISOString(),
-    },
-  });
 }
 
 async function within(milliseconds: number, work: Promise<void>): Promise<void> {

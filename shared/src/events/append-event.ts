@@ -18,35 +18,48 @@ export interface NewEvent<Type extends EventType> {
 }
 
 /**
- * Appends the event; it is published after, and only after, the transaction commits.
- * @returns the event's id
+ * Appends the events; they are published after, and only after, the transaction commits.
+ * @returns the events' ids
  * @throws TypeError when the data is not what the event type says: a mistake of ours that must not get out
  */
-export async function appendEvent<Type extends EventType>(tx: Transaction, event: NewEvent<Type>): Promise<string> {
-  const mistakes = payloadMistakes(event.type, event.data);
-  if (mistakes !== undefined) throw new TypeError(`invalid ${event.type}: ${mistakes}`);
-  const id = newId();
-  // What becomes of the event hangs below this span.
-  const span = startSpan(
-    `create ${event.type}`,
-    SpanKind.PRODUCER,
-    { 'messaging.operation.type': 'create', 'messaging.message.id': id, 'shop.event.type': event.type },
-    event.traceparent,
-  );
+export async function appendEvents(tx: Transaction, events: readonly NewEvent<EventType>[]): Promise<string[]> {
+  const rows = events.map((event) => {
+    const mistakes = payloadMistakes(event.type, event.data);
+    if (mistakes !== undefined) throw new TypeError(`invalid ${event.type}: ${mistakes}`);
+    const id = newId();
+    return { ...event, id, span: createSpan(id, event) };
+  });
   await sql(
     tx,
     `INSERT INTO outbox (id, type, subject, sequence, request_id, traceparent, data)
-     VALUES ($1, $2, $3, $4, $5, $6, $7::json)`,
+     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::json[])`,
     [
-      id,
-      event.type,
-      event.subject,
-      event.sequence,
-      event.requestId,
-      span === undefined ? (event.traceparent ?? null) : traceparentOf(span),
-      JSON.stringify(event.data),
+      rows.map(({ id }) => id),
+      rows.map(({ type }) => type),
+      rows.map(({ subject }) => subject),
+      rows.map(({ sequence }) => sequence),
+      rows.map(({ requestId }) => requestId),
+      rows.map(({ span, traceparent }) => (span === undefined ? (traceparent ?? null) : traceparentOf(span))),
+      rows.map(({ data }) => JSON.stringify(data)),
     ],
   );
-  span?.end();
+  for (const { span } of rows) span?.end();
+  return rows.map(({ id }) => id);
+}
+
+/** Appends one event, as `appendEvents` does. */
+export async function appendEvent<Type extends EventType>(tx: Transaction, event: NewEvent<Type>): Promise<string> {
+  const [id] = await appendEvents(tx, [event]);
+  if (id === undefined) throw new Error('an event has an id');
   return id;
+}
+
+/** What becomes of the event hangs below this span. */
+function createSpan(id: string, { type, traceparent }: NewEvent<EventType>) {
+  return startSpan(
+    `create ${type}`,
+    SpanKind.PRODUCER,
+    { 'messaging.operation.type': 'create', 'messaging.message.id': id, 'shop.event.type': type },
+    traceparent,
+  );
 }

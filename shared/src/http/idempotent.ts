@@ -39,13 +39,38 @@ export async function idempotent(
   if (typeof key !== 'string') return context.database.transaction(work);
   const scope = scopeOf(request, key);
   const fingerprint = fingerprintOf(request, context.idempotencySecret);
-  return context.database.transaction(async (tx) => {
-    const stored = await claim(tx, scope);
-    if (stored !== undefined) return replay(stored, fingerprint);
-    const reply = await attempt(tx, request, work);
-    await keep(tx, scope, fingerprint, reply);
-    return reply;
-  });
+  const answer = (run: (tx: Transaction) => Promise<Reply>): Promise<Reply> =>
+    context.database.transaction(async (tx) => {
+      const stored = await claim(tx, scope);
+      if (stored !== undefined) return replay(stored, fingerprint);
+      const reply = await run(tx);
+      await keep(tx, scope, fingerprint, reply);
+      return reply;
+    });
+  let refusal: Problem | undefined;
+  try {
+    return await answer(async (tx) => {
+      try {
+        return await work(tx);
+      } catch (error) {
+        if (error instanceof Problem && error.status < 500) refusal = error;
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (refusal === undefined || error !== refusal) throw error;
+    // What it did is rolled back. Kept apart from that, unless a repeat was quicker and has an answer by now.
+    const reply = refusalReply(refusal, request);
+    return answer(() => Promise.resolve(reply));
+  }
+}
+
+function refusalReply(problem: Problem, request: OperationRequest): Reply {
+  return {
+    status: problem.status,
+    headers: { 'Content-Type': problemMediaType, ...problem.headers },
+    body: problemDocument(problem, request.id),
+  };
 }
 
 /**
@@ -74,18 +99,17 @@ function fingerprintOf(request: OperationRequest, secret: string): string {
 
 /** Locks the key until the transaction ends and reads what it holds. @throws Problem 409 when another request has the lock */
 async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredAnswer | undefined> {
-  const [lock] = await sql<{ locked: boolean }>(
+  const [claimed] = await sql<{ locked: boolean } & (StoredAnswer | { fingerprint: null })>(
     tx,
-    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 1)) AS locked',
-    [scope.join('\n')],
+    'SELECT locked, fingerprint, status, headers, etag, body FROM claim_idempotency_key($1, $2, $3)',
+    scope,
   );
-  if (lock?.locked !== true) {
+  if (claimed?.locked !== true) {
     throw new Problem('request-in-progress', 'The first request with this Idempotency-Key is still running.', {
       headers: { 'Retry-After': '1' },
     });
   }
-  const [stored] = await sql<StoredAnswer>(tx, selectKept, scope);
-  return stored;
+  return claimed.fingerprint === null ? undefined : claimed;
 }
 
 function replay(stored: StoredAnswer, fingerprint: string): Reply {
@@ -100,26 +124,6 @@ function replay(stored: StoredAnswer, fingerprint: string): Reply {
     ...(stored.etag === null ? {} : { etag: stored.etag }),
     ...(stored.body === null ? {} : { json: stored.body }),
   };
-}
-
-/** The answer of `work`; a refusal becomes an answer after its effects are undone. */
-async function attempt(
-  tx: Transaction,
-  request: OperationRequest,
-  work: (tx: Transaction) => Promise<Reply>,
-): Promise<Reply> {
-  await sql(tx, 'SAVEPOINT work');
-  try {
-    return await work(tx);
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status >= 500) throw error;
-    await sql(tx, 'ROLLBACK TO SAVEPOINT work');
-    return {
-      status: error.status,
-      headers: { 'Content-Type': problemMediaType, ...error.headers },
-      body: problemDocument(error, request.id),
-    };
-  }
 }
 
 async function keep(tx: Transaction, scope: readonly string[], fingerprint: string, reply: Reply): Promise<void> {
