@@ -3,10 +3,10 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SchemaName, schemas, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { StartError } from '@shop/shared/runtime';
-import { dataFolder, findRunning, type RunningShop, takeFolder } from './data-folder.ts';
+import { type DataFolder, dataFolder, findRunning, type RunningShop, takeFolder } from './data-folder.ts';
 import { type DatabaseUrls, migrateAll, provision } from './database.ts';
 import type { Wiring } from './processes.ts';
-import { keptSecrets, readSecrets } from './secrets.ts';
+import { keptSecrets, readSecrets, type Secrets } from './secrets.ts';
 import { givenEnvironment, readSettings } from './settings.ts';
 
 export interface AttachedShop extends Wiring {
@@ -14,12 +14,17 @@ export interface AttachedShop extends Wiring {
   readonly running: RunningShop | undefined;
 }
 
+export interface AttachOptions {
+  /** Whether the schemas of a stopped shop are brought up to date first; default true. */
+  readonly migrate?: boolean;
+}
+
 /**
  * Runs `use` with the shop of the data folder. The embedded database of a stopped shop is started for that time. With
  * DATABASE_URL it is that database instead.
  * @throws StartError when there is no shop, or it is just starting or stopping
  */
-export async function withShop<T>(use: (shop: AttachedShop) => Promise<T>): Promise<T> {
+export async function withShop<T>(use: (shop: AttachedShop) => Promise<T>, options: AttachOptions = {}): Promise<T> {
   const given = givenEnvironment();
   const settings = readSettings(given);
   const folder = dataFolder(settings.dataDir);
@@ -27,24 +32,75 @@ export async function withShop<T>(use: (shop: AttachedShop) => Promise<T>): Prom
   const running = await findRunning(folder);
   if (settings.databaseUrl !== undefined || running !== undefined) {
     const databases = settings.databaseUrl === undefined ? running?.databases : asEachRole(settings.databaseUrl);
-    const secrets = { roles: {}, variables: {}, ...(await readSecrets(folder.secrets)) } as Wiring['secrets'];
+    const secrets = { roles: {}, variables: {}, ...(await readSecrets(folder.secrets)) } as Secrets;
     return use({ ...found, running, secrets, databases: databases as DatabaseUrls });
   }
-  await access(join(folder.postgres, 'cluster')).catch(() => {
+  if (!(await hasShop(folder))) {
     throw new StartError(`there is no shop in ${folder.path}: run npm start, or set SHOP_DATA_DIR or DATABASE_URL`);
+  }
+  return withOwnServer(folder, async (url) => {
+    const secrets = await keptSecrets(folder.secrets);
+    const databases = await provision(url, secrets, false);
+    if (options.migrate ?? true) await migrateAll(databases);
+    return use({ ...found, running, secrets, databases });
   });
-  const { release } = await takeFolder(folder).catch((error: Error) => {
+}
+
+/**
+ * Runs `use` with the place for a new shop: an embedded database that is made when it is missing, or the one of DATABASE_URL,
+ * with roles and schemas and whatever is in them.
+ * @param secrets what the environment variables of the new shop are to be
+ * @throws StartError when a shop runs there
+ */
+export async function withNewShop<T>(
+  secrets: Secrets['variables'],
+  use: (shop: AttachedShop) => Promise<T>,
+): Promise<T> {
+  const given = givenEnvironment();
+  const settings = readSettings(given);
+  const folder = dataFolder(settings.dataDir);
+  if ((await findRunning(folder)) !== undefined) {
+    throw new StartError(`a shop runs in ${folder.path}: stop it, and restore into a new one by another SHOP_DATA_DIR`);
+  }
+  const outside = settings.databaseUrl !== undefined;
+  const fill = async (url: string): Promise<T> => {
+    const own = await keptSecrets(folder.secrets);
+    const databases = await provision(url, own, outside);
+    const wanted = { ...own, variables: { ...own.variables, ...secrets } };
+    return use({ settings, folder, given, running: undefined, secrets: wanted, databases });
+  };
+  if (settings.databaseUrl === undefined) return withOwnServer(folder, fill);
+  const { release } = await take(folder);
+  try {
+    return await fill(settings.databaseUrl);
+  } finally {
+    await release();
+  }
+}
+
+/** Whether the folder holds an embedded database. */
+export async function hasShop(folder: DataFolder): Promise<boolean> {
+  return access(join(folder.postgres, 'cluster')).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function take(folder: DataFolder): Promise<{ release(): Promise<void> }> {
+  return takeFolder(folder).catch((error: Error) => {
+    if (!error.message.includes(' is in use by ')) throw error;
     throw new StartError(`${error.message}, which starts or stops the shop: try again in a moment`);
   });
+}
+
+async function withOwnServer<T>(folder: DataFolder, use: (adminUrl: string) => Promise<T>): Promise<T> {
+  const { release } = await take(folder);
   try {
     const server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: true }).catch((error: Error) => {
       throw new StartError(error.message);
     });
     try {
-      const secrets = await keptSecrets(folder.secrets);
-      const databases = await provision(server.url, secrets, false);
-      await migrateAll(databases);
-      return await use({ ...found, running, secrets, databases });
+      return await use(server.url);
     } finally {
       await server.stop();
     }

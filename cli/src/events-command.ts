@@ -1,14 +1,9 @@
 // `events dead`: the events that no retry could get through, with the reason; back into their queue, or away for good.
-import {
-  BrokerAwayError,
-  type DeadLetterDesk,
-  openDeadLetters,
-  type ReadableDeadLetter,
-  shopTopology,
-} from '@shop/shared/events';
-import { createLog, StartError } from '@shop/shared/runtime';
+import { type DeadLetterDesk, type ReadableDeadLetter, shopTopology } from '@shop/shared/events';
+import { StartError } from '@shop/shared/runtime';
 import { Argument, Command, Option } from 'commander';
 import { withShop } from './attach.ts';
+import { atDesk, mostLetters } from './events-desk.ts';
 import { type Output, print, withJson } from './output.ts';
 import { table } from './table.ts';
 
@@ -21,9 +16,6 @@ interface Settled {
   readonly id: string;
 }
 
-/** As many of one consumer as one command reads. */
-const most = 10_000;
-
 export function eventsCommand(): Command {
   const command = new Command('events').description('look after the events between the services');
   const dead = command
@@ -35,13 +27,13 @@ export function eventsCommand(): Command {
     );
 
   about('list', 'list them with the reason, the oldest first').action(async ({ consumer, ...output }: Choice) => {
-    const letters = await atDesk((desk) => desk.list(consumer, most));
+    const letters = await withShop((shop) => atDesk(shop, (desk) => desk.list(consumer, mostLetters)));
     print(output, letters, () => (letters.length === 0 ? 'There are no dead letters.' : listed(letters)));
   });
   about('show', 'show one with its content')
     .argument('<id>', 'as listed')
     .action(async (id: string, { consumer, ...output }: Choice) => {
-      const letter = await atDesk((desk) => desk.show(id, consumer));
+      const letter = await withShop((shop) => atDesk(shop, (desk) => desk.show(id, consumer)));
       if (letter === undefined) throw new StartError(noneOf([id]));
       print(output, letter, () => shown(letter));
     });
@@ -52,7 +44,9 @@ export function eventsCommand(): Command {
       .action(
         async (ids: string[], { consumer, all = false, ...output }: Choice & { all?: boolean }, self: Command) => {
           if (all === ids.length > 0) self.error('error: name ids, or give --all');
-          const { settled, unknown } = await atDesk((desk) => settle(desk, verb, all ? undefined : ids, consumer));
+          const { settled, unknown } = await withShop((shop) =>
+            atDesk(shop, (desk) => settle(desk, verb, all ? undefined : ids, consumer)),
+          );
           const lines = settled.map((letter) => `${done} ${letter.id} (${letter.consumer})`);
           if (settled.length > 0 || all) {
             print(output, settled, () => lines.join('\n') || 'There are no dead letters.');
@@ -66,23 +60,6 @@ export function eventsCommand(): Command {
   return command;
 }
 
-async function atDesk<T>(use: (desk: DeadLetterDesk) => Promise<T>): Promise<T> {
-  return withShop(async ({ settings, running, databases }) => {
-    const url = settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
-    try {
-      const desk = await openDeadLetters({ url, log: createLog('events', 'silent') });
-      try {
-        return await use(desk);
-      } finally {
-        await desk.close();
-      }
-    } catch (error) {
-      if (error instanceof BrokerAwayError) throw new StartError(error.message);
-      throw error;
-    }
-  });
-}
-
 /**
  * What is there now is read once: a letter that comes back meanwhile waits for the next command.
  * @param ids undefined for all
@@ -93,7 +70,7 @@ async function settle(
   ids: readonly string[] | undefined,
   consumer: string | undefined,
 ): Promise<{ settled: Settled[]; unknown: string[] }> {
-  const letters = (await desk.list(consumer, most)).filter(({ id }) => ids === undefined || ids.includes(id));
+  const letters = (await desk.list(consumer, mostLetters)).filter(({ id }) => ids === undefined || ids.includes(id));
   const settled: Settled[] = [];
   for (const letter of letters) {
     if (await desk[verb](letter.id, letter.consumer)) settled.push({ consumer: letter.consumer, id: letter.id });
@@ -102,7 +79,7 @@ async function settle(
 }
 
 function noneOf(ids: readonly string[]): string {
-  return ids.map((id) => `there is no dead letter ${id}`).join('\n');
+  return ids.map((id) => `there is no dead letter ${id}: events dead list shows those that are there`).join('\n');
 }
 
 function listed(letters: readonly ReadableDeadLetter[]): string {

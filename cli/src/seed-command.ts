@@ -1,8 +1,8 @@
 // `seed`: adds products that look real, many at a time.
-import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { withShop } from './attach.ts';
 import { type Output, print, withJson } from './output.ts';
+import { showProgress } from './progress.ts';
 import { runScript } from './service-script.ts';
 
 const most = 50_000_000;
@@ -12,21 +12,16 @@ export function seedCommand(): Command {
     .requiredOption('--products <n>', 'how many', wholeNumber)
     .option('--seed <n>', 'equal numbers make equal products', wholeNumber)
     .action(async ({ products, seed, ...output }: { products: number; seed?: number } & Output) => {
-      const bar = new SingleBar({
-        format: '{bar} {percentage} %  {value} of {total} products  {eta_formatted} left',
-        hideCursor: true,
-        clearOnComplete: true,
-        stream: process.stderr,
-      });
+      const bar = showProgress('products');
       const parameters = ['--products', String(products), ...(seed === undefined ? [] : ['--seed', String(seed)])];
       let began = performance.now();
       let seconds = 0;
       try {
         await withShop(async (shop) => {
           began = performance.now();
-          bar.start(products, 0);
+          bar.update(0, products);
           await runScript(shop, 'catalogue', 'seed', parameters, (value) => {
-            bar.update((value as { done: number }).done);
+            bar.update((value as { done: number }).done, products);
           });
           seconds = (performance.now() - began) / 1000;
         });

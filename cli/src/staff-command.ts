@@ -5,7 +5,7 @@ import { type Output, print, withJson } from './output.ts';
 import { askScript } from './service-script.ts';
 import { table } from './table.ts';
 
-interface Member {
+export interface Member {
   readonly accountId: string;
   readonly email: string;
   readonly scopes: readonly string[];
@@ -43,6 +43,12 @@ export function staffCommand(): Command {
     );
   });
   return command;
+}
+
+/** The account with this e-mail, when it has any scopes. */
+export async function findMember(shop: AttachedShop, email: string): Promise<Member | undefined> {
+  const { staff } = await askScript<{ staff: Member[] }>(shop, 'accounts', 'staff', ['list']);
+  return staff.find((member) => member.email.toLowerCase() === email.trim().toLowerCase());
 }
 
 function rowOf({ email, scopes: held, accountId }: Member): string[] {

@@ -1,6 +1,6 @@
 // `stock`: whether the stock adds up with the book of its movements.
 import { Command } from 'commander';
-import { withShop } from './attach.ts';
+import { type AttachedShop, withShop } from './attach.ts';
 import { type Output, print, withJson } from './output.ts';
 import { runScript } from './service-script.ts';
 import { table } from './table.ts';
@@ -28,20 +28,23 @@ export function stockCommand(): Command {
       .command('verify')
       .description('recompute the stock from all its movements; exit code 1 if it does not add up'),
   ).action(async (output: Output) => {
-    const report = await withShop(async (shop) => {
-      let written: Report | undefined;
-      await runScript(shop, 'catalogue', 'verify-stock', [], (value) => {
-        written = value as Report;
-      }).catch((error: unknown) => {
-        // A report with faults ends the script with a failure too; without a report it is one.
-        if (written === undefined) throw error;
-      });
-      return written as Report;
-    });
+    const report = await withShop(verifyStock);
     if (report.faults.length > 0) process.exitCode = 1;
     print(output, report, () => describe(report));
   });
   return command;
+}
+
+/** Recomputes the stock, also of a shop that a command has only just made. */
+export async function verifyStock(shop: AttachedShop): Promise<Report> {
+  let written: Report | undefined;
+  await runScript(shop, 'catalogue', 'verify-stock', [], (value) => {
+    written = value as Report;
+  }).catch((error: unknown) => {
+    // A report with faults ends the script with a failure too; without a report it is one.
+    if (written === undefined) throw error;
+  });
+  return written as Report;
 }
 
 function describe({ products, movements, reservations, faults }: Report): string {

@@ -1,7 +1,8 @@
 // `trace`: what became of one order, step by step, through all services.
 import { StartError } from '@shop/shared/runtime';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { withShop } from './attach.ts';
+import { orderId } from './ids.ts';
 import { type Output, print, withJson } from './output.ts';
 import { table } from './table.ts';
 import { readTimeline, type Step, type Timeline } from './timeline.ts';
@@ -11,16 +12,9 @@ export function traceCommand(): Command {
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
       const timeline = await withShop(({ databases }) => readTimeline(databases, id));
-      if (timeline === undefined) throw new StartError(`there is no order ${id}`);
+      if (timeline === undefined) throw new StartError(`there is no order ${id}: orders list shows the newest`);
       print(output, timeline, () => describe(timeline));
     });
-}
-
-function orderId(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
-    throw new InvalidArgumentError('It must be the id of an order, a UUID.');
-  }
-  return text.toLowerCase();
 }
 
 function describe({ orderId: id, accountId, status, steps }: Timeline): string {

@@ -132,7 +132,7 @@ describe('trace', () => {
     expect(await runShop(dataDir, 'trace', unknown)).toEqual({
       code: 1,
       output: '',
-      complaints: `there is no order ${unknown}\n`,
+      complaints: `there is no order ${unknown}: orders list shows the newest\n`,
     });
     expect(await runShop(dataDir, 'trace', '4711')).toMatchObject({
       code: 2,
@@ -180,7 +180,11 @@ describe('events dead', () => {
     const unknown = newId();
     for (const verb of ['show', 'replay', 'discard']) {
       const answer = await runShop(dataDir, 'events', 'dead', verb, unknown);
-      expect(answer).toEqual({ code: 1, output: '', complaints: `there is no dead letter ${unknown}\n` });
+      expect(answer).toEqual({
+        code: 1,
+        output: '',
+        complaints: `there is no dead letter ${unknown}: events dead list shows those that are there\n`,
+      });
     }
     expect(await runShop(dataDir, 'events', 'dead', 'replay')).toMatchObject({ code: 2, output: '' });
   }, 60_000);

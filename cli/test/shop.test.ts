@@ -1,7 +1,9 @@
 // `npm run shop -- …` on a stopped shop and on an outside database; exit codes and what it says to wrong arguments.
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { lockFolder, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { createTestDatabase } from '@shop/shared/testing';
@@ -35,7 +37,20 @@ describe('without a shop', () => {
   it('shows by its exit code that nothing runs', async () => {
     const status = await runShop(dataDir, 'status', '--json');
     expect(status.code).toBe(1);
-    expect(JSON.parse(status.output)).toEqual({ running: false, ready: false, data: dataDir, processes: [] });
+    expect(JSON.parse(status.output)).toEqual({
+      running: false,
+      ready: false,
+      data: dataDir,
+      processes: [],
+      advice: [`No shop runs on ${dataDir}: run npm start, or set SHOP_DATA_DIR.`],
+    });
+  });
+
+  it('is examined as far as there is anything', async () => {
+    const { code, output } = await runShop(dataDir, 'doctor');
+    expect(code).toBe(0);
+    expect(output).toMatch(/^shop +warning +there is none in .* yet$/m);
+    expect(output).toMatch(/\n\nWhat to do:\nshop: npm start makes one\n$/);
   });
 });
 
@@ -57,6 +72,16 @@ describe('wrong arguments', () => {
     [['seed'], "required option '--products <n>' not specified", 'seed [options]'],
     [['seed', '--products', '1e3'], 'It must be a whole number from 1 to 50000000', 'seed [options]'],
     [['seed', '--products', '0'], 'It must be a whole number from 1 to 50000000', 'seed [options]'],
+    [['products', 'import'], "missing required argument 'file'", 'products import [options] <file>'],
+    [['products', 'import', 'a', '--format', 'xml'], /'xml' is invalid/, 'products import [options] <file>'],
+    [['products', 'export'], "missing required argument 'file'", 'products export [options] <file>'],
+    [['orders', 'list', '--limit', '0'], 'It must be a whole number from 1 to 1000', 'orders list [options]'],
+    [['orders', 'list', '--status', 'lost'], /'lost' is invalid/, 'orders list [options]'],
+    [['orders', 'list', '--account', 'ada'], 'It must be the id of an account', 'orders list [options]'],
+    [['orders', 'ship', '4711'], 'It must be the id of an order', 'orders ship [options] <order...>'],
+    [['backup'], "missing required argument 'folder'", 'backup [options] <folder>'],
+    [['restore'], "missing required argument 'folder'", 'restore [options] <folder>'],
+    [['completion', 'fish'], /'fish' is invalid/, 'completion [options] <shell>'],
     [['sead'], /unknown command 'sead'/, '[options] [command]'],
     [['status', '--jsn'], /unknown option '--jsn'/, 'status [options]'],
   ])('%j: one line, the usage, exit code 2', async (parameters, expected, usage) => {
@@ -99,7 +124,7 @@ describe('a stopped shop', () => {
       expect(await runShop(dataDir, 'staff', 'grant', 'nobody@shop.example', 'orders:fulfil')).toEqual({
         code: 1,
         output: '',
-        complaints: 'there is no account with the e-mail nobody@shop.example\n',
+        complaints: 'there is no account with the e-mail nobody@shop.example: it has to be registered first\n',
       });
     },
     longEnough,
@@ -115,8 +140,82 @@ describe('a stopped shop', () => {
       expect((await runShop(dataDir, 'keys', 'list')).output).toMatch(/^KEY +STATE +PUBLISHED +MADE\n/);
       expect(await runShop(dataDir, 'keys', 'revoke', 'unknown')).toMatchObject({
         code: 1,
-        complaints: 'there is no signing key unknown\n',
+        complaints: 'there is no signing key unknown: keys list shows those that are there\n',
       });
+    },
+    longEnough,
+  );
+
+  it(
+    'takes products from a file of the folder in which npm was called, and gives them back',
+    async () => {
+      const good = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5, stock: 3 };
+      await writeFile(join(folder, 'cups.ndjson'), `${JSON.stringify(good)}\n{"externalKey":"LID"}\n`);
+      const called = { INIT_CWD: folder };
+      const { code, output } = await runShop(dataDir, called, 'products', 'import', 'cups.ndjson');
+      const report = join(folder, 'cups.ndjson.refused.ndjson');
+      expect({ code, output }).toEqual({
+        code: 3,
+        output: expect.stringMatching(
+          /^1 products are new, .*\n1 lines were refused\. .* in .*: mend them and import again\.\n$/,
+        ),
+      });
+      expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ line: 2, externalKey: 'LID' });
+      const again = await runShop(dataDir, called, 'products', 'import', 'cups.ndjson', '--refused', 'r', '--json');
+      expect(JSON.parse(again.output)).toMatchObject({
+        created: 0,
+        unchanged: 1,
+        refused: 1,
+        report: join(folder, 'r'),
+      });
+      expect(await runShop(dataDir, called, 'products', 'export', 'all.csv')).toEqual({
+        code: 0,
+        output: `Wrote 1235 products into ${join(folder, 'all.csv')}.\n`,
+        complaints: '',
+      });
+      expect(await readFile(join(folder, 'all.csv'), 'utf8')).toContain(
+        '\nCUP,Cup,,Acme,kitchen,4.50,EUR,,available,3\n',
+      );
+      expect(await runShop(dataDir, 'products', 'import', join(folder, 'none.csv'))).toMatchObject({
+        code: 1,
+        complaints: `cannot read ${join(folder, 'none.csv')} (ENOENT)\n`,
+      });
+    },
+    longEnough,
+  );
+
+  it(
+    'shows what waits for its next start',
+    async () => {
+      const { code, output } = await runShop(dataDir, 'status');
+      expect(code).toBe(1);
+      expect(output).toMatch(/^OUTBOX +WAITING +OLDEST\naccounts +0 +0 s\n/);
+      expect(output).toMatch(/\n\nNo shop runs on .*: run npm start, or set SHOP_DATA_DIR\.\n$/);
+    },
+    longEnough,
+  );
+
+  it(
+    'is told what to do about each thing that is not well',
+    async () => {
+      await chmod(join(dataDir, 'secrets.json'), 0o644);
+      const wrong = { MAIL_FROM: 'nobody', KEY_ENCRYPTION_SECRET: 'x'.repeat(40), SHOP_CURRENCY: 'USD' };
+      const { code, output } = await runShop(dataDir, wrong, 'doctor', '--json');
+      await chmod(join(dataDir, 'secrets.json'), 0o600);
+      const { well, findings } = JSON.parse(output) as { well: boolean; findings: Record<string, string>[] };
+      expect({ code, well }).toEqual({ code: 1, well: false });
+      expect(findings.filter(({ state }) => state === 'failed')).toEqual([
+        expect.objectContaining({
+          check: 'configuration',
+          detail: expect.stringContaining('notifications: MAIL_FROM'),
+        }),
+        expect.objectContaining({ check: 'secrets', remedy: `chmod 600 ${join(dataDir, 'secrets.json')}` }),
+        expect.objectContaining({ check: 'currency', remedy: 'set SHOP_CURRENCY=EUR' }),
+        expect.objectContaining({ check: 'signing keys', remedy: expect.stringContaining('KEY_ENCRYPTION_SECRET') }),
+      ]);
+      const badly = await runShop(dataDir, { GATEWAY_PORT: 'x' }, 'doctor');
+      expect(badly.code).toBe(1);
+      expect(badly.output).toMatch(/^configuration +failed +GATEWAY_PORT must be a whole number/m);
     },
     longEnough,
   );
@@ -167,4 +266,34 @@ describe('a database that DATABASE_URL names', () => {
     },
     longEnough,
   );
+});
+
+describe('completion', () => {
+  it('completes commands, options, closed lists and files in bash, and runs the shop from any folder', async () => {
+    const { output } = await runShop(dataDir, 'completion', 'bash');
+    await writeFile(join(folder, 'completion.sh'), output);
+    const script = `
+      source completion.sh
+      try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _shop; echo "\${COMPREPLY[*]}"; }
+      try shop pro; try shop orders ''; try shop orders list --st; try shop orders list --status d
+      try shop events dead re; try shop restore completion.s; shop keys --help | head -1`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
+    expect(stdout.split('\n')).toEqual([
+      'products',
+      'list show process ship deliver',
+      '--status',
+      'delivered',
+      'replay',
+      'completion.sh',
+      'Usage: npm run shop -- keys [options] [command]',
+      '',
+    ]);
+  });
+
+  it('knows the same in zsh', async () => {
+    const { output } = await runShop(dataDir, 'completion', 'zsh');
+    expect(output).toMatch(/^compdef _shop shop$/m);
+    expect(output).toContain(`'list:list all accounts'\\'' orders, the newest first'`);
+    expect(output).toContain(`'catalogue\\:write'`);
+  });
 });

@@ -1,0 +1,130 @@
+// Fills an empty shop from a backup and proves that what lies in the database afterwards is what lies in the backup.
+import { join } from 'node:path';
+import { knownMigrations, migrate } from '@shop/shared/database';
+import { StartError } from '@shop/shared/runtime';
+import pg from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { type DatabaseUrls, migrateAll } from '../database.ts';
+import { type ServiceName, services } from '../processes.ts';
+import { root } from '../settings.ts';
+import { type ArchivedSchema, type ArchivedTable, checksumOf, type Manifest, readRows } from './archive.ts';
+import { copyIn, copyOut, sameText, type Table, tablesOf } from './tables.ts';
+
+const migrationsOf = (name: ServiceName): string => join(root, 'services', name, 'migrations');
+
+/** @throws StartError when the backup needs migrations that this version of the shop does not have */
+export async function requireKnownMigrations({ schemas }: Manifest): Promise<void> {
+  for (const name of services) {
+    const known = await knownMigrations(migrationsOf(name));
+    const unknown = schemas[name].migrations.filter((migration) => !known.includes(migration));
+    if (unknown.length > 0) {
+      throw new StartError(
+        `the backup is of a newer version of the shop (${name} has ${unknown.join(', ')}): restore it with that one`,
+      );
+    }
+  }
+}
+
+export interface RestoreHooks {
+  readonly onTable: (done: number, total: number) => void;
+  /** Everything is in and compared; what happens here is part of it. */
+  readonly beforeCommit?: () => Promise<void>;
+}
+
+/**
+ * Restores all schemas, or none of them. Published events that are still kept become unpublished, because the queues are not in
+ * the backup: whoever has taken one already knows it by its inbox.
+ * @returns how many events will be told again
+ * @throws StartError when a table is not empty, or what was restored is not what was backed up
+ */
+export async function restoreBackup(
+  databases: DatabaseUrls,
+  folder: string,
+  manifest: Manifest,
+  { onTable, beforeCommit }: RestoreHooks,
+): Promise<number> {
+  // As far as the backup was, so that its rows fit; the rest of the migrations comes after them.
+  for (const name of services) {
+    const only = manifest.schemas[name].migrations;
+    await migrate({ url: databases[name], folder: migrationsOf(name), only });
+  }
+  const clients = services.map((name) => ({
+    name,
+    client: new pg.Client({ connectionString: databases[name], application_name: 'restore' }),
+  }));
+  const total = Object.values(manifest.schemas).flatMap(({ tables }) => tables).length;
+  let done = 0;
+  let toldAgain = 0;
+  try {
+    for (const { name, client } of clients) {
+      client.on('error', () => {}); // the statement in work fails with it
+      await client.connect();
+      await client.query('BEGIN');
+      await client.query(sameText);
+      await requireEmpty(client, name);
+    }
+    for (const { name, client } of clients) {
+      const { tables, sequences } = manifest.schemas[name];
+      const found = await requireSameTables(client, name, manifest.schemas[name]);
+      for (const table of tables) {
+        await restoreTable(client, folder, name, { ...found(table.name), columns: table.columns }, table);
+        done += 1;
+        onTable(done, total);
+      }
+      for (const [sequence, last] of Object.entries(sequences)) {
+        await client.query('SELECT setval($1::regclass, $2)', [pg.escapeIdentifier(sequence), last]);
+      }
+      const { rowCount } = await client.query(
+        'UPDATE outbox SET published_at = NULL, next_attempt_at = now(), problem = NULL WHERE published_at IS NOT NULL',
+      );
+      toldAgain += rowCount ?? 0;
+    }
+    await beforeCommit?.();
+    for (const { client } of clients) await client.query('COMMIT');
+  } finally {
+    await Promise.all(clients.map(({ client }) => client.end().catch(() => {})));
+  }
+  await migrateAll(databases);
+  return toldAgain;
+}
+
+async function requireEmpty(client: pg.Client, schema: ServiceName): Promise<void> {
+  for (const { name } of await tablesOf(client)) {
+    const { rows } = await client.query(`SELECT FROM ${pg.escapeIdentifier(name)} LIMIT 1`);
+    if (rows.length > 0) {
+      throw new StartError(
+        `the shop is not empty: there are rows in ${schema}.${name}. Restore into a new one: another SHOP_DATA_DIR or database.`,
+      );
+    }
+  }
+}
+
+async function requireSameTables(
+  client: pg.Client,
+  schema: ServiceName,
+  { tables }: ArchivedSchema,
+): Promise<(name: string) => Table> {
+  const found = new Map((await tablesOf(client)).map((table) => [table.name, table]));
+  const missing = tables.filter(({ name }) => !found.has(name)).map(({ name }) => name);
+  if (missing.length > 0) throw new StartError(`${schema} has no table ${missing.join(', ')}, but the backup has`);
+  return (name) => found.get(name) as Table;
+}
+
+/** @throws StartError when rows were lost or changed on the way in */
+async function restoreTable(
+  client: pg.Client,
+  folder: string,
+  schema: ServiceName,
+  table: Table,
+  archived: ArchivedTable,
+): Promise<void> {
+  const into = client.query(copyFrom(copyIn(table)));
+  const read = await readRows(folder, schema, table.name, into);
+  const back = client.query(copyTo(copyOut(table)));
+  const restored = await checksumOf(back);
+  const rows = into.rowCount;
+  if (read === archived.sha256 && restored === archived.sha256 && rows === archived.rows) return;
+  throw new StartError(
+    `${schema}.${table.name} was not restored as it was: ${rows} of ${archived.rows} rows, or other content. Nothing was kept.`,
+  );
+}

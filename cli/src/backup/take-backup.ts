@@ -1,0 +1,114 @@
+// Takes a backup of a shop that runs or rests: all schemas as they were at one moment, each read as its own role.
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StartError } from '@shop/shared/runtime';
+import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type { AttachedShop } from '../attach.ts';
+import { type ServiceName, services } from '../processes.ts';
+import {
+  type ArchivedSchema,
+  type ArchivedTable,
+  type Manifest,
+  sealArchive,
+  secretsFile,
+  writeRows,
+} from './archive.ts';
+import { copyOut, sameText, sequencesOf, tablesOf } from './tables.ts';
+
+/**
+ * Writes the backup into a new folder, which is there whole or not at all.
+ * @param onTable called for each table that is written
+ * @throws StartError when the folder is there already or cannot be written
+ */
+export async function takeBackup(
+  shop: AttachedShop,
+  folder: string,
+  onTable: (done: number, total: number) => void,
+): Promise<Manifest> {
+  if (await stat(folder).catch(() => undefined)) throw new StartError(`${folder} is there already: name a new folder`);
+  const partial = `${folder}.partial`;
+  try {
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StartError(`cannot write ${folder} (${(error as NodeJS.ErrnoException).code}): name another folder`);
+  }
+  try {
+    const manifest = await withSnapshot(shop.databases, (clients, takenAt) =>
+      readAll(clients, takenAt, partial, onTable),
+    );
+    // Without the secrets the signing keys in the database could not be opened, nor cursors and idempotency keys be read.
+    const { variables } = shop.secrets;
+    await writeFile(join(partial, secretsFile), JSON.stringify({ variables }), { mode: 0o600, flush: true });
+    await sealArchive(partial, manifest);
+    await rename(partial, folder);
+    return manifest;
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+type Clients = Readonly<Record<ServiceName, pg.Client>>;
+
+/** A connection for each schema; all of them see the database as it is at the same moment. */
+async function withSnapshot<T>(
+  databases: AttachedShop['databases'],
+  use: (clients: Clients, takenAt: Date) => Promise<T>,
+): Promise<T> {
+  const clients = Object.fromEntries(
+    services.map((name) => [name, new pg.Client({ connectionString: databases[name], application_name: 'backup' })]),
+  ) as Record<ServiceName, pg.Client>;
+  try {
+    for (const client of Object.values(clients)) {
+      client.on('error', () => {}); // the statement in work fails with it
+      await client.connect();
+    }
+    const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY';
+    const [first, ...others] = services;
+    await clients[first].query(begin);
+    const { rows } = await clients[first].query<{ snapshot: string; now: Date }>(
+      'SELECT pg_export_snapshot() AS snapshot, clock_timestamp() AS now',
+    );
+    const { snapshot = '', now = new Date(0) } = rows[0] ?? {};
+    for (const name of others) {
+      await clients[name].query(begin);
+      await clients[name].query(`SET TRANSACTION SNAPSHOT ${pg.escapeLiteral(snapshot)}`);
+    }
+    return await use(clients, now);
+  } finally {
+    await Promise.all(Object.values(clients).map((client) => client.end().catch(() => {})));
+  }
+}
+
+async function readAll(
+  clients: Clients,
+  takenAt: Date,
+  folder: string,
+  onTable: (done: number, total: number) => void,
+): Promise<Manifest> {
+  const found = await Promise.all(services.map(async (name) => ({ name, tables: await tablesOf(clients[name]) })));
+  const total = found.flatMap(({ tables }) => tables).length;
+  let done = 0;
+  const schemas: Partial<Record<ServiceName, ArchivedSchema>> = {};
+  for (const { name, tables } of found) {
+    const client = clients[name];
+    await client.query(sameText);
+    const archived: ArchivedTable[] = [];
+    for (const table of tables) {
+      const rows = client.query(copyTo(copyOut(table)));
+      const sha256 = await writeRows(folder, name, table.name, rows);
+      archived.push({ name: table.name, columns: table.columns, rows: rows.rowCount, sha256 });
+      done += 1;
+      onTable(done, total);
+    }
+    const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations ORDER BY name');
+    schemas[name] = {
+      migrations: rows.map((row) => row.name),
+      tables: archived,
+      sequences: await sequencesOf(client),
+    };
+  }
+  return { format: 'shop backup 1', takenAt: takenAt.toISOString(), schemas: schemas as Manifest['schemas'] };
+}

@@ -1,0 +1,34 @@
+// A shop for the time of a trial: an embedded PostgreSQL in a temporary folder, gone afterwards.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@shop/shared/embedded';
+import type { AttachedShop } from '../attach.ts';
+import { dataFolder } from '../data-folder.ts';
+import { provision } from '../database.ts';
+import { keptSecrets, type Secrets } from '../secrets.ts';
+import { givenEnvironment, readSettings } from '../settings.ts';
+
+/** @param variables the secrets that its services are given */
+export async function withTrialShop<T>(
+  variables: Secrets['variables'],
+  use: (shop: AttachedShop) => Promise<T>,
+): Promise<T> {
+  const given = givenEnvironment();
+  const path = await mkdtemp(join(tmpdir(), 'shop-trial-'));
+  try {
+    await chmod(path, 0o711); // started by root, PostgreSQL runs as another user, who must get through
+    const folder = dataFolder(path);
+    const server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
+    try {
+      const own = await keptSecrets(folder.secrets);
+      const databases = await provision(server.url, own, false);
+      const secrets = { ...own, variables: { ...own.variables, ...variables } };
+      return await use({ settings: readSettings(given), folder, given, running: undefined, secrets, databases });
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+}

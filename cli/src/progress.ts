@@ -1,0 +1,31 @@
+// A bar on the terminal while something long runs. It goes to standard error, so that what is printed stays clean.
+import { SingleBar } from 'cli-progress';
+
+export interface Progress {
+  update(done: number, total: number): void;
+  stop(): void;
+}
+
+/** @param unit what is counted; bytes are shown as a share only */
+export function showProgress(unit: 'products' | 'bytes' | 'tables'): Progress {
+  const count = unit === 'bytes' ? '' : `  {value} of {total} ${unit}`;
+  const bar = new SingleBar({
+    format: `{bar} {percentage} %${count}  {eta_formatted} left`,
+    hideCursor: true,
+    clearOnComplete: true,
+    stream: process.stderr,
+  });
+  let started = false;
+  return {
+    update(done, total) {
+      if (started) {
+        bar.setTotal(total);
+        bar.update(done);
+      } else bar.start(total, done);
+      started = true;
+    },
+    stop() {
+      bar.stop();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+// How the events are getting on: what waits in each outbox, and what no consumer could take.
+import { BrokerAwayError, shopTopology } from '@shop/shared/events';
+import pg from 'pg';
+import type { AttachedShop } from './attach.ts';
+import { atDesk, mostLetters } from './events-desk.ts';
+import { services } from './processes.ts';
+
+export interface Outbox {
+  readonly service: string;
+  /** Events that are not published yet. */
+  readonly waiting: number;
+  /** Age of the oldest of them in seconds; 0 when there is none. */
+  readonly lagSeconds: number;
+}
+
+export interface DeadLetters {
+  readonly consumer: string;
+  readonly letters: number;
+}
+
+const waiting = `
+  SELECT count(*)::int AS waiting,
+    coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS lag
+  FROM outbox WHERE published_at IS NULL`;
+
+/** Each outbox is read as the role that owns it. */
+export async function readOutboxes({ databases }: AttachedShop): Promise<Outbox[]> {
+  return Promise.all(
+    services.map(async (service) => {
+      const client = new pg.Client({ connectionString: databases[service], connectionTimeoutMillis: 5_000 });
+      client.on('error', () => {}); // the query in work fails with it
+      try {
+        await client.connect();
+        const { rows } = await client.query<{ waiting: number; lag: number }>(waiting);
+        return { service, waiting: rows[0]?.waiting ?? 0, lagSeconds: Math.max(0, Math.round(rows[0]?.lag ?? 0)) };
+      } finally {
+        await client.end().catch(() => {});
+      }
+    }),
+  );
+}
+
+/** Undefined when the broker does not answer. */
+export async function countDeadLetters(shop: AttachedShop): Promise<DeadLetters[] | undefined> {
+  try {
+    return await atDesk(shop, async (desk) => {
+      const letters = await desk.list(undefined, mostLetters);
+      return Object.keys(shopTopology.consumers).map((consumer) => ({
+        consumer,
+        letters: letters.filter((letter) => letter.consumer === consumer).length,
+      }));
+    });
+  } catch (error) {
+    if (error instanceof BrokerAwayError) return undefined;
+    throw error;
+  }
+}

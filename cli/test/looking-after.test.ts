@@ -1,0 +1,289 @@
+// A day of an operator on a shop that runs: orders, a dead letter, status and doctor, a backup, and the shop that comes out of it.
+import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import pg from 'pg';
+import type { RunningShop } from '../src/data-folder.ts';
+import { launchShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
+
+const longEnough = 120_000;
+const settledWithin = 40_000;
+const ada = { email: 'ada@shop.example', password: 'under the old oak' };
+
+interface Answer {
+  readonly id: string;
+  readonly access_token: string;
+  readonly status: string;
+}
+
+let folder: string;
+let dataDir: string;
+let shop: StartedShop;
+let running: RunningShop;
+let token: string;
+let accountId: string;
+let first: string;
+let second: string;
+
+async function call(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+  const answer = await fetch(`${shop.gateway}${path}`, {
+    method,
+    headers: {
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(body && { 'Content-Type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Answer;
+}
+
+async function query<T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> {
+  const client = new pg.Client({ connectionString: running.databases[schema] });
+  await client.connect();
+  try {
+    return (await client.query<T>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function ask<T>(...parameters: string[]): Promise<T> {
+  const { output, complaints } = await runShop(dataDir, ...parameters, '--json');
+  if (output === '') throw new Error(complaints);
+  return JSON.parse(output) as T;
+}
+
+async function mailsAbout(orderId: string, dir = dataDir): Promise<string[]> {
+  return (await readdir(join(dir, 'mail'))).filter((name) => name.startsWith(orderId));
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-after-'));
+  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  dataDir = join(folder, 'data');
+  shop = await launchShop({ dataDir });
+  const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];
+  running = await runningShop(dataDir);
+  accountId = (await call('POST', '/v1/accounts', { name: 'Ada', ...ada })).id;
+  token = (await call('POST', '/v1/tokens', ada)).access_token;
+  const order = { items: [{ productId, quantity: 1 }] };
+  first = (await call('POST', '/v1/orders', order)).id;
+  second = (await call('POST', '/v1/orders', order)).id;
+}, longEnough);
+
+afterAll(async () => {
+  await shop?.end();
+  await rm(folder, { recursive: true, force: true });
+}, longEnough);
+
+describe('orders', () => {
+  it('are listed, the newest first, page by page', async () => {
+    expect((await ask<Answer[]>('orders', 'list')).map(({ id }) => id)).toEqual([second, first]);
+    const page = (await runShop(dataDir, 'orders', 'list', '--limit', '1')).output;
+    expect(page).toMatch(/^ORDER +STATUS +PLACED +TOTAL +ITEMS\n/);
+    expect(page).toMatch(new RegExp(`^${second}  pending +\\S+Z +[\\d.]+ EUR +1 × `, 'm'));
+    expect(page).toContain(`--before ${second}`);
+    expect((await ask<Answer[]>('orders', 'list', '--before', second)).map(({ id }) => id)).toEqual([first]);
+    expect(await ask('orders', 'list', '--account', newId())).toEqual([]);
+    expect(await ask('orders', 'list', '--status', 'shipped')).toEqual([]);
+  });
+
+  it(
+    'move on as through the API: by the same rules, with history, event and e-mail',
+    async () => {
+      const unknown = await runShop(dataDir, 'orders', 'process', first, '--as', ada.email);
+      expect(unknown).toEqual({
+        code: 1,
+        output: '',
+        complaints: `${ada.email} may not fulfil orders: run npm run shop -- staff grant ${ada.email} orders:fulfil\n`,
+      });
+      await ask('staff', 'grant', ada.email, 'orders:fulfil');
+      const processed = await runShop(dataDir, 'orders', 'process', first, '--as', ada.email);
+      expect(processed).toEqual({ code: 0, output: `${first} is processing\n`, complaints: '' });
+
+      const shipped = await runShop(dataDir, 'orders', 'ship', first, second);
+      expect(shipped).toEqual({
+        code: 3,
+        output: `${first} is shipped\n${second}: An order that is pending cannot become shipped.\n`,
+        complaints: '',
+      });
+      expect((await call('GET', `/v1/orders/${first}`)).status).toBe('shipped');
+      const history = await query('orders', 'SELECT status, actor, actor_id FROM order_history WHERE order_id = $1', [
+        first,
+      ]);
+      expect(history).toEqual([
+        { status: 'pending', actor: 'customer', actor_id: accountId },
+        { status: 'processing', actor: 'staff', actor_id: accountId },
+        { status: 'shipped', actor: 'staff', actor_id: '00000000-0000-0000-0000-000000000000' },
+      ]);
+      await eventually(async () => {
+        const { output } = await runShop(dataDir, 'trace', first);
+        expect(output).toMatch(/order\.shipped\.v1 taken by catalogue\.inventory/);
+        expect(output).toMatch(/order-shipped sent/);
+      }, settledWithin);
+      const shown = (await runShop(dataDir, 'orders', 'show', first)).output;
+      expect(shown).toMatch(/is shipped: [\d.]+ EUR\.\n/);
+      expect(shown).toMatch(new RegExp(`\\nNext: orders deliver ${first}\\n$`));
+    },
+    longEnough,
+  );
+
+  it('that are not there are refused', async () => {
+    const unknown = newId();
+    const refusals = [
+      await runShop(dataDir, 'orders', 'ship', unknown),
+      await runShop(dataDir, 'orders', 'show', unknown),
+    ];
+    expect(refusals).toEqual([
+      { code: 1, output: `${unknown}: There is no order with this id.\n`, complaints: '' },
+      { code: 1, output: '', complaints: 'There is no order with this id.\n' },
+    ]);
+  });
+});
+
+describe('a dead letter', () => {
+  it('is delivered by a replay once what was in its way is gone, and its e-mail is written once', async () => {
+    const obstacle = "ADD CONSTRAINT obstacle CHECK (kind <> 'order-cancelled') NOT VALID";
+    await query('notifications', `ALTER TABLE notifications ${obstacle}`);
+    await call('POST', `/v1/orders/${second}/cancel`);
+    const letter = await eventually(async () => {
+      // The retries come after 1 to 32 seconds; here they come at once.
+      await query(
+        'events',
+        "UPDATE job SET start_after = now() WHERE name = 'notifications.mail' AND state = 'created'",
+      );
+      const [found] = await ask<{ id: string; attempts: number; reason: string }[]>('events', 'dead', 'list');
+      if (found === undefined) throw new Error('no dead letter yet');
+      return found;
+    }, 90_000);
+    expect(letter).toMatchObject({ attempts: 7, type: 'order.cancelled.v1', subject: second });
+    expect(letter.reason).toContain('obstacle');
+    const status = await runShop(dataDir, 'status');
+    expect(status.output).toMatch(/^notifications\.mail +1$/m);
+    expect(status.output).toContain('Events were given up: npm run shop -- events dead list shows why');
+    const told = () =>
+      query<{ state: string }>('orders', 'SELECT customer_notified AS state FROM orders WHERE id = $1', [second]);
+    expect(await told()).toEqual([{ state: 'pending' }]);
+
+    await query('notifications', 'ALTER TABLE notifications DROP CONSTRAINT obstacle');
+    const replayed = await runShop(dataDir, 'events', 'dead', 'replay', letter.id);
+    expect(replayed).toEqual({ code: 0, output: `replayed ${letter.id} (notifications.mail)\n`, complaints: '' });
+    await eventually(async () => expect(await told()).toEqual([{ state: 'done' }]), settledWithin);
+    expect((await mailsAbout(second)).filter((name) => name.includes('cancelled'))).toHaveLength(1);
+    expect(await ask('events', 'dead', 'list')).toEqual([]);
+  }, 150_000);
+});
+
+describe('a shop that is well', () => {
+  it(
+    'says so',
+    async () => {
+      await eventually(async () => {
+        const status = await runShop(dataDir, 'status');
+        expect(status).toMatchObject({ code: 0, output: expect.stringMatching(/\n\nAll is well\.\n$/) });
+        expect(status.output).toMatch(/^notifications +0 +0 s$/m);
+      }, settledWithin);
+      const doctor = await runShop(dataDir, 'doctor');
+      expect(doctor).toMatchObject({ code: 0, complaints: '', output: expect.stringMatching(/\n\nAll is well\.\n$/) });
+      for (const check of ['gateway', 'orders', 'clock', 'migrations catalogue', 'signing keys', 'events']) {
+        expect(doctor.output).toMatch(new RegExp(`^${check} +ok `, 'm'));
+      }
+      expect(doctor.output).not.toContain('\u001b');
+    },
+    longEnough,
+  );
+});
+
+describe('a backup', () => {
+  let backup: string;
+
+  it(
+    'is taken while the shop runs, for its owner alone',
+    async () => {
+      backup = join(folder, 'backup');
+      const { code, output } = await runShop(dataDir, 'backup', backup);
+      expect({ code, output }).toEqual({
+        code: 0,
+        output: expect.stringMatching(/^Backed up \d+ rows of \d+ tables, /),
+      });
+      expect((await stat(backup)).mode & 0o777).toBe(0o700);
+      expect((await stat(join(backup, 'secrets.json'))).mode & 0o777).toBe(0o600);
+      expect(await runShop(dataDir, 'backup', backup)).toMatchObject({
+        code: 1,
+        complaints: `${backup} is there already: name a new folder\n`,
+      });
+      expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
+    },
+    longEnough,
+  );
+
+  it(
+    'proves itself in a database that is thrown away',
+    async () => {
+      const proof = await ask<{ rows: number }>('restore', '--verify', backup);
+      expect(proof).toMatchObject({ verified: true, tables: expect.any(Number) });
+      expect(proof.rows).toBeGreaterThan(300);
+      expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
+    },
+    longEnough,
+  );
+
+  it('that was changed or cut is refused before anything is touched', async () => {
+    const damaged = join(folder, 'damaged');
+    await cp(backup, damaged, { recursive: true });
+    await writeFile(join(damaged, 'orders.orders.copy.gz'), 'x', { flag: 'a' });
+    await rm(join(damaged, 'accounts.accounts.copy.gz'));
+    const complaints = `the backup ${damaged} is damaged: accounts.accounts.copy.gz is missing, orders.orders.copy.gz was changed. Use another one.\n`;
+    expect(await runShop(join(folder, 'other'), 'restore', damaged)).toEqual({ code: 1, output: '', complaints });
+    expect(await readdir(folder)).not.toContain('other');
+    await rm(damaged, { recursive: true });
+  });
+
+  it('is not restored over a shop', async () => {
+    expect(await runShop(dataDir, 'restore', backup)).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(/^a shop runs in .*: stop it, and restore into a new one/),
+    });
+  });
+
+  it(
+    'becomes a shop with the same accounts, orders, stock and keys, which tells nobody twice',
+    async () => {
+      await call('POST', '/v1/accounts', { name: 'Eve', email: 'eve@shop.example', password: 'after the backup' });
+      await shop.end();
+      const restoredDir = join(folder, 'restored');
+      const restored = await runShop(restoredDir, 'restore', backup);
+      expect(restored).toMatchObject({ code: 0, complaints: '' });
+      expect(restored.output).toMatch(/^Restored: .*\n.* adds up with .*\n\d+ events will be told again; .*\n$/);
+      expect(await runShop(restoredDir, 'restore', backup)).toMatchObject({
+        code: 1,
+        complaints: expect.stringMatching(/^the shop is not empty: there are rows in accounts\./),
+      });
+      const secrets = async (dir: string) => JSON.parse(await readFile(join(dir, 'secrets.json'), 'utf8')).variables;
+      expect(await secrets(restoredDir)).toEqual(await secrets(dataDir));
+
+      shop = await launchShop({ dataDir: restoredDir, environment: { GATEWAY_PORT: new URL(shop.gateway).port } });
+      await shop.ready;
+      running = await runningShop(restoredDir);
+      // A token from before the backup is as good as before: the keys are the same.
+      expect((await call('GET', `/v1/orders/${first}`)).status).toBe('shipped');
+      expect((await call('GET', `/v1/orders/${second}`)).status).toBe('cancelled');
+      await call('POST', '/v1/tokens', ada);
+      await expect(call('POST', '/v1/tokens', { ...ada, email: 'eve@shop.example' })).rejects.toThrow('401');
+      await eventually(async () => {
+        expect(await runShop(restoredDir, 'status')).toMatchObject({ code: 0, complaints: '' });
+        for (const schema of ['accounts', 'orders', 'catalogue', 'notifications']) {
+          expect(await query(schema, 'SELECT id FROM outbox WHERE published_at IS NULL')).toEqual([]);
+        }
+        expect(await query('events', "SELECT id FROM job WHERE state IN ('created', 'active')")).toEqual([]);
+      }, settledWithin);
+      expect(await mailsAbout('', restoredDir)).toEqual([]);
+      expect(await runShop(restoredDir, 'stock', 'verify')).toMatchObject({ code: 0 });
+    },
+    longEnough,
+  );
+});
