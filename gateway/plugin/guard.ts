@@ -43,7 +43,8 @@ export function guard(options: GuardOptions): Middleware {
     checkFraming(request, fields, options.maximumBody);
     const state = traceState(request);
     if (state !== undefined) request.forwardable.push('tracestate', state);
-    inRequest(request, next);
+    // Not the request itself: a connection to a service that is opened meanwhile remembers it for as long as it lasts.
+    inRequest({ id: request.id, traceparent: request.traceparent }, next);
   };
 }
 

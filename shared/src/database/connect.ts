@@ -1,7 +1,7 @@
 // A service's connection to its own schema: sequelize for models and transactions, a pg pool for hot reads.
 import pg from 'pg';
 import { Sequelize, type Transaction } from 'sequelize';
-import type { Log } from '../runtime/index.ts';
+import { type Log, outsideRequests } from '../runtime/index.ts';
 import { retryConflicts } from './conflicts.ts';
 import { measured, measureTransaction } from './measure-statement.ts';
 import { observePools } from './observe-pools.ts';
@@ -65,7 +65,9 @@ export function connectDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: 30_000,
     ...session,
   });
-  pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
+  pool.on('error', (error) =>
+    outsideRequests(() => options.log.warn({ err: error }, 'an idle database connection was lost')),
+  );
   observePools(sequelize, pool);
   return {
     sequelize,

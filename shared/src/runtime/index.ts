@@ -18,5 +18,5 @@ export { createHealth, type Health, type HealthReport } from './health.ts';
 export { isId, newId } from './id.ts';
 export { createLog, type Log } from './log.ts';
 export { random } from './random.ts';
-export { inRequest, type RequestScope, requestNow } from './request-scope.ts';
+export { inRequest, outsideRequests, type RequestScope, requestNow } from './request-scope.ts';
 export { type ProcessLife, runProcess, StartError } from './run-process.ts';

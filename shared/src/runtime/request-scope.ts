@@ -16,6 +16,11 @@ export function inRequest<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
 }
 
+/** Runs what a request set going but what is not about it, such as the end of a connection that it happened to open. */
+export function outsideRequests<T>(work: () => T): T {
+  return scopes.exit(work);
+}
+
 /** The request that this runs for; undefined for what the process does by itself. */
 export function requestNow(): RequestScope | undefined {
   return scopes.getStore();

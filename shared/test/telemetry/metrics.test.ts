@@ -1,0 +1,94 @@
+// What is counted, as whoever reads the metrics gets it.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { createApp, loadContract, type Reply } from '@shop/shared/http';
+import { createHealth } from '@shop/shared/runtime';
+import { observe } from '@shop/shared/telemetry';
+import { eventually } from '@shop/shared/testing';
+import { pino } from 'pino';
+import { measureWith } from '../../src/telemetry/instruments.ts';
+
+const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 600_000 });
+const provider = new MeterProvider({ readers: [reader] });
+const contract = loadContract(new URL('../http/sample.openapi.yaml', import.meta.url));
+
+let server: Server;
+let url: string;
+let reply: Reply = { status: 200, body: { a: 1 } };
+
+beforeAll(async () => {
+  measureWith(provider.getMeter('test'));
+  const unused = async (): Promise<Reply> => ({ status: 200 });
+  const app = createApp({
+    name: 'notes',
+    contract,
+    context: {},
+    verifier: { verify: async () => undefined, close: async () => {} },
+    health: createHealth(),
+    log: pino({ level: 'silent' }),
+    contractWatch: 1,
+    operations: { createNote: unused, getNote: unused, listNotes: async () => reply },
+  });
+  server = createServer(app);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await provider.shutdown();
+});
+
+/** The values of a metric by the text of their attributes. */
+async function valuesOf(name: string): Promise<Record<string, unknown>> {
+  exporter.reset();
+  await reader.forceFlush();
+  const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+  const points = metrics
+    .filter(({ descriptor }) => descriptor.name === name)
+    .flatMap((metric): readonly { readonly attributes: object; readonly value: unknown }[] => metric.dataPoints);
+  return Object.fromEntries(points.map(({ attributes, value }) => [Object.values(attributes).join(' '), value]));
+}
+
+describe('the drift from the contract', () => {
+  it('is counted by operation, from nothing on', async () => {
+    expect(await valuesOf('shop.contract.drift')).toEqual({ createNote: 0, getNote: 0, listNotes: 0 });
+    await fetch(`${url}/v1/notes`);
+    reply = { status: 200, body: { a: 1 }, headers: { 'X-New': '1' } };
+    await fetch(`${url}/v1/notes`);
+    reply = { status: 202, body: { a: 1 } };
+    await fetch(`${url}/v1/notes`);
+    await eventually(async () => expect((await valuesOf('shop.contract.checked')).listNotes).toBe(3));
+    const { listNotes } = await valuesOf('shop.contract.drift');
+    expect(listNotes).toBe(2);
+  });
+});
+
+describe('requests', () => {
+  it('are counted by route, whatever the path', async () => {
+    await fetch(`${url}/v1/nothing/${'x'.repeat(10)}`);
+    await fetch(`${url}/health/live`);
+    const counted = Object.keys(await valuesOf('http.server.request.duration'));
+    expect(counted).toEqual(expect.arrayContaining(['GET 200 /v1/notes', 'GET 202 /v1/notes', 'GET 404']));
+    expect(counted.join()).not.toMatch(/health|xxx/);
+  });
+});
+
+describe('a figure', () => {
+  it('that cannot be had is left out, and keeps no other one back', async () => {
+    observe('test.away', { unit: '1', description: 'Never there.' }, () => Promise.reject(new Error('away')));
+    observe('test.here', { unit: '1', description: 'There.' }, (tell) => tell(7, { which: 'one' }));
+    expect(await valuesOf('test.away')).toEqual({});
+    expect(await valuesOf('test.here')).toEqual({ one: 7 });
+  });
+});
