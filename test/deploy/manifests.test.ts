@@ -203,6 +203,9 @@ describe.each(names)('%s', (name) => {
       'catalogue → orders:8080',
       ...services.flatMap((service) => [`${service} → postgres:5432`, `${service} → rabbitmq:5672`]),
       ...jobs.map((job) => `${job} → postgres:5432`),
+      // metrics, for Prometheus and the board
+      ...processes.map((process) => `monitoring → ${process}:9464`),
+      ...services.map((service) => `gateway → ${service}:9464`),
       'notifications → anywhere:465',
       'notifications → anywhere:587',
       ...(name === 'development'

@@ -24,7 +24,7 @@ function placesOf(manifests: readonly Manifest[]): Place[] {
     labels,
     outside: false,
   }));
-  const outside = ['ingress-nginx', 'cnpg-system', 'somewhere-else'].map((name) => ({
+  const outside = ['ingress-nginx', 'cnpg-system', 'monitoring', 'somewhere-else'].map((name) => ({
     name,
     labels: { 'kubernetes.io/metadata.name': name },
     outside: true,

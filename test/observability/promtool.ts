@@ -1,0 +1,49 @@
+// Finds promtool: the one in the PATH, or the one of Debian's package, which root gets with apt-get.
+import { execFile } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Runs promtool and returns what it prints. Rejects with what it complains about. */
+export type Promtool = (...parameters: readonly string[]) => Promise<string>;
+
+/** @throws Error with one line that names the ways and why each failed */
+export async function findPromtool(): Promise<Promtool> {
+  const reasons: string[] = [];
+  for (const [way, find] of [
+    ['promtool from the PATH', fromPath],
+    ['prometheus installed with apt-get', install],
+  ] as const) {
+    try {
+      return await find();
+    } catch (error) {
+      const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+      reasons.push(`${way} (${line})`);
+    }
+  }
+  throw new Error(`No promtool for the tests: install prometheus. Tried: ${reasons.join('; ')}`);
+}
+
+async function fromPath(): Promise<Promtool> {
+  await run('promtool', ['--version']);
+  return async (...parameters) => {
+    try {
+      const { stdout } = await run('promtool', [...parameters]);
+      return stdout;
+    } catch (error) {
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+      throw new Error(`promtool ${parameters.join(' ')}:\n${stdout}${stderr}`, { cause: error });
+    }
+  };
+}
+
+async function install(): Promise<Promtool> {
+  if (process.getuid?.() !== 0) throw new Error('needs root on Debian or Ubuntu');
+  await access('/usr/bin/apt-get');
+  // RUNLEVEL=1 keeps the package from starting a server of its own.
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  await run('apt-get', ['update', '-q'], { env: environment });
+  await run('apt-get', ['install', '-qy', '--no-install-recommends', 'prometheus'], { env: environment });
+  return fromPath();
+}
