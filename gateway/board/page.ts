@@ -20,10 +20,40 @@ export function boardPage(): string {
 <section id="figures" hidden>
 <h2>Services</h2>
 <ul id="services"></ul>
-<h2>The last minute</h2>
+<div id="shop" hidden>
+<div class="wide"><table>
+<thead><tr><th>Process</th><th>Replicas</th><th>Requests</th><th>Failed</th><th>Half within</th><th>99 % within</th><th>Events wait since</th></tr></thead>
+<tbody id="processes"></tbody>
+</table></div>
+<h2>Queues</h2>
+<div class="wide"><table>
+<thead><tr><th>Consumer</th><th>Waiting</th><th>Delayed</th><th>Dead letters</th></tr></thead>
+<tbody id="queues"></tbody>
+</table></div>
+<h2>Orders and stock</h2>
+<div class="wide"><table>
+<thead><tr><th>The newest orders</th><th></th></tr></thead>
+<tbody id="orders"></tbody>
+</table><table>
+<thead><tr><th>Stock moved</th><th>Units</th></tr></thead>
+<tbody id="stock"></tbody>
+</table></div>
+<p id="within"></p>
+</div>
+<h2>Requests in the last minute</h2>
 <div class="wide"><table>
 <thead><tr><th>Operation</th><th>Requests</th><th>Refused</th><th>Failed</th><th>Half within</th><th>99 % within</th></tr></thead>
 <tbody id="operations"></tbody>
+</table></div>
+<h2>One order</h2>
+<form id="find">
+<label>Order <input name="order" autocomplete="off" required></label>
+<button>Show what happened</button>
+</form>
+<p id="found" role="status"></p>
+<div class="wide" id="trace" hidden><table>
+<thead><tr><th>Time</th><th>Service</th><th>What</th><th>Trace</th><th>Request</th></tr></thead>
+<tbody id="steps"></tbody>
 </table></div>
 </section>
 </main>`;

@@ -1,6 +1,9 @@
 // Policy `board`: the picture of the running shop for operators, and the stream of figures behind it.
 import { Problem } from '@shop/shared/protocol';
+import { isId } from '@shop/shared/runtime';
+import { Figures, type MetricsAddresses } from '../board/figures.ts';
 import { boardPage, boardPolicy } from '../board/page.ts';
+import { traceOrder } from '../board/trace.ts';
 import type { Traffic } from '../board/traffic.ts';
 import { commonHeaders, sendDocument } from './answer.ts';
 import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
@@ -12,24 +15,44 @@ const longest = 5 * 60_000;
 const mostStreams = 50;
 
 /**
- * The page is for anybody and shows nothing by itself. `/board/events` gives away the state of the shop and nothing else:
- * its pipeline must ask for a token first.
+ * The page is for anybody and shows nothing by itself. `/board/events` and `/board/orders/…` give away the state of the shop and of
+ * an order: their pipeline must ask for a token first.
  * @param traffic undefined when the board is off: then there is nothing at its address
+ * @param metrics where the processes offer their metrics; without it the board shows what the gateway itself knows
  */
-export function board(services: ServiceDirectory, traffic: Traffic | undefined, draining: () => boolean): Policy {
+export function board(
+  services: ServiceDirectory,
+  traffic: Traffic | undefined,
+  draining: () => boolean,
+  metrics: MetricsAddresses = [],
+): Policy {
   let streams = 0;
+  let figures = new Figures(metrics);
+  let looking: NodeJS.Timeout | undefined;
+
+  /** The processes are asked only while somebody looks, and once for all who do. */
+  const startLooking = (): void => {
+    figures = new Figures(metrics);
+    const look = (): void => void figures.look();
+    look();
+    looking = setInterval(look, every);
+  };
 
   const stream = (request: GatewayRequest, response: GatewayResponse, from: Traffic): void => {
-    if (!request.identified) throw new Error('the stream of the board was reached without authenticate');
     if (streams >= mostStreams)
       throw new Problem('service-unavailable', 'Too many boards are open.', { headers: { 'Retry-After': '60' } });
+    if (streams === 0 && metrics.length > 0) startLooking();
     streams += 1;
     const headers = [...commonHeaders(request), 'Content-Type', 'text/event-stream', 'Cache-Control', 'no-store'];
     response.writeHead(200, headers);
     const began = performance.now();
     const send = (): void => {
       const now = performance.now();
-      const state = { services: Object.fromEntries(services.states), operations: from.figures(now) };
+      const state = {
+        services: Object.fromEntries(services.states),
+        operations: from.figures(now),
+        shop: figures.figures(),
+      };
       response.write(`data: ${JSON.stringify(state)}\n\n`);
       if (draining() || now - began > longest) response.end();
     };
@@ -37,8 +60,15 @@ export function board(services: ServiceDirectory, traffic: Traffic | undefined, 
     response.once('close', () => {
       clearInterval(timer);
       streams -= 1;
+      if (streams === 0) clearInterval(looking);
     });
     send();
+  };
+
+  const showOrder = async (request: GatewayRequest, response: GatewayResponse, id: string): Promise<void> => {
+    if (!isId(id)) throw new Problem('not-found', 'There is no such order.');
+    const text = JSON.stringify(await traceOrder(services, request, id));
+    sendDocument(request, response, { text, headers: ['Cache-Control', 'no-store'] });
   };
 
   return {
@@ -46,16 +76,22 @@ export function board(services: ServiceDirectory, traffic: Traffic | undefined, 
     schema: actionSchema('board'),
     policy() {
       const text = boardPage();
-      return (request, response) => {
+      return (request, response, next) => {
         if (traffic === undefined) throw new Problem('not-found', 'There is nothing at this address.');
-        const isStream = request.path === '/board/events';
-        const allowed = isStream ? ['GET'] : ['GET', 'HEAD'];
+        const isPage = request.path === '/board';
+        const allowed = isPage ? ['GET', 'HEAD'] : ['GET'];
         if (!allowed.includes(request.method ?? '')) {
           const headers = { Allow: allowed.join(', ') };
           throw new Problem('method-not-allowed', `The method ${request.method} is not supported here.`, { headers });
         }
-        if (isStream) stream(request, response, traffic);
-        else sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: boardPolicy });
+        if (isPage) {
+          sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: boardPolicy });
+          return;
+        }
+        if (!request.identified) throw new Error('the figures of the board were reached without authenticate');
+        const [, id] = /^\/board\/orders\/([^/]+)$/.exec(request.path) ?? [];
+        if (id === undefined) stream(request, response, traffic);
+        else showOrder(request, response, id).catch(next);
       };
     },
   };

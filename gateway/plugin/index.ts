@@ -1,6 +1,7 @@
 // The shop's plugin for express-gateway: one guard in front of everything, and one policy per file.
 import type { TokenVerifier } from '@shop/shared/auth';
 import type { Log } from '@shop/shared/runtime';
+import type { MetricsAddresses } from '../board/figures.ts';
 import { Traffic } from '../board/traffic.ts';
 import { authenticate } from './authenticate.ts';
 import { board } from './board.ts';
@@ -23,8 +24,9 @@ export interface PluginOptions {
   readonly counters: Counters;
   readonly guard: GuardOptions;
   readonly draining: () => boolean;
-  /** Whether operators may look at the board. */
+  /** Whether operators may look at the board, and where it finds the metrics of all processes. */
   readonly board: boolean;
+  readonly metrics?: MetricsAddresses | undefined;
   readonly log: Log;
 }
 
@@ -54,7 +56,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     health(services, options.draining),
     problemPages(),
     docs(options.folder),
-    board(services, traffic, options.draining),
+    board(services, traffic, options.draining, options.metrics),
   ];
   return {
     name: 'shop',

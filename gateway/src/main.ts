@@ -30,6 +30,7 @@ await runProcess('gateway', async (life) => {
     guard: config,
     draining: () => draining,
     board: config.board === 'on',
+    metrics: config.metrics,
     log,
   });
   life.onStop('services', () => plugin.services.close());

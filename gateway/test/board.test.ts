@@ -3,11 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Traffic } from '../board/traffic.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
+import { type StubService, startStub } from './stub-service.ts';
 
 const folder = fileURLToPath(new URL('../config', import.meta.url));
 
 let gateway: TestGateway | undefined;
-afterEach(() => gateway?.stop());
+let orders: StubService | undefined;
+afterEach(async () => {
+  await gateway?.stop();
+  await orders?.close();
+  orders = undefined;
+});
 
 async function startReal(environment: Record<string, string> = {}): Promise<TestGateway> {
   gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder, ...environment });
@@ -55,6 +61,113 @@ describe('the board', () => {
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
     expect((await fetch(`${url}/board`)).status).toBe(404);
     expect((await fetch(`${url}/board/events`, { headers })).status).toBe(404);
+  });
+});
+
+/** What orders says of itself after so many requests. */
+const metrics = (
+  requests: number,
+  failed: number,
+  reserved: number,
+): string => `# TYPE http_server_request_duration histogram
+http_server_request_duration_count{http_response_status_code="200",service_name="orders"} ${requests}
+http_server_request_duration_count{http_response_status_code="503",service_name="orders"} ${failed}
+http_server_request_duration_bucket{http_response_status_code="200",service_name="orders",le="0.01"} ${requests / 2}
+http_server_request_duration_bucket{http_response_status_code="200",service_name="orders",le="0.1"} ${requests}
+http_server_request_duration_bucket{http_response_status_code="200",service_name="orders",le="+Inf"} ${requests}
+shop_outbox_lag{service_name="orders"} 1.5
+shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="waiting"} 3
+shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="delayed"} 2
+shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="dead"} 1
+shop_orders_newest{shop_status="pending"} 7
+shop_stock_movements_total{shop_kind="reserved"} ${reserved}
+`;
+
+describe('the figures of all processes', () => {
+  it('say how each of them is, and what changed since somebody looks', async () => {
+    orders = await startStub();
+    let text = metrics(10, 0, 5);
+    orders.answer = (_request, response) => {
+      response.setHeader('Content-Type', 'text/plain').end(text);
+    };
+    const { issuer, url } = await startReal({
+      METRICS_URLS: `orders=${orders.url}/metrics,catalogue=http://127.0.0.1:9/metrics`,
+    });
+    const token = await issuer.sign({ scopes: ['orders:read-all'] });
+    const response = await fetch(`${url}/board/events`, { headers: { Authorization: `Bearer ${token}` } });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const next = async (): Promise<{ shop?: { within: number; processes: { requests: number }[] } }> =>
+      JSON.parse(((await reader?.read())?.value ?? '').replace(/^data: /, ''));
+    let { shop } = await next();
+    while (shop === undefined) ({ shop } = await next());
+    text = metrics(110, 4, 25);
+    while (shop?.processes[0]?.requests === 0) ({ shop } = await next());
+    expect(shop).toMatchObject({
+      processes: [
+        { process: 'orders', replicas: 1, requests: 104, failed: 4, half: 10, most: 100, lag: 1.5 },
+        { process: 'catalogue', replicas: 0, requests: 0 },
+      ],
+      queues: [{ consumer: 'orders.effects', waiting: 3, delayed: 2, dead: 1 }],
+      orders: { pending: 7 },
+      stock: { reserved: 20 },
+    });
+    await reader?.cancel();
+  });
+});
+
+describe('the trace of an order', () => {
+  const id = '01a1fd73-5e3e-74c8-9e75-bb405acc89fd';
+
+  it('is put together from the services, with the token of the operator', async () => {
+    const { client, issuer, service } = await startReal();
+    service.answer = (request, response) => {
+      const body = request.url?.startsWith('/internal/orders/')
+        ? { orderId: id, reservationId: 'r', status: 'cancelled', steps: [{ at: '2', what: 'cancelled' }] }
+        : {
+            steps: [
+              { at: '1', what: 'reserved' },
+              { at: '3', what: 'released' },
+            ],
+          };
+      response.end(JSON.stringify(body));
+    };
+    const token = await issuer.sign({ scopes: ['orders:read-all'] });
+    const { status, body } = await client.get(`/board/orders/${id}`, { token });
+    expect([status, body]).toEqual([
+      200,
+      {
+        orderId: id,
+        status: 'cancelled',
+        steps: [
+          { service: 'catalogue', at: '1', what: 'reserved' },
+          { service: 'orders', at: '2', what: 'cancelled' },
+          { service: 'catalogue', at: '3', what: 'released' },
+        ],
+      },
+    ]);
+    expect(service.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${token}`, `Bearer ${token}`]);
+    expect(service.seen.map(({ url }) => url)).toEqual([
+      `/internal/orders/${id}/trace`,
+      '/internal/reservations/r/trace',
+    ]);
+  });
+
+  it('is for staff, and for orders that there are', async () => {
+    const { client, issuer, service } = await startReal();
+    expect((await client.get(`/board/orders/${id}`)).status).toBe(401);
+    const customer = await issuer.sign({ scopes: [] });
+    expect((await client.get(`/board/orders/${id}`, { token: customer })).status).toBe(403);
+    const token = await issuer.sign({ scopes: ['orders:read-all'] });
+    expect((await client.get('/board/orders/nonsense', { token })).status).toBe(404);
+    expect(service.seen).toEqual([]);
+    service.answer = (_request, response) => {
+      response.writeHead(404).end('{}');
+    };
+    expect((await client.get(`/board/orders/${id}`, { token })).status).toBe(404);
+    service.answer = (_request, response) => {
+      response.writeHead(500).end('{}');
+    };
+    expect((await client.get(`/board/orders/${id}`, { token })).status).toBe(503);
   });
 });
 

@@ -40,7 +40,7 @@ it(
     const logIn = async (): Promise<void> => {
       await page.locator('input[name=email]').fill(email);
       await page.locator('input[name=password]').fill(password);
-      await page.locator('button').click();
+      await page.locator('#log-in button').click();
     };
     await page.goto('/board');
     await logIn();
@@ -55,6 +55,28 @@ it(
     await Array.fromAsync(client.products({ price: { gte: 10 } }, { limit: 50 }));
     await row.waitFor();
     expect(Number(await row.locator('td').nth(1).textContent())).toBeGreaterThan(1);
+    await page
+      .locator('#processes tr', { hasText: 'notifications' })
+      .locator('td', { hasText: /^1$/ })
+      .first()
+      .waitFor();
+    await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
+
+    const products = await fetch(`${shop.url}/v1/products?status=active&limit=1`);
+    const { items } = (await products.json()) as { items: { id: string }[] };
+    const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
+    const placed = await fetch(`${shop.url}/v1/orders`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ items: [{ productId: items[0]?.id, quantity: 1 }] }),
+    });
+    const { id } = (await placed.json()) as { id: string };
+    await page.locator('input[name=order]').fill(id);
+    await page.locator('#find button').click();
+    await page.locator('#found', { hasText: `Order ${id} is pending.` }).waitFor();
+    await page.locator('#steps tr', { hasText: 'pending by customer' }).waitFor();
+    await page.locator('#steps tr', { hasText: 'reserved 1 of' }).waitFor();
+    await page.locator('#stock tr', { hasText: /reserved\s*[1-9]/ }).waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     expect(complaints).toEqual([]);
   },

@@ -25,7 +25,69 @@ function element(name, text, className = '') {
   return made;
 }
 
-function show({ services, operations }) {
+function rows(id, all) {
+  at(id).replaceChildren(
+    ...all.map((cells) => {
+      const row = document.createElement('tr');
+      row.append(...cells.map(([text, ill]) => element('td', text, ill ? 'ill' : '')));
+      return row;
+    }),
+  );
+}
+
+/** Seconds that an event may wait before somebody should look; as the alert has it. */
+const longestLag = 30;
+
+function showShop({ within, processes, queues, orders, stock }) {
+  rows(
+    'processes',
+    processes.map(({ process, replicas, requests, failed, half, most, lag }) => [
+      [process],
+      [replicas, replicas === 0],
+      [requests],
+      [failed, failed > 0],
+      [`${half} ms`],
+      [`${most} ms`],
+      [lag === undefined ? '' : `${lag.toFixed(1)} s`, lag > longestLag],
+    ]),
+  );
+  rows(
+    'queues',
+    queues.map(({ consumer, waiting, delayed, dead }) => [[consumer], [waiting], [delayed], [dead, dead > 0]]),
+  );
+  rows(
+    'orders',
+    Object.entries(orders).map((entry) => entry.map((cell) => [cell])),
+  );
+  rows(
+    'stock',
+    Object.entries(stock).map((entry) => entry.map((cell) => [cell])),
+  );
+  at('within').textContent = `Requests and stock: in the last ${within} s.`;
+  at('shop').hidden = false;
+}
+
+async function showOrder(id) {
+  const headers = { Authorization: `Bearer ${tokens.access_token}` };
+  const response = await fetch(`/board/orders/${encodeURIComponent(id)}`, { headers });
+  const answer = await response.json();
+  at('trace').hidden = !response.ok;
+  at('found').textContent = response.ok ? `Order ${answer.orderId} is ${answer.status}.` : answer.detail;
+  if (!response.ok) return;
+  rows(
+    'steps',
+    answer.steps.map(({ at: time, service, what, traceId = '', requestId = '' }) => [
+      [time],
+      [service],
+      [what],
+      [traceId],
+      [requestId],
+    ]),
+  );
+}
+
+function show({ services, operations, shop }) {
+  if (shop !== undefined) showShop(shop);
   const up = (ready) => (ready ? 'ready' : 'not ready: look at its log and at /health/ready');
   at('services').replaceChildren(
     ...Object.entries(services).map(([name, ready]) => element('li', `${name}: ${up(ready)}`, ready ? 'well' : 'ill')),
@@ -74,6 +136,13 @@ async function keepFollowing() {
     }
   }
 }
+
+at('find').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  await showOrder(new FormData(event.target).get('order').trim()).catch(() => {
+    at('found').textContent = 'The gateway does not answer. Try again.';
+  });
+});
 
 at('log-in').addEventListener('submit', async (event) => {
   event.preventDefault();

@@ -7,6 +7,7 @@ import { listProducts } from './list-products.ts';
 import { releaseReservation } from './release-reservation.ts';
 import { reserveStock } from './reserve-stock.ts';
 import { searchProducts } from './search-products.ts';
+import { traceReservation } from './trace-reservation.ts';
 import { updateProduct } from './update-product.ts';
 
 export const operations: Operations<CatalogueContext> = {
@@ -17,4 +18,5 @@ export const operations: Operations<CatalogueContext> = {
   updateProduct,
   reserveStock,
   releaseReservation,
+  traceReservation,
 };

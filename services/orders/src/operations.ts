@@ -10,6 +10,7 @@ import { listOrders } from './list-orders.ts';
 import { processOrder } from './process-order.ts';
 import { settleReservation } from './settle-reservation.ts';
 import { shipOrder } from './ship-order.ts';
+import { traceOrder } from './trace-order.ts';
 
 export const operations: Operations<OrdersContext> = {
   createOrder,
@@ -21,4 +22,5 @@ export const operations: Operations<OrdersContext> = {
   shipOrder,
   deliverOrder,
   settleReservation,
+  traceOrder,
 };

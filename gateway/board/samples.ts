@@ -1,0 +1,20 @@
+// Reads the metrics that a process offers to Prometheus (its text format, version 0.0.4).
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+const label = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+
+export function readSamples(text: string): Sample[] {
+  return text.split('\n').flatMap((row): Sample[] => {
+    const [, name, inside = '', figure = ''] = line.exec(row) ?? [];
+    const value = figure === '+Inf' ? Number.POSITIVE_INFINITY : Number(figure);
+    if (name === undefined || Number.isNaN(value)) return [];
+    const labels = Object.fromEntries([...inside.matchAll(label)].map(([, key = '', text = '']) => [key, text]));
+    return [{ name, labels, value }];
+  });
+}

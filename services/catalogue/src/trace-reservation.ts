@@ -1,0 +1,28 @@
+// GET /internal/reservations/{reservationId}/trace: what the catalogue knows of the stock of an order, step by step, for operators.
+import { byTime, eventSteps, toStep } from '@shop/shared/events';
+import { type OperationRequest, Problem, type Reply } from '@shop/shared/http';
+import type { CatalogueContext } from './context.ts';
+
+const movements = `
+  SELECT movement.created_at AS at, NULL AS "requestId", NULL AS traceparent,
+    kind || ' ' || quantity || ' of ' || name || ': ' || stock_after || ' on hand, ' || promised_after || ' promised' AS what
+  FROM stock_ledger AS movement JOIN products ON products.id = product_id
+  WHERE reservation_id = $1`;
+
+/** 404 for an unknown reservation. */
+export async function traceReservation(
+  { path: { reservationId = '' } }: OperationRequest,
+  { database: { pool } }: CatalogueContext,
+): Promise<Reply> {
+  const { rows } = await pool.query<{ state: string; orderId: string | null; changedAt: Date }>(
+    'SELECT state, order_id AS "orderId", changed_at AS "changedAt" FROM reservations WHERE id = $1',
+    [reservationId],
+  );
+  const [reservation] = rows;
+  if (reservation === undefined) throw new Problem('not-found', 'There is no such reservation.');
+  const { state, orderId, changedAt } = reservation;
+  const stock = await pool.query(movements, [reservationId]);
+  const present = { at: changedAt.toISOString(), what: `reservation ${state}` };
+  const steps = byTime(stock.rows.map(toStep), [present], orderId === null ? [] : await eventSteps(pool, orderId));
+  return { status: 200, body: { steps } };
+}
