@@ -1,8 +1,10 @@
 // Collections at a million products: the service beside the floor, beside models, and behind the gateway, in one run.
 import { parseArgs } from 'node:util';
+import { freePorts } from '@shop/shared/embedded';
 import pg from 'pg';
 import { cases, deepPage } from './collections/cases.ts';
 import { load, type Measured } from './collections/load.ts';
+import { startSink } from './collections/sink.ts';
 import { cursorKey, leaveFirstCore, openStage, type Running, start } from './collections/stage.ts';
 
 interface Result extends Measured {
@@ -10,7 +12,7 @@ interface Result extends Measured {
   readonly cpu: number;
 }
 
-type Variant = 'floor' | 'models' | 'service' | 'small' | 'gateway';
+type Variant = 'floor' | 'models' | 'service' | 'observed' | 'small' | 'gateway';
 
 const identity = {
   LOG_LEVEL: 'warn',
@@ -34,9 +36,12 @@ export default async function collections(options: readonly string[]): Promise<v
       rounds: { type: 'string', default: '5' },
       connections: { type: 'string', default: '16' },
       only: { type: 'string' },
+      // The service with telemetry beside the service without it, and nothing else.
+      telemetry: { type: 'boolean', default: false },
     },
   });
   const stage = await openStage();
+  const sink = await startSink();
   const running = new Map<Variant, Running>();
   try {
     const products = Number(values.products);
@@ -52,12 +57,19 @@ export default async function collections(options: readonly string[]): Promise<v
       core,
     );
     running.set('service', service);
+    if (values.telemetry) {
+      const [port] = await freePorts(1);
+      const observed = { METRICS_PORT: String(port), OTEL_EXPORTER_OTLP_ENDPOINT: sink.url };
+      const environment = { ...identity, ...bare, ...observed, EVENTS_URL: large.events };
+      running.set('observed', await start('services/catalogue/src/main.ts', environment, core));
+    }
     const fewer = { ...identity, DATABASE_URL: small.catalogue, EVENTS_URL: small.events };
     running.set('small', await start('services/catalogue/src/main.ts', fewer, core));
     running.set('floor', await start('bench/collections/floor-server.ts', bare, core));
     running.set('models', await start('bench/collections/models-server.ts', bare, core));
     const behind = { ...identity, CATALOGUE_URL: `http://127.0.0.1:${service.port}` };
     running.set('gateway', await start('gateway/src/main.ts', behind, pinned ? '1' : undefined));
+    const wanted = (variant: Variant): boolean => !values.telemetry || variant === 'service' || variant === 'observed';
 
     const cursors = {
       large: await walkTo(service.port, Math.min(deepPage, products / 20 - 1)),
@@ -70,6 +82,7 @@ export default async function collections(options: readonly string[]): Promise<v
       for (const [index, { name }] of cases.entries()) {
         if (values.only && !name.includes(values.only)) continue;
         for (const [variant, server] of running) {
+          if (!wanted(variant)) continue;
           const next = requestOf(variant, index, variant === 'small' ? cursors.small : cursors.large, position);
           const measure = (seconds: number) =>
             load({ port: server.port, next, milliseconds: seconds * 1000, connections: Number(values.connections) });
@@ -83,12 +96,13 @@ export default async function collections(options: readonly string[]): Promise<v
       }
     }
     const results = new Map([...measured].map(([key, list]) => [key, median(list)]));
-    for (const { name } of cases) if (results.has(`${name} floor`)) print(name, results);
+    for (const { name } of cases) if (results.has(`${name} service`)) print(name, results);
     const memory = service.memory();
     console.log(`\nmemory of the service: ${memory.now} MiB resident, ${memory.peak} MiB at most (target: under 200)`);
     verdict(results);
   } finally {
     for (const server of running.values()) await server.stop();
+    sink.stop();
     await stage.close();
   }
 }
@@ -150,6 +164,7 @@ const titles: readonly [Variant, string][] = [
   ['floor', '(a) floor: node:http, pg'],
   ['models', '(a2) express, sequelize models'],
   ['service', '(b) the service'],
+  ['observed', '(b) with telemetry, 5 % sampled'],
   ['small', '(b) at 10,000 products'],
   ['gateway', '(c) through the gateway'],
 ];
@@ -160,7 +175,9 @@ function print(name: string, results: ReadonlyMap<string, Result>): void {
     `\n${name.padEnd(34)}${'req/s'.padStart(9)}${'p50 ms'.padStart(9)}${'p99 ms'.padStart(9)}${'CPU µs'.padStart(9)}${'of floor'.padStart(10)}`,
   );
   for (const [variant, title] of titles) {
-    const { rate, p50, p99, cpu } = results.get(`${name} ${variant}`) ?? nothing;
+    const result = results.get(`${name} ${variant}`);
+    if (result === undefined) continue;
+    const { rate, p50, p99, cpu } = result;
     const cells = [
       rate.toFixed(0).padStart(9),
       p50.toFixed(2).padStart(9),
@@ -175,6 +192,7 @@ function verdict(results: ReadonlyMap<string, Result>): void {
   const rate = (name: string, variant: Variant) => results.get(`${name} ${variant}`)?.rate ?? Number.NaN;
   const [first, deep] = cases.map(({ name }) => name);
   const lines = cases.flatMap(({ name }): [string, number, number][] => [
+    [`${name}: with telemetry to without`, rate(name, 'observed') / rate(name, 'service'), 0.85],
     [`${name}: service to floor`, rate(name, 'service') / rate(name, 'floor'), 0.6],
     [`${name}: service to models`, rate(name, 'service') / rate(name, 'models'), 1.8],
     [`${name}: a million to ten thousand`, rate(name, 'service') / rate(name, 'small'), 0.9],
