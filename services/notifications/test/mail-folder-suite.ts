@@ -1,0 +1,132 @@
+// The whole service with its e-mails as files, on both transports: from the event to the .eml file and the event back.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually, startServices, type TestServices, testBroker } from '@shop/shared/testing';
+import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
+
+export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
+  describe(`notifications on ${kind}`, () => {
+    let services: TestServices;
+    let events: ShopEvents;
+
+    beforeAll(async () => {
+      const broker = kind === 'rabbitmq' ? { eventsUrl: await testBroker() } : {};
+      services = await startServices(['notifications'], broker);
+      events = await joinEvents(broker.eventsUrl ?? services.database.urls.events);
+    }, 120_000);
+
+    afterAll(async () => {
+      await events?.close();
+      await services?.stop();
+    });
+
+    const files = async (orderId: string) =>
+      (await readdir(services.mailFolder)).filter((file) => file.includes(orderId)).sort();
+    const mail = (orderId: string, about: string) =>
+      eventually(async () => {
+        const content = await readFile(join(services.mailFolder, `${orderId}.${about}.eml`), 'utf8');
+        return content.replaceAll('\r\n ', ' ').replaceAll(/: +/g, ': '); // long headers are folded
+      }, 10_000);
+
+    it('writes an e-mail for an order received, shipped and cancelled', async () => {
+      const order = someOrder();
+      await events.send('account.registered.v1', order.account);
+      await events.send('order.created.v1', order.created);
+      const received = await mail(order.orderId, 'order-received');
+      expect(received).toContain('To: Ada Lovelace <ada@example.org>\r\n');
+      expect(received).toContain('From: The Shop <orders@shop.example>\r\n');
+      expect(received).toContain('Subject: We have received your order\r\n');
+      expect(received).toContain(`Message-ID: <order-received.${order.orderId}@shop.example>\r\n`);
+      expect(received).toContain('Auto-Submitted: auto-generated\r\n');
+      expect(received).toContain('2 x Desk lamp  EUR 39.98');
+      expect(received).toContain('Total          EUR 160.48');
+      expect(received).toContain(`Your order number is ${order.orderId}.`);
+
+      await events.send('order.shipped.v1', order.reference, { sequence: 3 });
+      expect(await mail(order.orderId, 'order-shipped')).toContain('Subject: Your order is on its way\r\n');
+      await events.send('order.cancelled.v1', order.cancelled, { sequence: 2 });
+      const cancelled = await mail(order.orderId, 'order-cancelled');
+      expect(cancelled).toContain('Subject: Your order is cancelled\r\n');
+      expect(cancelled).toContain('Reason: ordered twice');
+      expect(await files(order.orderId)).toHaveLength(3);
+    });
+
+    it('tells the shop of each e-mail, with the id of the request that caused it', async () => {
+      const order = someOrder();
+      await events.send('account.registered.v1', order.account);
+      await events.send('order.cancelled.v1', order.cancelled, { requestId: 'request-17' });
+      const told = await eventually(() => {
+        const found = events.told.find(({ orderId }) => orderId === order.orderId);
+        if (found === undefined) throw new Error('not told yet');
+        return found;
+      });
+      expect(told).toEqual({
+        orderId: order.orderId,
+        accountId: order.accountId,
+        kind: 'order-cancelled',
+        outcome: 'done',
+        sentAt: expect.stringMatching(/Z$/),
+      });
+      expect(events.requestIds.get(order.orderId)).toBe('request-17');
+    });
+
+    it('sends one e-mail however often the event comes, also under another id', async () => {
+      const order = someOrder();
+      const id = newId();
+      await events.send('account.registered.v1', order.account);
+      await Promise.all(Array.from({ length: 5 }, () => events.send('order.cancelled.v1', order.cancelled, { id })));
+      await events.send('order.cancelled.v1', order.cancelled);
+      await mail(order.orderId, 'order-cancelled');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(await files(order.orderId)).toEqual([`${order.orderId}.order-cancelled.eml`]);
+      expect(events.told.filter(({ orderId }) => orderId === order.orderId)).toHaveLength(1);
+      const { rows } = await services
+        .service('notifications')
+        .database.query('SELECT status, attempts FROM notifications WHERE order_id = $1', [order.orderId]);
+      expect(rows).toEqual([{ status: 'sent', attempts: 1 }]);
+    });
+
+    it('holds an e-mail whose account is not known yet', async () => {
+      const order = someOrder();
+      await events.send('order.created.v1', order.created);
+      await eventually(async () => {
+        const { rowCount } = await services
+          .service('notifications')
+          .database.query('SELECT 1 FROM notifications WHERE order_id = $1', [order.orderId]);
+        expect(rowCount).toBe(1);
+      });
+      expect(await files(order.orderId)).toEqual([]);
+      await events.send('account.registered.v1', order.account);
+      expect(await mail(order.orderId, 'order-received')).toContain('ada@example.org');
+    });
+
+    it('writes to the newest address, in whatever order the changes arrive', async () => {
+      const order = someOrder();
+      const known = async (sequence: number) =>
+        eventually(async () => {
+          const { rowCount } = await services
+            .service('notifications')
+            .database.query('SELECT 1 FROM inbox WHERE subject = $1', [order.accountId]);
+          expect(rowCount).toBe(sequence);
+        });
+      await events.send('account.updated.v1', { ...order.account, email: 'third@example.org' }, { sequence: 3 });
+      await known(1);
+      await events.send('account.updated.v1', { ...order.account, email: 'second@example.org' }, { sequence: 2 });
+      await events.send('account.registered.v1', { ...order.account, email: 'first@example.org' }, { sequence: 1 });
+      await known(3);
+      await events.send('order.shipped.v1', order.reference);
+      expect(await mail(order.orderId, 'order-shipped')).toContain('To: Ada Lovelace <third@example.org>');
+    });
+
+    it('goes on after it was killed', async () => {
+      const order = someOrder();
+      await events.send('account.registered.v1', order.account);
+      const service = services.service('notifications');
+      await service.kill('SIGKILL');
+      await events.send('order.created.v1', order.created);
+      await service.restart();
+      expect(await mail(order.orderId, 'order-received')).toContain(order.orderId);
+    });
+  });
