@@ -5,7 +5,7 @@ import { contentTooLarge } from './guard.ts';
 
 // A body that is here in whole can be sent twice, is framed by its length whatever the client did, and a slow sender
 // holds no connection to a service. Past this size the memory is worth more than that.
-const collected = 128 * 1024;
+export const collected = 128 * 1024;
 
 /** The whole body, or a stream that refuses to grow past the maximum; undefined when there is none. */
 export type Body = Buffer | AsyncIterable<Buffer> | undefined;
@@ -23,6 +23,7 @@ async function collect(request: GatewayRequest, response: GatewayResponse, maxim
   const coded = request.headers['transfer-encoding'] !== undefined;
   const length = Number(request.headers['content-length'] ?? 0);
   if (!coded && length === 0) return undefined;
+  if (length > maximum) throw contentTooLarge(maximum);
   if (request.expectsContinue) response.writeContinue();
   if (length > collected || (coded && maximum > collected)) return bounded(request, maximum);
   return new Promise((resolve, reject) => {

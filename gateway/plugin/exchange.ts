@@ -25,6 +25,8 @@ export class GatewayRequest extends IncomingMessage {
   /** Where in it the value of `traceparent` is. */
   traceparentAt = 0;
   authorization: string | undefined = undefined;
+  /** The service gets an `Idempotency-Key` with it. */
+  hasIdempotencyKey = false;
   /** Milliseconds on the clock of `performance.now()` at which the answer has to be there. */
   deadline = 0;
   /** The client waits for `100 Continue` before it sends the body. */

@@ -18,25 +18,34 @@ export class FailedAttempts {
     this.#allowed = perMinute;
   }
 
-  /** @throws Problem 429 with `Retry-After` when the e-mail address in the body has failed too often */
+  /**
+   * An attempt counts as failed until its answer says otherwise: many at once are no more than many in a row, and nobody
+   * saves a count by leaving before the answer.
+   * @throws Problem 429 with `Retry-After` when the e-mail address in the body has failed too often
+   */
   async watch(body: unknown, response: GatewayResponse): Promise<void> {
     const email = emailIn(body);
     if (email === undefined) return;
-    const state = await this.#counter.get(email);
-    if (state !== null && state.consumedPoints >= this.#allowed) throw tooMany(Math.ceil(state.msBeforeNext / 1_000));
+    const { consumedPoints, msBeforeNext } = await this.#counter.penalty(email);
+    const refused = consumedPoints > this.#allowed;
     response.once('finish', () => {
       // A counter that cannot be reached has its substitute in memory; a lost count is not worth an error.
-      if (telling.has(response.statusCode)) this.#counter.penalty(email).catch(() => {});
+      if (refused || !telling.has(response.statusCode)) this.#counter.reward(email).catch(() => {});
     });
+    if (refused) throw tooMany(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
   }
 }
+
+// Reads what the service reads: also behind a byte order mark, over which JSON.parse alone would stumble.
+const utf8 = new TextDecoder();
 
 /** The e-mail address as the accounts compare it: NFC, trimmed, lower case. */
 function emailIn(body: unknown): string | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
-    const { email } = JSON.parse(body.toString('utf8')) as { email?: unknown };
-    return typeof email === 'string' ? email.normalize('NFC').trim().toLowerCase().slice(0, 254) : undefined;
+    const { email } = JSON.parse(utf8.decode(body)) as { email?: unknown };
+    if (typeof email !== 'string') return undefined;
+    return email.normalize('NFC').trim().toLowerCase().normalize('NFC').slice(0, 254);
   } catch {
     // What is no JSON is the service's to refuse.
     return undefined;

@@ -88,8 +88,11 @@ async function attempt(
   } catch (failure) {
     if (failure instanceof RelayFailure) {
       measured.end(undefined, failure);
-      address.failed();
-      service.breaker.failed(performance.now());
+      // A client that is slow with its body, or leaves in the middle of it, says nothing about the service.
+      if (request.complete) {
+        address.failed();
+        service.breaker.failed(performance.now());
+      }
     }
     throw failure;
   }
@@ -107,7 +110,7 @@ function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | unde
 /** Once more, when the service cannot have seen it, or seeing it twice is harmless; never when it was late. */
 function mayRepeat(request: GatewayRequest, body: Body, { sent, late }: RelayFailure): boolean {
   const whole = body === undefined || Buffer.isBuffer(body);
-  const harmless = safe.has(request.method ?? '') || request.headers['idempotency-key'] !== undefined;
+  const harmless = safe.has(request.method ?? '') || request.hasIdempotencyKey;
   return whole && !late && (!sent || harmless);
 }
 

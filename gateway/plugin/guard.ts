@@ -34,6 +34,7 @@ export function guard(options: GuardOptions): Middleware {
     const fields = readHeaderFields(request.rawHeaders, options.maximumHeader);
     request.forwardable = fields.forwardable;
     request.authorization = fields.single.get('authorization');
+    request.hasIdempotencyKey = fields.single.has('idempotency-key');
     readAddress(request, fields, options.trustedProxies);
     request.path = readTarget(request.url ?? '', options.maximumTarget);
     if (!methods.has(request.method ?? '')) {
@@ -50,12 +51,11 @@ export function guard(options: GuardOptions): Middleware {
 
 /** The client is the address that the outermost trusted proxy saw; everything left of it anybody could have written. */
 function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxies: number): void {
-  const remote = request.socket.remoteAddress ?? '';
-  request.client = remote.startsWith('::ffff:') ? remote.slice(7) : remote;
+  request.client = plainAddress(request.socket.remoteAddress ?? '');
   if (trustedProxies > 0) {
     const seen = fields.forwardedFor.split(',').map((address) => address.trim());
     const outermost = seen.slice(-trustedProxies)[0];
-    if (outermost !== undefined && isIP(outermost) !== 0) request.client = outermost;
+    if (outermost !== undefined && isIP(outermost) !== 0) request.client = plainAddress(outermost);
     request.scheme = fields.forwardedProto === 'https' ? 'https' : 'http';
   }
   const host = fields.single.get('host');
@@ -64,6 +64,11 @@ function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxi
   request.forwardable.push('x-forwarded-for', request.client, 'x-forwarded-proto', request.scheme);
   request.forwardable.push('x-forwarded-host', host, 'x-request-id', request.id);
   request.traceparentAt = request.forwardable.push('traceparent', request.traceparent) - 1;
+}
+
+/** An IPv4 address without the IPv6 prefix that a socket for both writes before it (RFC 4291 section 2.5.5.2). */
+function plainAddress(address: string): string {
+  return /^::ffff:(?=\d+\.)/i.test(address) ? address.slice(7) : address;
 }
 
 /** One reading of where the body ends (RFC 9112 section 6.3). Node has refused both framings together already. */

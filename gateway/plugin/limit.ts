@@ -1,7 +1,7 @@
 // Policy `limit`: how often one account, or one address without an account, may ask for one operation.
 import { isIPv6 } from 'node:net';
 import { Allowance, type Rate } from './allowance.ts';
-import { bodyOf } from './collect-body.ts';
+import { bodyOf, collected } from './collect-body.ts';
 import type { Counters } from './counters.ts';
 import type { GatewayRequest, GatewayResponse, Policy } from './exchange.ts';
 import { FailedAttempts } from './failed-attempts.ts';
@@ -56,7 +56,10 @@ export function limit(counters: Counters, maximumBody: number, known: ReadonlySe
         allowances.set(id, allowance);
         await allowance.take(request, callerKey(request));
         const watched = failures.get(id);
-        if (watched !== undefined) await watched.watch(await bodyOf(request, response, maximumBody), response);
+        if (watched === undefined) return;
+        // Taken in whole: a body that streams through cannot be watched.
+        const body = await bodyOf(request, response, Math.min(maximumBody, collected));
+        await watched.watch(body, response);
       };
       return (request, response, next) => {
         check(request, response).then(() => next(), next);

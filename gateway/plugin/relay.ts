@@ -30,6 +30,9 @@ const keptFields = new Set([
   'strict-transport-security',
 ]);
 
+// So much of an answer is held for a client that does not read: a service's connection is worth more than the memory.
+const heldForClient = 256 * 1024;
+
 /** Why an attempt brought no answer, and whether the service can have seen the request. */
 export class RelayFailure extends Error {
   readonly sent: boolean;
@@ -101,7 +104,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#response.write(chunk) || this.#waits) return;
+    if (this.#response.write(chunk) || this.#waits || this.#response.writableLength < heldForClient) return;
     this.#waits = true;
     controller.pause();
     this.#response.once('drain', () => {

@@ -11,6 +11,8 @@ import type { GuardOptions } from '../plugin/guard.ts';
 /** Milliseconds for a client to deliver a whole request. */
 const arrival = 10_000;
 const idle = 60_000;
+/** Requests that a connection may send before the first of them is answered: each holds memory until its turn. */
+const sentAhead = 100;
 /** From the signal to the end of the last running request. */
 const stopWithin = 9_500;
 
@@ -26,21 +28,36 @@ const options = {
   noDelay: true,
 };
 
+/** What a connection has asked and not been answered. An idle connection keeps nothing of its last request. */
+interface Unanswered {
+  last: GatewayResponse;
+  count: number;
+}
+
 /** The server, not listening yet. Whatever goes wrong on it is answered with a problem document. */
 export function createGatewayServer(handle: Middleware, limits: GuardOptions, log: Log): Server<typeof GatewayRequest> {
   // Room for the longest target and the largest header section together: the guard tells which of the two was too long.
   const maxHeaderSize = limits.maximumHeader + limits.maximumTarget;
-  const answering = new WeakMap<Socket, GatewayResponse>();
+  const asked = new WeakMap<Socket, Unanswered>();
   const refused = new WeakSet<Socket>();
 
   const take = (request: GatewayRequest, response: GatewayResponse): void => {
     // A request that was sent ahead waits: Node parses it at once, but the one before it may end the connection, and what
     // will not be answered must not be done.
     const { socket } = request;
-    const running = answering.get(socket);
-    answering.set(socket, response);
-    // An idle connection keeps nothing of its last request.
-    response.once('close', () => answering.get(socket) === response && answering.delete(socket));
+    const known = asked.get(socket);
+    if (known !== undefined && known.count > sentAhead) socket.destroy();
+    // Node goes on parsing what had arrived before.
+    if (socket.destroyed) return;
+    const running = known?.last;
+    const unanswered = known ?? { last: response, count: 0 };
+    unanswered.last = response;
+    unanswered.count += 1;
+    asked.set(socket, unanswered);
+    response.once('close', () => {
+      unanswered.count -= 1;
+      if (unanswered.count === 0) asked.delete(socket);
+    });
     if (running === undefined || running.writableFinished) run(request, response);
     else running.once('close', () => (socket.writable ? run(request, response) : response.destroy()));
   };
@@ -75,7 +92,7 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
       return;
     }
     // An answer may be under way for an earlier request of this connection: this refusal is not its answer.
-    const running = answering.get(socket);
+    const running = asked.get(socket)?.last;
     if (running === undefined || running.writableFinished) refuse(socket, problemOf(error, limits));
     else if (running.req.complete) running.once('close', () => refuse(socket, problemOf(error, limits)));
     else if (running.headersSent) socket.destroy();

@@ -111,6 +111,30 @@ describe('limits of size and time', () => {
   });
 });
 
+describe('requests that are sent ahead', () => {
+  const get = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n';
+
+  it('are answered one after the other', async () => {
+    const { answers, closed } = await sendRaw(gateway.port, get.repeat(60), 1_000);
+    expect(answers.map(({ status }) => status)).toEqual(new Array(60).fill(200));
+    expect(closed).toBe(false);
+  });
+
+  it('end the connection when they are too many, and none that waited is done', async () => {
+    const before = gateway.service.seen.length;
+    const answer = gateway.service.answer;
+    gateway.service.answer = () => {};
+    try {
+      const { closed } = await sendRaw(gateway.port, get.repeat(500), 5_000);
+      expect(closed).toBe(true);
+      expect(gateway.service.seen.length).toBeLessThanOrEqual(before + 1);
+    } finally {
+      gateway.service.answer = answer;
+    }
+    expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
+  });
+});
+
 describe('what reaches the service', () => {
   it('is none of what a client says about itself', async () => {
     await gateway.client.get('/v1/products', {

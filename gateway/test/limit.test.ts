@@ -68,6 +68,13 @@ describe('100 a second and 100 in reserve', () => {
     expect(await gateway.client.get('/v1/products', from('2001:db8:1:3::1'))).toMatchObject({ status: 200 });
   });
 
+  it('count an IPv4 address by itself, also where a proxy writes it as IPv6', async () => {
+    const answers = await all(330, () => gateway.client.get('/v1/products', from('::ffff:203.0.113.20')));
+    expect(statuses(answers)[429]).toBeGreaterThan(0);
+    expect(await gateway.client.get('/v1/products', from('::ffff:203.0.113.21'))).toMatchObject({ status: 200 });
+    expect(await gateway.client.get('/v1/products', from('203.0.113.20'))).toMatchObject({ status: 429 });
+  });
+
   it('stand on every answer', async () => {
     const { headers } = await gateway.client.get('/v1/products', from('203.0.113.4'));
     expect(headers).toMatchObject({
@@ -119,6 +126,65 @@ describe('log-in and registration', () => {
     });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(30);
     expect(await logIn('berta@shop.test', '192.0.2.100')).toMatchObject({ status: 401 });
+  });
+
+  it('refuse the same of many attempts at once', async () => {
+    refuse();
+    const answers = await all(60, (index) => logIn('dora@shop.test', `192.0.2.${index + 110}`));
+    expect(statuses(answers)).toEqual({ 401: 30, 429: 30 });
+  });
+
+  it('count an attempt whose answer nobody waits for', async () => {
+    let seen = 0;
+    gateway.service.answer = () => {
+      seen += 1;
+    };
+    const leaving = new AbortController();
+    const left = all(30, async (index) => {
+      const headers = { 'X-Forwarded-For': `192.0.2.${index + 170}`, 'Content-Type': 'application/json' };
+      const body = JSON.stringify({ email: 'emil@shop.test', password: 'p' });
+      return fetch(`${gateway.url}/v1/tokens`, { method: 'POST', headers, body, signal: leaving.signal });
+    });
+    const outcome = expect(left).rejects.toThrow('abort');
+    await eventually(() => expect(seen).toBe(30));
+    leaving.abort();
+    await outcome;
+    refuse();
+    expect(await logIn('emil@shop.test', '192.0.2.201')).toMatchObject({ status: 429 });
+  });
+
+  it('read an e-mail address behind a byte order mark, as the service does', async () => {
+    refuse();
+    const attempt = (index: number) =>
+      gateway.client.post('/v1/tokens', {
+        rawBody: `\ufeff${JSON.stringify({ email: 'frida@shop.test' })}`,
+        ...from(`192.0.2.${index + 202}`),
+      });
+    expect(statuses(await all(31, attempt))).toEqual({ 401: 30, 429: 1 });
+  });
+
+  it('are watched in whole also where bodies may be larger', async () => {
+    const large = await startGateway({ TRUSTED_PROXIES: '1', BODY_LIMIT: String(1 << 20) });
+    try {
+      large.service.answer = gateway.service.answer;
+      const attempt = (index: number, padding: number) => {
+        const text = JSON.stringify({ email: 'gerd@shop.test' });
+        const chunks = new ReadableStream({
+          start(controller) {
+            controller.enqueue(new TextEncoder().encode(text.padEnd(padding)));
+            controller.close();
+          },
+        });
+        const headers = { 'X-Forwarded-For': `192.0.2.${index}`, 'Content-Type': 'application/json' };
+        const request = { method: 'POST', headers, body: chunks, duplex: 'half' };
+        return fetch(`${large.url}/v1/tokens`, request as RequestInit);
+      };
+      const answers = await all(31, (index) => attempt(index, 100));
+      expect(statuses(answers)).toEqual({ 401: 30, 429: 1 });
+      expect((await attempt(32, 200_000)).status).toBe(413);
+    } finally {
+      await large.stop();
+    }
   });
 
   it('do not count what succeeds', async () => {

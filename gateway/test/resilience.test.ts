@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
+import { sendRaw } from './raw.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 import { type StubService, startStub } from './stub-service.ts';
 
@@ -92,6 +93,16 @@ describe('several addresses', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 502]);
     expect(answers.find(({ status }) => status === 502)?.body).toMatchObject({ code: 'bad-gateway' });
     expect(two.seen).toHaveLength(1);
+  });
+
+  it('nor is one whose idempotency key never reaches the service', async () => {
+    breakOff(one);
+    two.seen.length = 0;
+    const body = '{"a":1}';
+    const named = `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close, Idempotency-Key\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const exchanges = [await sendRaw(gateway.port, named), await sendRaw(gateway.port, named)];
+    expect(exchanges.map(({ answers }) => answers[0]?.status).sort()).toEqual([200, 502]);
+    expect(two.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
   });
 
   it('an address that refuses connections costs no request, whatever the method', async () => {
@@ -207,6 +218,20 @@ describe('a service that is away', () => {
 });
 
 describe('a large body, where it is allowed', () => {
+  it('whose sender is too slow says nothing about the service', async () => {
+    const large = await startGateway({ BODY_LIMIT: String(64 << 20), REQUEST_TIMEOUT_MS: '500' });
+    try {
+      large.service.answer = (_request, response) => void response.end('{}');
+      const part = `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: ${1 << 20}\r\n\r\nhalf`;
+      const exchanges = await Promise.all(Array.from({ length: 25 }, () => sendRaw(large.port, part, 5_000)));
+      expect(exchanges.map(({ answers }) => answers[0]?.status)).toEqual(new Array(25).fill(504));
+      expect(await large.client.post('/v1/products/search', { body: {} })).toMatchObject({ status: 200 });
+      expect(large.output()).not.toContain('address ejected');
+    } finally {
+      await large.stop();
+    }
+  });
+
   it('streams to the service with its length', async () => {
     const large = await startGateway({ BODY_LIMIT: String(64 << 20) });
     try {

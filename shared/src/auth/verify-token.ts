@@ -38,7 +38,8 @@ interface Verified {
 const tokenType = 'at+jwt';
 const clockTolerance = 5;
 const maximumVerified = 10_000;
-const bearer = /^bearer +([^ ]+)$/i;
+// Cached under the token alone: the header around it can be written in any number of ways.
+const bearer = /^bearer {1,8}([^ ]+)$/i;
 const required = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'accountId'];
 
 /** A verifier for access tokens of one issuer, with the algorithm, issuer, audience and type pinned. */
@@ -71,18 +72,18 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   return {
     async verify(authorization) {
       if (authorization === undefined) return undefined;
-      const known = verified.get(authorization);
+      const token = bearer.exec(authorization)?.[1];
+      if (token === undefined) throw invalidToken('The Authorization header holds no bearer token.');
+      const known = verified.get(token);
       if (known !== undefined) {
         // A cached answer ends with its token, and with its key: a revoked or replaced key is another object or none.
         if (known.until > Date.now() / 1000 && keys.current(known.kid) === known.key) return known.caller;
-        verified.delete(authorization);
+        verified.delete(token);
       }
-      const token = bearer.exec(authorization)?.[1];
-      if (token === undefined) throw invalidToken('The Authorization header holds no bearer token.');
       const fresh = await check(token);
       const oldest = verified.size < maximumVerified ? undefined : verified.keys().next().value;
       if (oldest !== undefined) verified.delete(oldest);
-      verified.set(authorization, fresh);
+      verified.set(token, fresh);
       return fresh.caller;
     },
     close: () => keys.close(),
