@@ -1,10 +1,9 @@
-// The import of a file: new, changed and equal products, every refusal, an interruption, and the way out and back in again.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+// The import of a file: new, changed and equal products, every refusal, and an interruption.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { createTestDatabase } from '@shop/shared/testing';
 import { type Run, readReport, runFileCommand } from './file-commands.ts';
 import { type Inventory, startInventory } from './inventory.ts';
 import { staffToken } from './products.ts';
@@ -254,48 +253,5 @@ describe('an import', () => {
     ['none.xlsx', /the name of .* must end in \.csv or \.ndjson/],
   ])('of %s says what is wrong', async (name, complaint) => {
     expect(await bring(join(folder, name))).toMatchObject({ code: 1, complaints: expect.stringMatching(complaint) });
-  });
-});
-
-describe('an export', () => {
-  it.each(['csv', 'ndjson'])('as %s is what an import takes back, here and in another shop', async (format) => {
-    const odd = {
-      ...cup,
-      externalKey: 'ODD, "1"',
-      name: ' a "b", c ',
-      description: 'two\nlines\r\nand, more',
-      price: 0,
-    };
-    await importLines(
-      odd,
-      { ...cup, stock: 3, rating: 0, status: 'pending' },
-      { ...cup, externalKey: '007', price: 0.1 },
-    );
-    const own = await inventory.product(2);
-    const [first, second] = [join(folder, `first.${format}`), join(folder, `second.${format}`)];
-    const exported = await runFileCommand('export-products', url, [first]);
-    expect(exported).toEqual({ code: 0, complaints: '', last: { products: 4 } });
-    expect(await bring(first)).toEqual(counts(0, 0, 4, 0));
-
-    const other = await createTestDatabase(['catalogue']);
-    try {
-      const there = other.urls.catalogue;
-      const brought = await runFileCommand('import-products', there, [first, '--refused', report]);
-      expect(brought).toEqual(counts(4, 0, 0, 0));
-      await runFileCommand('export-products', there, [second]);
-      expect(await readFile(second, 'utf8')).toBe(await readFile(first, 'utf8'));
-      expect(await readFile(first, 'utf8')).toContain(own);
-      expect(await inventory.verify(there)).toMatchObject({ code: 0, faults: [] });
-    } finally {
-      await other.drop();
-    }
-  });
-
-  it('leaves nothing behind where it cannot write', async () => {
-    const { code, complaints } = await runFileCommand('export-products', url, [join(folder, 'none', 'x.csv')]);
-    expect({ code, complaints }).toEqual({
-      code: 1,
-      complaints: expect.stringMatching(/cannot write .*x\.csv \(ENOENT\)/),
-    });
   });
 });

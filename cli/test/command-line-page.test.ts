@@ -1,0 +1,24 @@
+// docs/command-line.md names every command there is, and every exit code.
+import { readFileSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+import type { Command } from 'commander';
+import { exitCodes } from '../src/exit-codes.ts';
+import { shopProgram } from '../src/program.ts';
+
+const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
+
+/** The commands that do something, by their words. */
+function leaves(command: Command, path: readonly string[] = []): string[] {
+  if (command.commands.length === 0) return [path.join(' ')];
+  return command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
+}
+
+it.each(leaves(shopProgram()))('describes %s', (path) => {
+  const words = path.split(' ');
+  const isAbout = (row: string): boolean => row.startsWith(`| \`${words[0]}`) && row.includes(words.at(-1) ?? '');
+  expect(page.split('\n').filter(isAbout)).not.toEqual([]);
+});
+
+it('describes every exit code', () => {
+  for (const code of Object.values(exitCodes)) expect(page).toMatch(new RegExp(`^\\| ${code} \\| `, 'm'));
+});

@@ -1,0 +1,105 @@
+// The command line on a PostgreSQL that DATABASE_URL names: a restore into it, a backup of it, and what it says when it is not ready.
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@shop/shared/embedded';
+import pg from 'pg';
+import { type Ended, runShop } from './started-shop.ts';
+
+const longEnough = 90_000;
+
+let folder: string;
+let server: EmbeddedPostgres;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-outside-'));
+  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
+  // The shop that the backup is of; it never runs.
+  await (await startEmbeddedPostgres({ dataDir: join(folder, 'data/postgres'), durable: true })).stop();
+}, longEnough);
+
+afterAll(async () => {
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+}, longEnough);
+
+const at = (database: string) => ({
+  DATABASE_URL: Object.assign(new URL(server.url), { pathname: `/${database}` }).href,
+});
+const run = (
+  ...parameters: Parameters<typeof runShop> extends [string, ...infer Rest] ? Rest : never
+): Promise<Ended> => runShop(join(folder, 'place'), ...parameters);
+
+async function manifest(name: string): Promise<Record<string, unknown>> {
+  const { takenAt: _takenAt, ...content } = JSON.parse(await readFile(join(folder, name, 'manifest.json'), 'utf8'));
+  return content;
+}
+
+describe('a database behind DATABASE_URL', () => {
+  it(
+    'takes a restore, and a backup of it is the same again',
+    async () => {
+      const first = join(folder, 'first');
+      expect(await runShop(join(folder, 'data'), 'seed', '--products', '321')).toMatchObject({ code: 0 });
+      expect(await runShop(join(folder, 'data'), 'backup', first)).toMatchObject({ code: 0 });
+      const restored = await run(at('bazaar'), 'restore', first, '--json');
+      expect(restored).toMatchObject({ code: 0, complaints: '' });
+      expect(JSON.parse(restored.output)).toMatchObject({ products: 321, toldAgain: 0, verified: true });
+
+      const second = join(folder, 'second');
+      expect(await run(at('bazaar'), 'backup', second)).toMatchObject({ code: 0, complaints: '' });
+      expect(await manifest('second')).toEqual(await manifest('first'));
+      expect(await run(at('bazaar'), 'restore', first)).toMatchObject({
+        code: 1,
+        complaints: expect.stringMatching(/^the shop is not empty: there are rows in catalogue\.products\./),
+      });
+      const elsewhere = await runShop(join(folder, 'nowhere'), at('bazaar'), 'backup', join(folder, 'third'));
+      expect(elsewhere.output).toContain('No secrets are in it');
+    },
+    longEnough,
+  );
+
+  it(
+    'is looked after like any other',
+    async () => {
+      const status = await run(at('bazaar'), 'status', '--json');
+      expect(status.code).toBe(1);
+      expect(JSON.parse(status.output)).toMatchObject({ running: false, outboxes: [{ waiting: 0 }, {}, {}, {}] });
+      expect(await run(at('bazaar'), 'orders', 'list')).toMatchObject({
+        code: 0,
+        output: 'There are no such orders.\n',
+      });
+      expect(await run(at('bazaar'), 'doctor')).toMatchObject({
+        code: 0,
+        output: expect.stringContaining('All is well'),
+      });
+    },
+    longEnough,
+  );
+
+  it(
+    'that lacks migrations, tables or itself is told apart, with what to do',
+    async () => {
+      const client = new pg.Client({ connectionString: at('bazaar').DATABASE_URL });
+      await client.connect();
+      await client.query("DELETE FROM orders.migrations WHERE name LIKE '0001%'");
+      await client.query("INSERT INTO accounts.migrations (name) VALUES ('9999_of_tomorrow.sql')");
+      await client.query('DROP TABLE accounts.accounts CASCADE');
+      await client.end();
+      const { output } = await run(at('bazaar'), 'doctor');
+      expect(output).toMatch(/^migrations orders +warning +0001_orders\.sql is not applied yet$/m);
+      expect(output).toMatch(/^migrations accounts +failed +this version does not know 9999_of_tomorrow\.sql$/m);
+      expect(output).toMatch(/^migrations orders: npm start applies them/m);
+      expect(await run(at('bazaar'), 'staff', 'list')).toMatchObject({ code: 1, output: '' });
+      expect(await run(at('nothing'), 'trace', '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01')).toEqual({
+        code: 1,
+        output: '',
+        complaints:
+          'there is no such database: run npm start once, or check DATABASE_URL (database "nothing" does not exist); npm run shop -- doctor looks closer\n',
+      });
+    },
+    longEnough,
+  );
+});

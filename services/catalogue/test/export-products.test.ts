@@ -1,0 +1,75 @@
+// The export of products: what an import takes back, whatever their texts hold.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTestDatabase } from '@shop/shared/testing';
+import { runFileCommand } from './file-commands.ts';
+import { type Inventory, startInventory } from './inventory.ts';
+
+let inventory: Inventory;
+let folder: string;
+let url: string;
+
+beforeAll(async () => {
+  [inventory, folder] = await Promise.all([startInventory(), mkdtemp(join(tmpdir(), 'shop-export-'))]);
+  url = inventory.services.database.urls.catalogue;
+});
+afterAll(async () => {
+  await inventory.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  await inventory.services.service('catalogue').database.query('TRUNCATE products CASCADE');
+});
+
+const bring = (path: string, databaseUrl = url) =>
+  runFileCommand('import-products', databaseUrl, [path, '--refused', join(folder, 'refused')]);
+
+const cup = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5 };
+const counts = (created: number, unchanged: number) => ({
+  code: 0,
+  complaints: '',
+  last: { resumedAfterLine: 0, created, changed: 0, unchanged, refused: 0 },
+});
+
+describe('an export', () => {
+  it.each(['csv', 'ndjson'])('as %s is what an import takes back, here and in another shop', async (format) => {
+    const odd = {
+      ...cup,
+      externalKey: 'ODD, "1"',
+      name: ' a "b", c ',
+      description: 'two\nlines\r\nand, more',
+      price: 0,
+    };
+    const plain = { ...cup, stock: 3, rating: 0, status: 'pending' };
+    const lines = [odd, plain, { ...cup, externalKey: '007', price: 0.1 }];
+    await writeFile(join(folder, 'given.ndjson'), lines.map((line) => JSON.stringify(line)).join('\n'));
+    await bring(join(folder, 'given.ndjson'));
+    const own = await inventory.product(2);
+    const [first, second] = [join(folder, `first.${format}`), join(folder, `second.${format}`)];
+    const exported = await runFileCommand('export-products', url, [first]);
+    expect(exported).toEqual({ code: 0, complaints: '', last: { products: 4 } });
+    expect(await bring(first)).toEqual(counts(0, 4));
+
+    const other = await createTestDatabase(['catalogue']);
+    try {
+      const there = other.urls.catalogue;
+      expect(await bring(first, there)).toEqual(counts(4, 0));
+      await runFileCommand('export-products', there, [second]);
+      expect(await readFile(second, 'utf8')).toBe(await readFile(first, 'utf8'));
+      expect(await readFile(first, 'utf8')).toContain(own);
+      expect(await inventory.verify(there)).toMatchObject({ code: 0, faults: [] });
+    } finally {
+      await other.drop();
+    }
+  });
+
+  it('leaves nothing behind where it cannot write', async () => {
+    const { code, complaints } = await runFileCommand('export-products', url, [join(folder, 'none', 'x.csv')]);
+    expect({ code, complaints }).toEqual({
+      code: 1,
+      complaints: expect.stringMatching(/cannot write .*x\.csv \(ENOENT\)/),
+    });
+  });
+});
