@@ -87,10 +87,11 @@ export async function start(
   const command = [process.execPath, join(root, file)];
   const [program = '', ...options] = core === undefined ? command : ['taskset', '-c', core, ...command];
   const child = spawn(program, options, {
-    // Compiled code is kept between starts, as `npm start` does it.
+    // Compiled code is kept between starts and memory is bounded, as `npm start` does it.
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: compiled,
+      NODE_OPTIONS: '--max-semi-space-size=8',
       ...environment,
       PORT: String(port),
       GATEWAY_PORT: String(port),
