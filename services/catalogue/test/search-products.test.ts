@@ -22,6 +22,14 @@ afterAll(() => services.stop());
 const search = (body: unknown) => client.post('/v1/products/search', { body });
 const byPrice = [{ field: 'price', direction: 'asc' }];
 
+describe('405', () => {
+  it('for a GET: what is at this address is no product', async () => {
+    const answer = await fetch(`${services.service('catalogue').url}/v1/products/search`);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
+  });
+});
+
 describe('200', () => {
   it.each([
     [{}, ['Bulb', 'Lamp', 'Mug', 'Kettle']],

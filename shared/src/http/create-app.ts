@@ -50,15 +50,18 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
     const { ready, ...report } = await options.health.report();
     send(response, { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'not ready', ...report } });
   });
-  for (const operation of options.contract.operations) {
-    const run = options.operations[operation.operationId];
-    const headers = headersOf(operation);
-    if (run !== undefined)
-      app[operation.method](routePath(operation.path), (request, response) =>
-        handle(options, operation, headers, run, request, response),
-      );
-  }
-  for (const [path, allow] of allowedMethods(options.contract)) {
+  // A path in full before one with a parameter: GET /v1/products/search asks for no product of that name.
+  const parametersIn = (path: string): number => path.split('{').length - 1;
+  const paths = [...allowedMethods(contract)].sort(([one], [other]) => parametersIn(one) - parametersIn(other));
+  for (const [path, allow] of paths) {
+    for (const operation of contract.operations.filter((each) => each.path === path)) {
+      const run = options.operations[operation.operationId];
+      const headers = headersOf(operation);
+      if (run !== undefined)
+        app[operation.method](routePath(path), (request, response) =>
+          handle(options, operation, headers, run, request, response),
+        );
+    }
     app.all(routePath(path), (request, response) => {
       if (request.method !== 'OPTIONS') {
         throw new Problem('method-not-allowed', `This address takes ${allow}.`, { headers: { Allow: allow } });
