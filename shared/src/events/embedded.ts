@@ -13,6 +13,7 @@ import {
   type Topology,
   type Transport,
   type TransportOptions,
+  usualPatience,
 } from './transport.ts';
 
 export interface EmbeddedOptions extends TransportOptions {
@@ -26,7 +27,6 @@ interface Payload {
   readonly attempt?: number;
 }
 
-const connectWithin = 5_000;
 // A job whose process died is given to another one after this time, at most so often; handlers take milliseconds.
 const expireInSeconds = 5;
 const deliveryLimit = 20;
@@ -35,9 +35,9 @@ const year = 365 * 24 * 60 * 60;
 
 const deadOf = (consumer: string) => `${consumer}.dead`;
 
-/** Resolves when PostgreSQL was reached, or after 5 s without it, and goes on trying in both cases. */
+/** Resolves when PostgreSQL was reached, or when the patience is over, and goes on trying in both cases. */
 export async function connectEmbedded(options: EmbeddedOptions): Promise<Transport> {
-  const { topology, log } = options;
+  const { topology, log, patience = usualPatience } = options;
   let boss: PgBoss | undefined;
   let away = 'not connected yet';
   let closing = false;
@@ -85,7 +85,7 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
       }
     }
   })();
-  await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, connectWithin).unref())]);
+  await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, patience).unref())]);
 
   const connected = (): PgBoss => {
     if (boss === undefined) throw new BrokerAwayError(`the events database is away: ${away}`);

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { type Log, StartError } from '../runtime/index.ts';
-import { BrokerAwayError } from './transport.ts';
+import { BrokerAwayError, usualPatience } from './transport.ts';
 
 export interface LinkOptions<C extends Channel> {
   readonly url: string;
@@ -10,6 +10,9 @@ export interface LinkOptions<C extends Channel> {
   readonly log: Log;
   /** Opens and prepares the channel; run after every connect. `drop` gives that connection up and makes a new one. */
   readonly setUp: (model: ChannelModel, drop: (reason: string) => void) => Promise<C>;
+  /** See TransportOptions. */
+  readonly patience?: number;
+  readonly refused?: (error: StartError) => void;
 }
 
 export interface Link<C extends Channel> {
@@ -32,11 +35,12 @@ const closeWithin = 1_000;
 const refusals = new Set([403, 406, 530]);
 
 /**
- * Resolves when the connection stands, or after 5 s without one, and goes on trying in both cases.
- * @throws StartError when the broker refuses credentials, the vhost or the topology
+ * Resolves when the connection stands, or when the patience is over, and goes on trying in both cases.
+ * @throws StartError when the broker refuses credentials, the vhost or the topology within that time
  */
 export async function openLink<C extends Channel>(options: LinkOptions<C>): Promise<Link<C>> {
-  const { log } = options;
+  const { log, patience = usualPatience } = options;
+  let stoodOnce = false;
   let current: { model: ChannelModel; channel: C } | undefined;
   let away = 'not connected yet';
   let alarm: string | undefined;
@@ -65,6 +69,7 @@ export async function openLink<C extends Channel>(options: LinkOptions<C>): Prom
     channel.on('error', (error) => drop(model, error.message));
     channel.on('close', () => drop(model, 'channel closed'));
     current = { model, channel };
+    stoodOnce = true;
   };
 
   const drop = (model: ChannelModel, reason: string): void => {
@@ -83,17 +88,24 @@ export async function openLink<C extends Channel>(options: LinkOptions<C>): Prom
   recovering.on('error', () => {});
   recovering.on('connect', () => log.info({ link: options.name }, 'connected to RabbitMQ'));
   recovering.on('disconnect', (error) =>
-    log.warn({ link: options.name, err: error }, 'the connection to RabbitMQ was lost'),
+    log.warn({ link: options.name, reason: error?.message }, 'the connection to RabbitMQ was lost'),
   );
 
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, connectWithin);
+    let waiting = true;
+    const timer = setTimeout(() => {
+      waiting = false;
+      resolve();
+    }, patience);
     recovering.on('connect-failed', (error: Error & { code?: unknown }) => {
       away = error.message;
-      log.warn({ link: options.name, err: error }, 'no connection to RabbitMQ');
-      if (!refusals.has(Number(error.code)) && !/ACCESS.REFUSED|NOT_ALLOWED/i.test(error.message)) return;
+      log.warn({ link: options.name, reason: error.message }, 'no connection to RabbitMQ');
+      if (stoodOnce || (!refusals.has(Number(error.code)) && !/ACCESS.REFUSED|NOT_ALLOWED/i.test(error.message)))
+        return;
       clearTimeout(timer);
-      reject(new StartError(`RabbitMQ refuses: ${refusalOf(error.message)}`));
+      const refusal = new StartError(`RabbitMQ refuses: ${refusalOf(error.message)}`);
+      if (waiting) reject(refusal);
+      else options.refused?.(refusal);
     });
     recovering.once('connect', () => {
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 // What a service's main.ts starts: its relay, its consumer and their connection to the broker.
 import type { Database } from '../database/index.ts';
-import type { Log } from '../runtime/index.ts';
+import type { Log, StartError } from '../runtime/index.ts';
 import { observe } from '../telemetry/index.ts';
 import { consume } from './consume.ts';
 import { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
@@ -17,6 +17,8 @@ export interface EventsOptions<Name extends ConsumerName> {
   readonly databaseUrl: string;
   readonly database: Database;
   readonly log: Log;
+  /** Told when the broker refuses credentials or has the topology with other arguments: no waiting mends that. */
+  readonly refused: (error: StartError) => void;
   /** What the service takes; left out by a service that only sends. */
   readonly consume?: { readonly name: Name; readonly handlers: HandlersOf<Name> } | undefined;
 }
@@ -33,10 +35,7 @@ export interface Events {
 /** The topology of the shop: all consumers; six retries after 1, 2, 4, 8, 16 and 32 seconds. */
 export const shopTopology: Topology = { consumers, retries: 6, retryDelay: 1 };
 
-/**
- * Starts relay and consumer. A broker that is away does not keep the service from starting.
- * @throws StartError when the broker refuses credentials or has the topology with other arguments
- */
+/** Starts relay and consumer, and waits for neither: a broker that is away or slow does not keep the service from starting. */
 export async function startEvents<Name extends ConsumerName>(options: EventsOptions<Name>): Promise<Events> {
   const { service, database, databaseUrl, log } = options;
   const typesOf = (names: readonly string[]) => names.flatMap((name) => shopTopology.consumers[name] ?? []);
@@ -46,6 +45,8 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
     topology: shopTopology,
     log,
     repeat: (names) => repeatEvents(database, typesOf(names)),
+    patience: 0,
+    refused: options.refused,
   });
   const relay = startRelay({ databaseUrl, transport, source: `/${service}`, log });
   const taking = options.consume;

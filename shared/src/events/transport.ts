@@ -105,7 +105,14 @@ export interface TransportOptions {
    * that have an outbox. RabbitMQ only: in PostgreSQL a queue is as durable as the outbox.
    */
   readonly repeat?: (consumers: readonly string[]) => Promise<void>;
+  /** How long to wait for each connection before going on without it, in milliseconds; default 5000. */
+  readonly patience?: number;
+  /** Told, once, that the broker refuses what no waiting mends, when that shows only after the wait. Left out: it is tried again. */
+  readonly refused?: (error: StartError) => void;
 }
+
+/** The default of `patience`. */
+export const usualPatience = 5_000;
 
 /** The broker is away, blocked or silent: the same call may succeed later. */
 export class BrokerAwayError extends Error {

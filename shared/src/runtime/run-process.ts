@@ -7,6 +7,8 @@ export interface ProcessLife {
   readonly log: Log;
   /** Registers what has to be stopped; run in reverse order of registration at SIGTERM, SIGINT or a failed start. */
   onStop(label: string, stop: () => Promise<void> | void): void;
+  /** Ends the process as a failed start does: for what turns out to be wrong only when the rest runs already. */
+  fail(error: Error): void;
 }
 
 /** A start that failed for a reason the operator can mend; its message is printed as it is, without a stack. */
@@ -50,9 +52,7 @@ export async function runProcess(name: string, start: (life: ProcessLife) => Pro
     exit(1, 'uncaught exception');
   });
 
-  try {
-    await start({ log, onStop: (label, stop) => stops.push({ label, stop }) });
-  } catch (error) {
+  const fail = (error: unknown): void => {
     if (stopping !== undefined) return;
     if (error instanceof ConfigError || error instanceof StartError) {
       for (const line of error.message.split('\n')) process.stderr.write(`${name}: ${line}\n`);
@@ -60,5 +60,6 @@ export async function runProcess(name: string, start: (life: ProcessLife) => Pro
       log.fatal({ err: error }, 'start failed');
     }
     exit(1, 'start failed');
-  }
+  };
+  await start({ log, onStop: (label, stop) => stops.push({ label, stop }), fail }).catch(fail);
 }

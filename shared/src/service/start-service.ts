@@ -87,7 +87,8 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
 
     const { consume } = parts;
     const { databaseUrl, eventsUrl } = config;
-    const events = await startEvents({ service: name, url: eventsUrl, databaseUrl, database, log, consume });
+    const refused = life.fail;
+    const events = await startEvents({ service: name, url: eventsUrl, databaseUrl, database, log, refused, consume });
     life.onStop('events', () => events.close());
     health.tell('outboxLag', () => events.lag(), longestLag);
     if (parts.needsBroker === true) health.add('events', () => events.ping());

@@ -213,6 +213,7 @@ describe('the relay', () => {
       databaseUrl: store.url,
       database: store.database,
       log,
+      refused: () => {},
     });
     await eventually(async () => expect(await started.lag()).toBe(0));
     await store.database.pool.query(
