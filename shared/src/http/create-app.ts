@@ -74,8 +74,7 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const problem = problemOf(error);
-    if (problem.status >= 500)
-      options.log.error({ err: error, requestId: identityOf(response).id, url: request.url }, problem.code);
+    if (problem.status >= 500) logFailure(options.log, problem, request.url, identityOf(response).id);
     sendProblem(response, problem);
     measureAnswer(arrivalAt(response), {
       method: request.method,
@@ -84,6 +83,19 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
     });
   });
   return app;
+}
+
+/** What is away is known, and a line; what nobody thought of is ours to mend, and worth its stack. */
+function logFailure(log: Log, problem: Problem, url: string, requestId: string): void {
+  if (problem.code === 'internal-error') log.error({ err: problem.cause ?? problem, requestId, url }, problem.code);
+  else log.warn({ reason: reasonOf(problem), requestId, url }, problem.code);
+}
+
+/** Its detail and every cause below it, as one line. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const reason = error.message || error.name;
+  return error.cause === undefined ? reason : `${reason} (${reasonOf(error.cause)})`;
 }
 
 async function handle<Context>(

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTokenVerifier, type TokenVerifier } from '@shop/shared/auth';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createApp, etagOf, idempotent, loadContract, type OperationRequest, Problem } from '@shop/shared/http';
-import { createHealth, createLog, newId } from '@shop/shared/runtime';
+import { createHealth, type Log, newId } from '@shop/shared/runtime';
 import {
   createClient,
   createTestDatabase,
@@ -14,9 +14,11 @@ import {
   type TestDatabase,
   type TestIssuer,
 } from '@shop/shared/testing';
+import { pino } from 'pino';
 
 const contract = loadContract(new URL('./sample.openapi.yaml', import.meta.url));
-const log = createLog('test', 'silent');
+const lines: Record<string, unknown>[] = [];
+const log: Log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
 
 let issuer: TestIssuer;
 let verifier: TokenVerifier;
@@ -381,5 +383,38 @@ describe('a database that is away', () => {
       '1',
     ]);
     expect((await post({ text: 'a' })).status).toBe(201);
+  });
+});
+
+describe('the log', () => {
+  const failing = async (error: Error) => {
+    lines.length = 0;
+    work = () => Promise.reject(error);
+    const { status, headers } = await post({ text: 'hello' });
+    work = async () => {};
+    return { status, requestId: headers['x-request-id'] };
+  };
+
+  it('tells in one line why something is away', async () => {
+    const cause = new Error('catalogue answered 503');
+    const { status, requestId } = await failing(new Problem('service-unavailable', 'Try again.', { cause }));
+    expect(status).toBe(503);
+    const url = '/v1/notes';
+    const reason = 'Try again. (catalogue answered 503)';
+    expect(lines).toEqual([expect.objectContaining({ level: 40, msg: 'service-unavailable', reason, requestId, url })]);
+    expect(JSON.stringify(lines)).not.toContain('stack');
+  });
+
+  it('keeps the stack of what nobody thought of', async () => {
+    const { status, requestId } = await failing(new TypeError('a mistake of ours'));
+    expect(status).toBe(500);
+    expect(lines).toEqual([expect.objectContaining({ level: 50, msg: 'internal-error', requestId })]);
+    expect(lines[0]?.err).toMatchObject({ message: 'a mistake of ours', stack: expect.any(String) });
+  });
+
+  it('has no line for what a client did wrong', async () => {
+    lines.length = 0;
+    expect((await client.get('/nothing')).status).toBe(404);
+    expect(lines).toEqual([]);
   });
 });
