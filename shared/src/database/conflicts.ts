@@ -54,7 +54,7 @@ const awaySystemCodes = new Set([
   'ENETUNREACH',
 ]);
 const awayMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Connection ended|Cannot use a pool after)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Connection ended|Cannot use a pool after)/;
 
 /** Whether an error says that the database is away or overloaded, so that the same request may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -45,10 +45,12 @@ function parseInt8(text: string): number {
 /** Opens the pools; connections are made when they are first needed, and again after a loss. */
 export function connectDatabase(options: DatabaseOptions): Database {
   pg.types.setTypeParser(int8, parseInt8);
-  const size = options.poolSize ?? 10;
+  const { poolSize: size = 10, statementTimeout = 5_000 } = options;
   const session = {
     application_name: options.name,
-    statement_timeout: options.statementTimeout ?? 5_000,
+    statement_timeout: statementTimeout,
+    // Past the server's own limit: a connection that fell silent, without anybody having closed it, is given up then.
+    query_timeout: statementTimeout + 2_000,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
   };

@@ -2,11 +2,12 @@
 // so that the rows of a relay that dies are free at once. Any number of relays may run.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { isDatabaseAway } from '../database/index.ts';
 import type { Log } from '../runtime/index.ts';
 import { type StoredEvent, toCloudEvent } from './event.ts';
 import { beginMeasuring, measureBatch } from './measure-batch.ts';
 import { pruneEvents, type Retention } from './prune.ts';
-import type { Outcome, Transport } from './transport.ts';
+import { BrokerAwayError, type Outcome, type Transport } from './transport.ts';
 
 export interface RelayOptions {
   /** Connection string of the service's role; the relay has a connection of its own. */
@@ -51,6 +52,11 @@ const pruneEvery = 60_000;
 const gather = 15;
 const longestPause = 2_000;
 
+/** For the log: why a broker or database is away is a line, anything else is worth its stack. */
+function awayReason(error: unknown): object {
+  return error instanceof BrokerAwayError || isDatabaseAway(error) ? { reason: String(error) } : { err: error };
+}
+
 /** Starts a relay. It survives the loss of the database and of the broker, and goes on by itself. */
 export function startRelay(options: RelayOptions): Relay {
   const { transport, log, source } = options;
@@ -61,7 +67,7 @@ export function startRelay(options: RelayOptions): Relay {
   let woken = false;
   let wake = new AbortController();
   let client: pg.Client | undefined;
-  let prunedAt = Date.now();
+  let prunedAt = performance.now();
 
   const connected = async (): Promise<pg.Client> => {
     if (client !== undefined) return client;
@@ -69,7 +75,7 @@ export function startRelay(options: RelayOptions): Relay {
       connectionString: options.databaseUrl,
       application_name: `relay ${source}`,
       connectionTimeoutMillis: 3_000,
-      query_timeout: 5_000,
+      query_timeout: 10_000,
       // A relay that hangs frees its rows after this time.
       idle_in_transaction_session_timeout: 20_000,
       keepAlive: true,
@@ -120,7 +126,7 @@ export function startRelay(options: RelayOptions): Relay {
       await to.query('COMMIT');
       return { claimed: rows.length, stuck: ids('unknown').length > 0 };
     } catch (error) {
-      await to.query('ROLLBACK').catch(() => {});
+      if (error instanceof BrokerAwayError) await to.query('ROLLBACK').catch(() => giveUp(to));
       throw error;
     }
   };
@@ -151,18 +157,20 @@ export function startRelay(options: RelayOptions): Relay {
         const to = await connected();
         woken = false;
         const { claimed, stuck } = await relayBatch(to);
-        if (stuck) throw new Error('the broker did not confirm every event');
+        if (stuck) throw new BrokerAwayError('the broker did not confirm every event');
         if (failures > 0) log.info('events are published again');
         failures = 0;
-        if (Date.now() - prunedAt > pruneEvery) {
-          prunedAt = Date.now();
+        if (performance.now() - prunedAt > pruneEvery) {
+          prunedAt = performance.now();
           await pruneEvents(to, options.retention ?? { publishedHours: 72, takenHours: 720 });
         }
         if (claimed > 0 && claimed < batchSize) await sleep(gather);
         if (claimed < batchSize) await pause(pollInterval);
       } catch (error) {
         failures += 1;
-        log.warn({ err: error }, 'events wait in the outbox');
+        // A connection that failed, or answers no more, would hold every later batch up as well; its end rolls back too.
+        if (client !== undefined && !(error instanceof BrokerAwayError)) giveUp(client);
+        log.warn(awayReason(error), 'events wait in the outbox');
         // Not cut short by new events: they would only meet the same trouble.
         const delay = Math.min(50 * 2 ** failures, longestPause) * (0.5 + Math.random() / 2);
         await sleep(delay, undefined, { signal: stop.signal }).catch(() => {});

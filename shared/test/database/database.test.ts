@@ -15,6 +15,7 @@ import {
 } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
 import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
+import { startProxy } from '../events/tcp-proxy.ts';
 
 const log = createLog('test', 'silent');
 let testDatabase: TestDatabase;
@@ -127,6 +128,20 @@ describe('a database that is away', () => {
     ]);
     expect(errors.map(isDatabaseAway)).toEqual([true, true, false]);
     await away.close();
+  });
+
+  it('gives up connections that fell silent, though nobody closed them', async () => {
+    const proxy = await startProxy(testDatabase.urls.orders);
+    const behind = connectDatabase({ url: proxy.url, name: 'test', log, statementTimeout: 500 });
+    const one = () => behind.transaction((tx) => sql(tx, 'SELECT 1 AS one'));
+    await Promise.all([behind.ping(), one()]);
+    proxy.freeze();
+    const errors = await Promise.all([behind.ping(), one()].map((work) => work.catch((error: unknown) => error)));
+    expect(errors.map(isDatabaseAway)).toEqual([true, true]);
+    await proxy.restore();
+    expect(await one()).toEqual([{ one: 1 }]);
+    await behind.close();
+    await proxy.close();
   });
 
   it('loses its connections and works again', async () => {
