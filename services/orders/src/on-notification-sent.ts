@@ -1,15 +1,17 @@
-// notification.sent.v1: the customer has been told of a cancellation, or could not be.
+// notification.sent.v1: the customer has been told of a cancellation, or could not be. Of other messages the order shows nothing.
 import { sql } from '@shop/shared/database';
-import type { EventHandler } from '@shop/shared/events';
+import type { SelectiveHandler } from '@shop/shared/events';
 
-/** Of other messages the order shows nothing. Done stays done: an earlier failure that arrives later changes nothing. */
-export const onNotificationSent: EventHandler<'notification.sent.v1'> = async ({ data }, tx) => {
-  if (data.kind !== 'order-cancelled') return;
-  await sql(
-    tx,
-    `UPDATE orders SET customer_notified = $3, customer_notified_at = $4, version = version + 1,
-       updated_at = greatest(now(), updated_at)
-     WHERE id = $1 AND account_id = $2 AND status = 'cancelled' AND customer_notified <> 'done'`,
-    [data.orderId, data.accountId, data.outcome, data.sentAt],
-  );
+/** Done stays done: an earlier failure that arrives later changes nothing. */
+export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
+  when: ({ data }) => data.kind === 'order-cancelled',
+  async take({ data }, tx) {
+    await sql(
+      tx,
+      `UPDATE orders SET customer_notified = $3, customer_notified_at = $4, version = version + 1,
+         updated_at = greatest(now(), updated_at)
+       WHERE id = $1 AND account_id = $2 AND status = 'cancelled' AND customer_notified <> 'done'`,
+      [data.orderId, data.accountId, data.outcome, data.sentAt],
+    );
+  },
 };

@@ -5,10 +5,10 @@ import { type Database, isDatabaseAway, sql } from '../database/index.ts';
 import { inRequest, type Log } from '../runtime/index.ts';
 import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import type { EventType } from './definitions.ts';
-import { type EventHandler, PoisonError, parseEvent, type ShopEvent } from './event.ts';
+import { type EventHandler, PoisonError, parseEvent, type SelectiveHandler, type ShopEvent } from './event.ts';
 import type { Delivery, Transport, Verdict } from './transport.ts';
 
-export type Handlers = { readonly [Type in EventType]?: EventHandler<Type> };
+export type Handlers = { readonly [Type in EventType]?: EventHandler<Type> | SelectiveHandler<Type> };
 
 export interface ConsumeOptions {
   /** The consumer: its queue, and its name in the inbox. */
@@ -49,7 +49,7 @@ export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
   });
 }
 
-const outcomes = ['taken', 'repeated', 'failed', 'later', 'dead'] as const;
+const outcomes = ['taken', 'repeated', 'ignored', 'failed', 'later', 'dead'] as const;
 
 /** A delivery with its verdict, and what is counted of it. */
 interface Taken {
@@ -74,9 +74,9 @@ async function take(options: ConsumeOptions, delivery: Delivery): Promise<Taken>
   const traceparent = span === undefined ? event.traceparent : traceparentOf(span);
   return inRequest({ id: requestId, traceparent }, async (): Promise<Taken> => {
     try {
-      const first = await takeOnce(options, { ...event, traceparent }, delivery);
+      const outcome = await takeOnce(options, { ...event, traceparent }, delivery);
       span?.end();
-      return { verdict: { kind: 'done' }, outcome: first ? 'taken' : 'repeated', type };
+      return { verdict: { kind: 'done' }, outcome, type };
     } catch (error) {
       if (span !== undefined) failSpan(span, error);
       const verdict = await judge(options, error, delivery);
@@ -104,21 +104,25 @@ async function judge(
   return { kind: 'failed', reason };
 }
 
-/** False when the event was taken before. */
-async function takeOnce(options: ConsumeOptions, event: ShopEvent, delivery: Delivery): Promise<boolean> {
+async function takeOnce(
+  options: ConsumeOptions,
+  event: ShopEvent,
+  delivery: Delivery,
+): Promise<'taken' | 'repeated' | 'ignored'> {
   const { name, database, log } = options;
-  const handler = options.handlers[event.type] as EventHandler<EventType> | undefined;
+  const handler = options.handlers[event.type] as EventHandler<EventType> | SelectiveHandler<EventType> | undefined;
   if (handler === undefined) throw new PoisonError(`${name} has no handler for ${event.type}`);
+  const { when, take } = typeof handler === 'function' ? { when: undefined, take: handler } : handler;
+  if (when?.(event) === false) return 'ignored';
   const first = await database.transaction(async (tx) => {
     if (!(await enterInbox(tx, name, event, delivery.attempt))) return false;
-    await handler(event, tx);
+    await take(event, tx);
     return true;
   });
-  log.info(
-    { consumer: name, event: event.id, type: event.type, subject: event.subject, requestId: event.requestId },
-    first ? 'event taken' : 'event was taken before',
-  );
-  return first;
+  const outcome = first ? 'taken' : 'repeated';
+  const { id, type, subject, requestId } = event;
+  log.debug({ consumer: name, event: id, type, subject, requestId, outcome }, 'event');
+  return outcome;
 }
 
 /** False when the event was taken before. The same event in work elsewhere is waited for: the primary key holds the second back. */

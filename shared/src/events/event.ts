@@ -29,6 +29,12 @@ export interface ShopEvent<Type extends EventType = EventType> {
  */
 export type EventHandler<Type extends EventType> = (event: ShopEvent<Type>, tx: Transaction) => Promise<void>;
 
+/** A handler of some of the events of its type; the others change nothing, and leave no row in the inbox. */
+export interface SelectiveHandler<Type extends EventType> {
+  readonly when: (event: ShopEvent<Type>) => boolean;
+  readonly take: EventHandler<Type>;
+}
+
 /** Content that can never be taken, whatever is tried: goes to the dead letters at once. */
 export class PoisonError extends Error {
   override readonly name = 'PoisonError';
