@@ -2,6 +2,7 @@
 
 // Suites that take minutes or need more than npm: `npm test -- outages` runs one, plain `npm test` runs none of them.
 const longSuites = ['browser', 'containers', 'observability', 'outages', 'restarts'];
+// `npm test -- broker` runs what needs RabbitMQ: the files that say so in their names.
 const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite));
 
 export default {
@@ -17,6 +18,7 @@ export default {
   testPathIgnorePatterns: [
     '/node_modules/',
     ...longSuites.filter((suite) => !isNamed(suite)).map((suite) => `<rootDir>/test/${suite}/`),
+    ...(isNamed('broker') ? [] : ['\\.broker\\.test\\.ts$']),
   ],
   modulePathIgnorePatterns: ['<rootDir>/.data'],
   globalSetup: './shared/src/testing/global-setup.ts',

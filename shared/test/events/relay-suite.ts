@@ -1,0 +1,253 @@
+// The relay on a real PostgreSQL and a real broker: whatever dies, nothing is lost and nothing is left behind.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import {
+  appendEvent,
+  connectTransport,
+  type Relay,
+  startEvents,
+  startRelay,
+  type Topology,
+  type Transport,
+} from '../../src/events/index.ts';
+import { pruneEvents } from '../../src/events/prune.ts';
+import { eventually } from '../../src/testing/index.ts';
+import { type Kind, log, record, startEventsFor, type TestEvents } from './brokers.ts';
+import { eventType, shipped, startStore, type TestStore } from './service.ts';
+import { startProxy } from './tcp-proxy.ts';
+
+const topology: Topology = { consumers: { taker: [eventType] }, retries: 1, retryDelay: 1 };
+
+export const relaySuite = (kind: Kind): void =>
+  describe(`the relay on ${kind}`, () => {
+    let events: TestEvents;
+    let transport: Transport;
+    let store: TestStore;
+    const relays: Relay[] = [];
+    const takers: { stop(): Promise<void> }[] = [];
+    const taking = async () => {
+      const taker = await record(transport, 'taker');
+      takers.push(taker);
+      return taker;
+    };
+    const relay = (
+      options: { transport?: Transport; databaseUrl?: string; pollInterval?: number; batchSize?: number } = {},
+    ) => {
+      relays.push(startRelay({ databaseUrl: store.url, transport, source: '/orders', log, ...options }));
+    };
+    const idsOf = (deliveries: readonly { content: string }[]) =>
+      deliveries.map(({ content }) => (JSON.parse(content) as { id: string }).id).sort();
+
+    beforeAll(async () => {
+      events = await startEventsFor(kind);
+      transport = await events.open(topology);
+    }, 120_000);
+    beforeEach(async () => {
+      store = await startStore();
+    });
+    afterEach(async () => {
+      await Promise.all(relays.splice(0).map((each) => each.close()));
+      await Promise.all(takers.splice(0).map((each) => each.stop()));
+      await store.close();
+    });
+    afterAll(() => events.close());
+
+    it('publishes what was committed, as a CloudEvent, and marks it', async () => {
+      const taker = await taking();
+      relay();
+      const { subject, data, traceparent } = shipped();
+      const id = await store.append(subject);
+      await eventually(() => expect(taker.deliveries).toHaveLength(1));
+      expect(JSON.parse(taker.deliveries[0]?.content ?? '')).toEqual({
+        specversion: '1.0',
+        id,
+        source: '/orders',
+        type: eventType,
+        subject,
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        datacontenttype: 'application/json',
+        sequence: '0000000003',
+        requestid: 'request-1',
+        traceparent,
+        data: { ...data, orderId: subject, accountId: subject, reservationId: subject },
+      });
+      await eventually(async () => expect(await store.unpublished()).toEqual([]));
+    });
+
+    it('publishes nothing of a transaction that was rolled back', async () => {
+      const taker = await taking();
+      relay();
+      const rolledBack = store.database.transaction(async (tx) => {
+        await appendEvent(tx, shipped());
+        throw new Error('changed its mind');
+      });
+      await expect(rolledBack).rejects.toThrow('changed its mind');
+      const id = await store.append();
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id]));
+    });
+
+    it('refuses to append data that its type does not allow', async () => {
+      const wrong = { ...shipped(), data: { ...shipped().data, orderId: 'no uuid' } };
+      await expect(store.database.transaction((tx) => appendEvent(tx, wrong))).rejects.toThrow(/data\/orderId/);
+    });
+
+    it('publishes each row once when several relays run', async () => {
+      const taker = await taking();
+      const ids = await store.database.transaction(async (tx) => {
+        const all: string[] = [];
+        for (let n = 0; n < 300; n += 1) all.push(await appendEvent(tx, shipped()));
+        return all;
+      });
+      for (let n = 0; n < 4; n += 1) relay({ batchSize: 10 });
+      await eventually(async () => expect(await store.unpublished()).toEqual([]));
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual(ids.sort()));
+    });
+
+    it('publishes a row that becomes visible after a later one', async () => {
+      const taker = await taking();
+      relay();
+      const early = await store.database.sequelize.transaction();
+      const first = await appendEvent(early, shipped());
+      const second = await store.append();
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual([second]));
+      await early.commit();
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual([first, second]));
+    });
+
+    it('frees the rows of a relay that was killed between publishing and marking', async () => {
+      const taker = await taking();
+      const id = await store.append();
+      const program = fileURLToPath(new URL('dying-process.ts', import.meta.url));
+      const child = spawn(process.execPath, [program, 'relay', events.url, store.url, JSON.stringify(topology)]);
+      const [, signal] = await once(child, 'exit');
+      expect(signal).toBe('SIGKILL');
+      expect(await store.unpublished()).toEqual([id]);
+      relay();
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id, id]), 2_000);
+      await eventually(async () => expect(await store.unpublished()).toEqual([]));
+    });
+
+    it('keeps what no queue takes, says so, and publishes it once the queue is there again', async () => {
+      await events.deleteQueue('taker');
+      relay();
+      const id = await store.append();
+      const attempts = await eventually(async () => {
+        const { rows } = await store.database.pool.query('SELECT attempts, problem FROM outbox WHERE id = $1', [id]);
+        expect(rows[0]?.attempts).toBeGreaterThan(0);
+        return rows;
+      });
+      expect(attempts).toEqual([{ attempts: 1, problem: 'no queue takes it' }]);
+      const taker = await taking();
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id]));
+      await eventually(async () => expect(await store.unpublished()).toEqual([]));
+    });
+
+    it('publishes without being notified', async () => {
+      const taker = await taking();
+      await store.database.pool.query('DROP TRIGGER outbox_notify ON outbox');
+      relay({ pollInterval: 200 });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const id = await store.append();
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id]));
+    });
+
+    it('is woken by the row, long before it would look by itself', async () => {
+      const taker = await taking();
+      relay({ pollInterval: 60_000 });
+      await store.append();
+      await eventually(() => expect(taker.deliveries).toHaveLength(1));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await store.append();
+      await eventually(() => expect(taker.deliveries).toHaveLength(2));
+    });
+
+    it('goes on after its database connection was ended or cut', async () => {
+      const taker = await taking();
+      const proxy = await startProxy(store.url);
+      relay({ databaseUrl: proxy.url });
+      const first = await store.append();
+      await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual([first]));
+      const admin = new pg.Client({ connectionString: store.adminUrl });
+      await admin.connect();
+      const ended = await admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'relay /orders' AND datname = current_database()`,
+      );
+      expect(ended.rowCount).toBe(1);
+      await admin.end();
+      const second = await store.append();
+      // An event that was published but not yet marked comes twice.
+      await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual([first, second]));
+      await proxy.cut();
+      const third = await store.append();
+      await proxy.restore();
+      await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual([first, second, third]));
+      await Promise.all(relays.splice(0).map((each) => each.close()));
+      await proxy.close();
+    });
+
+    it('keeps events while the broker is away, reports their age, and publishes them when it is back', async () => {
+      const proxy = await startProxy(events.url);
+      const taker = await taking();
+      const away = await connectTransport({ url: proxy.url, name: 'away', topology, log });
+      relay({ transport: away });
+      await proxy.cut();
+      await eventually(() => expect(away.ping()).rejects.toThrow(/RabbitMQ is away/));
+      const ids = await Promise.all(Array.from({ length: 20 }, () => store.append()));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(await store.unpublished()).toHaveLength(20);
+      await proxy.restore();
+      await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual(ids.sort()), 10_000);
+      await away.ping();
+      await Promise.all(relays.splice(0).map((each) => each.close()));
+      await away.close();
+      await proxy.close();
+    });
+
+    it('tells the age of the oldest unpublished event', async () => {
+      const started = await startEvents({
+        service: 'notifications',
+        url: events.url.replace(/\?.*/, '?namespace=lag_of_nobody'),
+        databaseUrl: store.url,
+        database: store.database,
+        log,
+        refused: () => {},
+      });
+      await eventually(async () => expect(await started.lag()).toBe(0));
+      await store.database.pool.query(
+        `INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, next_attempt_at)
+       VALUES (gen_random_uuid(), 'order.shipped.v1', 's', 1, 'r', '{}', now() - interval '90 seconds', 'infinity')`,
+      );
+      expect(await started.lag()).toBeGreaterThan(89);
+      expect(await started.lag()).toBeLessThan(120);
+      await started.close();
+    });
+
+    it('prunes what was published and taken long ago, and nothing else', async () => {
+      const client = new pg.Client({ connectionString: store.url });
+      await client.connect();
+      const row = (type: string, published: string) =>
+        client.query(
+          `INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, published_at)
+         VALUES (gen_random_uuid(), $1, 's', 1, 'r', '{}', now() - interval '100 hours', ${published})`,
+          [type],
+        );
+      await row('old', `now() - interval '73 hours'`);
+      await row('new', `now() - interval '71 hours'`);
+      await row('unpublished', 'NULL');
+      await client.query(
+        `INSERT INTO inbox (consumer, event_id, type, subject, request_id, attempt, taken_at)
+       SELECT 'c', gen_random_uuid(), 't' || age, 's', 'r', 1, now() - age * interval '1 hour' FROM unnest(ARRAY[719, 721]) AS age`,
+      );
+      await pruneEvents(client, { publishedHours: 72, takenHours: 720 });
+      expect((await client.query('SELECT type FROM outbox ORDER BY type')).rows).toEqual([
+        { type: 'new' },
+        { type: 'unpublished' },
+      ]);
+      expect((await client.query('SELECT type FROM inbox')).rows).toEqual([{ type: 't719' }]);
+      await client.end();
+    });
+  });
