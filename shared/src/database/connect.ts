@@ -42,6 +42,17 @@ function parseInt8(text: string): number {
   return number;
 }
 
+/**
+ * A connection that is lost in the moment in which it stands tells it before anybody listens, and an error that nobody hears ends
+ * the process. The pools still learn of every loss by themselves.
+ */
+class HeardClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on('error', () => {});
+  }
+}
+
 /** Opens the pools; connections are made when they are first needed, and again after a loss. */
 export function connectDatabase(options: DatabaseOptions): Database {
   pg.types.setTypeParser(int8, parseInt8);
@@ -56,11 +67,13 @@ export function connectDatabase(options: DatabaseOptions): Database {
   };
   const sequelize = new Sequelize(options.url, {
     dialect: 'postgres',
+    dialectModule: { ...pg, Client: HeardClient },
     dialectOptions: { ...session, connectionTimeoutMillis: 2_000 },
     pool: { max: size, min: 0, acquire: 3_000, idle: 30_000 },
     logging: false,
   });
   const pool = new pg.Pool({
+    Client: HeardClient,
     connectionString: options.url,
     max: size,
     connectionTimeoutMillis: 3_000,

@@ -1,5 +1,7 @@
 // Transactions and migrations against a real PostgreSQL.
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -128,6 +130,36 @@ describe('a database that is away', () => {
     ]);
     expect(errors.map(isDatabaseAway)).toEqual([true, true, false]);
     await away.close();
+  });
+
+  it('is no reason to end when it ends a connection in the moment in which it stands', async () => {
+    const message = (type: string, content: Buffer) => {
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(content.length + 4);
+      return Buffer.concat([Buffer.from(type), length, content]);
+    };
+    const fatal = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command', '', ''].join(
+      '\0',
+    );
+    // Authenticated, ready for a query, and terminated, all at once.
+    const answer = Buffer.concat([
+      message('R', Buffer.alloc(4)),
+      message('Z', Buffer.from('I')),
+      message('E', Buffer.from(fatal)),
+    ]);
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(answer));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const ending = connectDatabase({ url: `postgres://shop:shop@127.0.0.1:${port}/shop`, name: 'test', log });
+    const tries = [ending.ping(), ending.transaction((tx) => sql(tx, 'SELECT 1'))];
+    const errors = await Promise.all(tries.map((work) => work.catch((error: unknown) => error)));
+    expect(errors.map(isDatabaseAway)).toEqual([true, true]);
+    await ending.close();
+    server.close();
   });
 
   it('gives up connections that fell silent, though nobody closed them', async () => {
