@@ -24,7 +24,9 @@ interface ShownOrder extends Order {
   readonly history: readonly { readonly status: string; readonly at: string; readonly by: string }[];
 }
 
-type Advanced = { readonly id: string; readonly order: Order } | { readonly id: string; readonly refused: string };
+type Advanced =
+  | { readonly id: string; readonly order: Order }
+  | { readonly id: string; readonly refused: string; readonly code: string };
 
 interface ListChoice extends Output {
   readonly status?: string;
@@ -133,5 +135,9 @@ function amount({ currency }: Order, value: number): string {
 }
 
 function advanced(outcome: Advanced): string {
-  return 'order' in outcome ? `${outcome.id} is ${outcome.order.status}` : `${outcome.id}: ${outcome.refused}`;
+  const { id } = outcome;
+  if ('order' in outcome) return `${id} is ${outcome.order.status}`;
+  const next =
+    outcome.code === 'not-found' ? 'orders list shows the newest' : `orders show ${id} says what may come next`;
+  return `${id}: ${outcome.refused} ${next}.`;
 }

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import pg from 'pg';
 import { type Ended, runShop } from './started-shop.ts';
 
@@ -11,11 +11,13 @@ const longEnough = 90_000;
 
 let folder: string;
 let server: EmbeddedPostgres;
+let port: number;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-outside-'));
   await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
   server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
+  [port = 0] = await freePorts(1);
   // The shop that the backup is of; it never runs.
   await (await startEmbeddedPostgres({ dataDir: join(folder, 'data/postgres'), durable: true })).stop();
 }, longEnough);
@@ -26,6 +28,7 @@ afterAll(async () => {
 }, longEnough);
 
 const at = (database: string) => ({
+  GATEWAY_PORT: String(port),
   DATABASE_URL: Object.assign(new URL(server.url), { pathname: `/${database}` }).href,
 });
 const run = (
@@ -71,10 +74,8 @@ describe('a database behind DATABASE_URL', () => {
         code: 0,
         output: 'There are no such orders.\n',
       });
-      expect(await run(at('bazaar'), 'doctor')).toMatchObject({
-        code: 0,
-        output: expect.stringContaining('All is well'),
-      });
+      const doctor = await run(at('bazaar'), 'doctor');
+      expect(doctor).toMatchObject({ code: 0, output: expect.stringMatching(/^migrations orders +ok /m) });
     },
     longEnough,
   );

@@ -84,14 +84,16 @@ async function checkMigrations(
     : warning(`migrations ${name}`, detail, remedy);
 }
 
-/** The database's clock against ours, at the middle of the question's way. */
+/** The database's clock against ours: as much of the difference as the question's way cannot explain. */
 async function checkClock(client: pg.Client): Promise<Finding> {
   const sent = Date.now();
   const { rows } = await client.query<{ now: number }>(
     'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now',
   );
-  const skew = Math.round(Math.abs((rows[0]?.now ?? 0) - (sent + Date.now()) / 2));
-  const detail = `${skew} ms from that of the database`;
+  const received = Date.now();
+  const theirs = rows[0]?.now ?? 0;
+  const skew = Math.round(Math.max(0, sent - theirs, theirs - received));
+  const detail = skew === 0 ? 'agrees with that of the database' : `${skew} ms from that of the database`;
   const remedy = 'let both machines follow a time server (timedatectl set-ntp true)';
   if (skew >= skewHurts) return failed('clock', detail, remedy);
   return skew >= skewSeen ? warning('clock', detail, remedy) : ok('clock', detail);

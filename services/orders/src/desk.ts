@@ -73,7 +73,7 @@ async function advance(book: OrderBook, caller: Caller, id: string, to: Step): P
     return { id, order: contentOf(await advanceOrder(requestOf(to, id, caller), book, to)) };
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
-    return { id, refused: error.message };
+    return { id, refused: error.message, code: error.code };
   }
 }
 
