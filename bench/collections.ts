@@ -59,7 +59,9 @@ export default async function collections(options: readonly string[]): Promise<v
     running.set('service', service);
     if (values.telemetry) {
       const [port] = await freePorts(1);
-      const observed = { METRICS_PORT: String(port), OTEL_EXPORTER_OTLP_ENDPOINT: sink.url };
+      // As docker-compose.yml has it: metrics are read, spans are sent.
+      const sent = { OTEL_EXPORTER_OTLP_ENDPOINT: sink.url, OTEL_METRICS_EXPORTER: 'none' };
+      const observed = { METRICS_PORT: String(port), ...sent };
       const environment = { ...identity, ...bare, ...observed, EVENTS_URL: large.events };
       running.set('observed', await start('services/catalogue/src/main.ts', environment, core));
     }

@@ -14,14 +14,21 @@ const wellFormedTrace = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f
 
 /** The request id from `X-Request-Id` and this hop's `traceparent` (W3C Trace Context section 3.2) in the caller's trace. */
 export function requestIdentity(headers: IncomingHttpHeaders): RequestIdentity {
-  const id = headers['x-request-id'];
-  const { traceparent } = headers;
-  const [, trace, , flags] =
-    typeof traceparent === 'string' && wellFormedTrace.test(traceparent) ? traceparent.split('-') : [];
-  return {
-    id: typeof id === 'string' && safeId.test(id) ? id : newId(),
-    traceparent: `00-${trace ?? random(16).toString('hex')}-${random(8).toString('hex')}-${flags ?? '00'}`,
-  };
+  return { id: idOf(headers), traceparent: nextHop(parentOf(headers)) };
+}
+
+function idOf({ 'x-request-id': id }: IncomingHttpHeaders): string {
+  return typeof id === 'string' && safeId.test(id) ? id : newId();
+}
+
+/** The caller's trace context, when there is a good one. */
+function parentOf({ traceparent }: IncomingHttpHeaders): string | undefined {
+  return typeof traceparent === 'string' && wellFormedTrace.test(traceparent) ? traceparent : undefined;
+}
+
+function nextHop(parent: string | undefined): string {
+  const [, trace, , flags] = parent?.split('-') ?? [];
+  return `00-${trace ?? random(16).toString('hex')}-${random(8).toString('hex')}-${flags ?? '00'}`;
 }
 
 /** A request that has just come in. */
@@ -35,13 +42,9 @@ export interface Arrival extends RequestIdentity {
 /** As `requestIdentity`; where spans are made, this hop is one of them. */
 export function arrivalOf(headers: IncomingHttpHeaders): Arrival {
   const began = performance.now();
-  const { traceparent } = headers;
-  const parent = typeof traceparent === 'string' && wellFormedTrace.test(traceparent) ? traceparent : undefined;
+  const parent = parentOf(headers);
   const span = startRequestSpan(parent);
-  const identity = requestIdentity(headers);
-  return span === undefined
-    ? { ...identity, began, span }
-    : { id: identity.id, traceparent: traceparentOf(span), began, span };
+  return { id: idOf(headers), traceparent: span === undefined ? nextHop(parent) : traceparentOf(span), began, span };
 }
 
 /** The first step: every answer will name its request, and so does every line of the log. */

@@ -73,7 +73,7 @@ function recordSpans(resource: Resource, { edge, settings }: ExportOptions, life
       new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), scheduledDelayMillis: settings.spanDelay }),
     ],
   });
-  traceWith(provider.getTracer('shop'));
+  traceWith(provider.getTracer('shop'), edge);
   life.onStop('spans', () => provider.shutdown());
 }
 

@@ -15,17 +15,23 @@ import { inRequest, type RequestScope, requestNow } from '../runtime/request-sco
 export { type Attributes, type Span, SpanKind, SpanStatusCode };
 
 let tracer: Tracer | undefined;
+let decides = false;
 
-/** From now on spans are made, or with undefined no more. */
-export function traceWith(next: Tracer | undefined): void {
+/**
+ * From now on spans are made.
+ * @param edge requests come in from outside: what a client says of recording counts for nothing
+ */
+export function traceWith(next: Tracer, edge: boolean): void {
   tracer = next;
+  decides = edge;
 }
 
 /**
  * The span of a request that has just come in, below `parent` where the caller sent one. Whether the trace is recorded is decided
- * here, once for all processes. Undefined when this process makes no spans.
+ * here, once for all processes. Undefined when this process makes no spans, or somebody before it decided against.
  */
 export function startRequestSpan(parent: string | undefined): Span | undefined {
+  if (parent !== undefined && !decides && !isSampled(parent)) return undefined;
   return tracer?.startSpan('request', { kind: SpanKind.SERVER }, contextOf(parent));
 }
 

@@ -1,0 +1,30 @@
+// What readiness depends on, and what it only reports.
+import { describe, expect, it } from '@jest/globals';
+import { createHealth } from '@shop/shared/runtime';
+
+describe('readiness', () => {
+  it('falls with a check that fails', async () => {
+    const health = createHealth();
+    health.add('database', () => Promise.reject(new Error('away')));
+    expect(await health.report()).toEqual({ ready: false, checks: { database: 'failing' }, figures: {} });
+  });
+
+  it('reports a figure that went too far, and one that cannot be had, and stays', async () => {
+    const health = createHealth();
+    health.add('database', async () => {});
+    health.tell('outboxLag', async () => 31, 30);
+    health.tell('queue', () => Promise.reject(new Error('away')), 30);
+    health.tell('fine', async () => 30, 30);
+    expect(await health.report()).toEqual({
+      ready: true,
+      checks: { database: 'ok', outboxLag: 'failing', queue: 'failing', fine: 'ok' },
+      figures: { outboxLag: 31, fine: 30 },
+    });
+  });
+
+  it('ends when the process drains', async () => {
+    const health = createHealth();
+    health.drain();
+    expect((await health.report()).ready).toBe(false);
+  });
+});
