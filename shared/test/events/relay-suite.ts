@@ -126,7 +126,8 @@ export const relaySuite = (kind: Kind): void =>
       expect(signal).toBe('SIGKILL');
       expect(await store.unpublished()).toEqual([id]);
       relay();
-      await eventually(() => expect(idsOf(taker.deliveries)).toEqual([id, id]), 2_000);
+      // pg-boss knows an event that it has by its id; RabbitMQ delivers both, and the inbox tells them apart.
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual(kind === 'rabbitmq' ? [id, id] : [id]));
       await eventually(async () => expect(await store.unpublished()).toEqual([]));
     });
 
@@ -195,7 +196,7 @@ export const relaySuite = (kind: Kind): void =>
       const away = await connectTransport({ url: proxy.url, name: 'away', topology, log });
       relay({ transport: away });
       await proxy.cut();
-      await eventually(() => expect(away.ping()).rejects.toThrow(/RabbitMQ is away/));
+      await eventually(() => expect(away.ping()).rejects.toThrow(/ is away/));
       const ids = await Promise.all(Array.from({ length: 20 }, () => store.append()));
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(await store.unpublished()).toHaveLength(20);
