@@ -186,7 +186,8 @@ function print(name: string, results: ReadonlyMap<string, Result>): void {
       p99.toFixed(2).padStart(9),
       cpu.toFixed(0).padStart(9),
     ];
-    console.log(`  ${title.padEnd(32)}${cells.join('')}${(rate / floor).toFixed(2).padStart(10)}`);
+    const ofFloor = Number.isNaN(floor) ? '' : (rate / floor).toFixed(2).padStart(10);
+    console.log(`  ${title.padEnd(32)}${cells.join('')}${ofFloor}`);
   }
 }
 
