@@ -37,7 +37,8 @@ export async function changeScopes(
       'SELECT id AS "accountId", email, scopes FROM accounts WHERE email_key = $1 FOR UPDATE',
       [emailKey(email)],
     );
-    if (account === undefined) throw new StartError(`there is no account with the e-mail ${email}: it has to be registered first`);
+    if (account === undefined)
+      throw new StartError(`there is no account with the e-mail ${email}: it has to be registered first`);
     const after = scopes.filter((scope) => keeps(scope, account.scopes.includes(scope)));
     const same = after.length === account.scopes.length && after.every((scope) => account.scopes.includes(scope));
     if (!same) {

@@ -82,7 +82,10 @@ it('leaves entity tag, representation and events alone', async () => {
 });
 
 it.each([
-  [['grant', 'nobody@example.com', 'orders:fulfil'], 'staff: there is no account with the e-mail nobody@example.com: it has to be registered first\n'],
+  [
+    ['grant', 'nobody@example.com', 'orders:fulfil'],
+    'staff: there is no account with the e-mail nobody@example.com: it has to be registered first\n',
+  ],
   [['grant', 'EMAIL', 'orders:everything'], /unknown scope orders:everything; known are catalogue:write/],
   [['grant', 'EMAIL', 'orders:fulfil', '*'], /unknown scope \*/],
   [['grant', 'EMAIL'], /name at least one scope/],
