@@ -115,9 +115,9 @@ describe('requests that are sent ahead', () => {
   const get = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n';
 
   it('are answered one after the other', async () => {
-    const { answers, closed } = await sendRaw(gateway.port, get.repeat(60), 1_000);
+    const last = get.replace('shop\r\n', 'shop\r\nConnection: close\r\n');
+    const { answers } = await sendRaw(gateway.port, get.repeat(59) + last, 10_000);
     expect(answers.map(({ status }) => status)).toEqual(new Array(60).fill(200));
-    expect(closed).toBe(false);
   });
 
   it('end the connection when they are too many, and none that waited is done', async () => {
