@@ -13,6 +13,13 @@ export interface BrokerServer {
   readonly url: string;
   /** Runs `rabbitmqctl` on it and returns what it prints. */
   control(...parameters: readonly string[]): Promise<string>;
+  /** Ends it as a loss of power does (SIGKILL); its data stays. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`; resolves when it takes connections. */
+  start(): Promise<void>;
+  /** Halts all its processes (SIGSTOP), as a machine that hangs: connections stay open and nothing answers. Until `thaw`. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -51,16 +58,13 @@ export async function startBrokerServer({ own = false }: BrokerWish = {}): Promi
 }
 
 function givenServer(url: string): BrokerServer {
-  return {
-    url,
-    control: () => Promise.reject(new Error('a broker given by TEST_AMQP_URL is not controlled by the tests')),
-    stop: async () => {},
-  };
+  const refuse = () => Promise.reject(new Error('a broker given by TEST_AMQP_URL is not controlled by the tests'));
+  return { url, control: refuse, kill: refuse, start: refuse, freeze: refuse, thaw: refuse, stop: async () => {} };
 }
 
 async function startContainer(): Promise<BrokerServer> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await import('testcontainers');
-  await getContainerRuntimeClient().catch(() => {
+  const engine = await getContainerRuntimeClient().catch(() => {
     throw new Error('no Docker engine answers');
   });
   const port = await freePort();
@@ -69,17 +73,46 @@ async function startContainer(): Promise<BrokerServer> {
     .withWaitStrategy(Wait.forLogMessage(/Server startup complete/))
     .withStartupTimeout(startWithin)
     .start();
+  const control = async (...parameters: readonly string[]): Promise<string> => {
+    const { output, exitCode } = await container.exec(['rabbitmqctl', ...parameters]);
+    if (exitCode !== 0) throw new Error(`rabbitmqctl ${parameters.join(' ')}: ${output}`);
+    return output;
+  };
+  const handle = engine.container.getById(container.getId());
   return {
     url: `amqp://guest:guest@${container.getHost()}:${container.getMappedPort(5672)}`,
-    async control(...parameters) {
-      const { output, exitCode } = await container.exec(['rabbitmqctl', ...parameters]);
-      if (exitCode !== 0) throw new Error(`rabbitmqctl ${parameters.join(' ')}: ${output}`);
-      return output;
+    control,
+    async kill() {
+      await handle.kill({ signal: 'SIGKILL' });
+      await handle.wait();
+    },
+    async start() {
+      await handle.start();
+      await untilStarted(control);
+    },
+    async freeze() {
+      await handle.pause();
+    },
+    async thaw() {
+      await handle.unpause();
     },
     async stop() {
       await container.stop();
     },
   };
+}
+
+/** Right after its start a server may not even know its own name yet. */
+async function untilStarted(control: BrokerServer['control']): Promise<void> {
+  for (const deadline = performance.now() + startWithin; ; ) {
+    try {
+      await control('await_startup', '--timeout', String(startWithin / 1000));
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
 }
 
 /** Debian's wrapper in the PATH changes the user and loses the settings; the program itself lies here. */
@@ -113,8 +146,15 @@ async function startFromPath(): Promise<BrokerServer> {
     RABBITMQ_SERVER_START_ARGS: '-setcookie shop-tests',
     RABBITMQ_CTL_ERL_ARGS: '-setcookie shop-tests',
   };
-  const server = spawn(join(folder, 'rabbitmq-server'), { env: environment, stdio: 'ignore', detached: true });
-  const ended = once(server, 'exit');
+  const program = join(folder, 'rabbitmq-server');
+  // A process group of its own, so that a signal reaches all of its processes.
+  const launch = () => spawn(program, { env: environment, stdio: 'ignore', detached: true });
+  let server = launch();
+  let ended = once(server, 'exit');
+  const signal = (name: NodeJS.Signals): void => {
+    if (server.exitCode === null && server.signalCode === null && server.pid !== undefined)
+      process.kill(-server.pid, name);
+  };
   const control = async (...parameters: readonly string[]): Promise<string> => {
     const { stdout } = await run(join(folder, 'rabbitmqctl'), [...parameters], {
       env: environment,
@@ -122,11 +162,12 @@ async function startFromPath(): Promise<BrokerServer> {
     });
     return stdout;
   };
+  const kill = async (): Promise<void> => {
+    signal('SIGKILL');
+    await ended;
+  };
   const stop = async (): Promise<void> => {
-    if (server.exitCode === null && server.signalCode === null && server.pid !== undefined) {
-      process.kill(-server.pid, 'SIGKILL'); // nobody keeps its data
-      await ended;
-    }
+    await kill(); // nobody keeps its data
     await stopNames(environment);
     await rm(data, { recursive: true, force: true });
   };
@@ -139,7 +180,19 @@ async function startFromPath(): Promise<BrokerServer> {
     await stop();
     throw error;
   }
-  return { url: `amqp://guest:guest@127.0.0.1:${port}`, control, stop };
+  return {
+    url: `amqp://guest:guest@127.0.0.1:${port}`,
+    control,
+    kill,
+    async start() {
+      server = launch();
+      ended = once(server, 'exit');
+      await untilStarted(control);
+    },
+    freeze: async () => signal('SIGSTOP'),
+    thaw: async () => signal('SIGCONT'),
+    stop,
+  };
 }
 
 /** Erlang's port mapper was started along with the server; it lets itself be ended once it has noticed that the server is gone. */
