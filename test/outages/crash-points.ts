@@ -4,30 +4,44 @@ import pg from 'pg';
 
 /** Where a process can be made to die, each at most once after it was armed. */
 export const crashPoints = [
+  // The transaction of a request is open, and nothing is done in it.
   'after BEGIN',
   'before COMMIT',
   'after COMMIT before the answer',
+  // The catalogue holds the stock, and orders has written nothing of the order.
   'between reservation and order',
   'after publish before mark',
   "after the handler's COMMIT before the ack",
+  'after the e-mail before its mark',
 ] as const;
 export type CrashPoint = (typeof crashPoints)[number];
 
 /** What is sent to the process to arm it. */
 export interface CrashOrder {
   readonly crashAt: CrashPoint;
+  /** Only in a statement about this account. */
+  readonly account?: string | undefined;
 }
 
-let armed: CrashPoint | undefined;
+let armed: CrashOrder | undefined;
 process.on('message', (message: unknown) => {
-  if (typeof message === 'object' && message !== null && 'crashAt' in message) armed = (message as CrashOrder).crashAt;
+  if (typeof message === 'object' && message !== null && 'crashAt' in message) armed = message as CrashOrder;
 });
 
-const wroteOrder = /INSERT INTO orders|UPDATE orders/i;
-const marksOutbox = /UPDATE outbox\s+SET published_at/i;
+/** The first statement of a request that writes: with an idempotency key, and of a reservation in the catalogue. */
+const opensRequest = /claim_idempotency_key|INSERT INTO reservations \(id, account_id, settle_at\)/;
+const takesEvent = /INSERT INTO inbox/;
 
-/** What each connection has written since its BEGIN. */
-const written = new WeakMap<object, { order: boolean; inbox: boolean }>();
+/** Statement before which a process dies, by point. */
+const diesBefore: Readonly<Partial<Record<CrashPoint, RegExp>>> = {
+  'after BEGIN': opensRequest,
+  'between reservation and order': /WITH fence AS/,
+  'after publish before mark': /UPDATE outbox\s+SET published_at = clock_timestamp/,
+  'after the e-mail before its mark': /UPDATE notifications SET\s+status = outcome/,
+};
+
+/** What the open transaction of each connection is. */
+const transactions = new WeakMap<object, { request: boolean; handler: boolean }>();
 
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
@@ -39,24 +53,25 @@ const query = prototype.query;
 
 prototype.query = function (this: object, ...parameters: unknown[]): unknown {
   const [first] = parameters;
-  const statement = typeof first === 'string' ? first : ((first as { text?: string } | null)?.text ?? '');
-  const begins = /^\s*(BEGIN|START TRANSACTION)/i.test(statement);
-  const commits = /^\s*COMMIT/i.test(statement);
-  if (begins) written.set(this, { order: false, inbox: false });
-  const wrote = written.get(this);
-  if (wrote !== undefined) {
-    wrote.order ||= wroteOrder.test(statement);
-    wrote.inbox ||= /INSERT INTO inbox/i.test(statement);
+  const { text = '', values = [] } =
+    typeof first === 'string' ? { text: first } : ((first ?? {}) as { text?: string; values?: readonly unknown[] });
+  if (/^\s*(BEGIN|START TRANSACTION)/i.test(text)) transactions.set(this, { request: false, handler: false });
+  const transaction = transactions.get(this);
+  if (transaction !== undefined) {
+    transaction.request ||= opensRequest.test(text);
+    transaction.handler ||= takesEvent.test(text);
   }
+  if (armed === undefined) return query.apply(this, parameters);
 
-  if (armed === 'between reservation and order' && /INSERT INTO reservations/i.test(statement)) die();
-  if (armed === 'after publish before mark' && marksOutbox.test(statement)) die();
-  if (armed === 'before COMMIT' && commits && wrote?.order === true) die();
+  const { crashAt, account } = armed;
+  const meant = account === undefined || values.includes(account);
+  if (meant && diesBefore[crashAt]?.test(text) === true) die();
+  if (!/^\s*COMMIT/i.test(text)) return query.apply(this, parameters);
 
+  if (crashAt === 'before COMMIT' && transaction?.request === true) die();
   const dieAfter =
-    (armed === 'after BEGIN' && begins) ||
-    (armed === 'after COMMIT before the answer' && commits && wrote?.order === true && !wrote.inbox) ||
-    (armed === "after the handler's COMMIT before the ack" && commits && wrote?.inbox === true);
+    (crashAt === 'after COMMIT before the answer' && transaction?.request === true) ||
+    (crashAt === "after the handler's COMMIT before the ack" && transaction?.handler === true);
   if (!dieAfter) return query.apply(this, parameters);
   const callback = parameters.at(-1);
   if (typeof callback === 'function') return query.apply(this, [...parameters.slice(0, -1), die]);

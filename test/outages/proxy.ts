@@ -9,8 +9,11 @@ export interface TcpProxy {
   /** Ends all connections and refuses new ones until `pass`. */
   refuse(): void;
   pass(): void;
-  /** Cuts the next connection on which a client sends `bytes`: they still reach the server, its answer never comes back. */
-  cutAnswerTo(bytes: string): void;
+  /**
+   * Cuts the next connection on which a client sends `bytes`: they still reach the server, its answer never comes back.
+   * @param of what the client must have said when it connected
+   */
+  cutAnswerTo(bytes: string, of?: string): void;
   /** How many connections were cut by `cutAnswerTo`. */
   cuts(): number;
   close(): Promise<void>;
@@ -25,7 +28,7 @@ export interface Target {
 export async function startProxy(targets: readonly Target[]): Promise<TcpProxy> {
   let turn = 0;
   let mode: 'pass' | 'hang' | 'refuse' = 'pass';
-  let cutAt: string | undefined;
+  let cut: { readonly at: string; readonly of: string } | undefined;
   let cuts = 0;
   const sockets = new Set<Socket>();
   const track = (socket: Socket): void => {
@@ -67,9 +70,11 @@ export async function startProxy(targets: readonly Target[]): Promise<TcpProxy> 
     track(client);
     track(upstream);
     let deaf = false;
+    let greeting: Buffer | undefined;
     client.on('data', (data) => {
-      if (cutAt !== undefined && data.includes(cutAt)) {
-        cutAt = undefined;
+      greeting ??= data;
+      if (cut !== undefined && data.includes(cut.at) && greeting.includes(cut.of)) {
+        cut = undefined;
         cuts += 1;
         deaf = true;
         upstream.write(data);
@@ -102,8 +107,8 @@ export async function startProxy(targets: readonly Target[]): Promise<TcpProxy> 
       mode = 'pass';
       for (const socket of sockets) socket.resume();
     },
-    cutAnswerTo(bytes) {
-      cutAt = bytes;
+    cutAnswerTo(bytes, of = '') {
+      cut = { at: bytes, of };
     },
     cuts: () => cuts,
     async close() {

@@ -3,14 +3,24 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { CrashPoint } from './crash-points.ts';
+import type { Random } from './random.ts';
+import type { ClockReport } from './shifted-clock.ts';
 
 export interface Supervised {
   readonly name: string;
+  /** Its own address, past every proxy. */
+  readonly url: string;
   /** How often it has died so far, whoever killed it. */
   deaths(): number;
+  /** Each time since the last call that it ended without having been killed. */
+  accidents(): readonly string[];
   kill(signal: NodeJS.Signals): void;
-  /** Has the process kill itself the next time that it comes by this point. */
-  crashAt(point: CrashPoint): void;
+  /** Has the process kill itself the next time that it comes by this point, on this account's behalf if one is named. */
+  crashAt(point: CrashPoint, account?: string): void;
+  /** Sets its clock so many milliseconds ahead, for it and for those that follow it. */
+  setClock(ahead: number): void;
+  /** How many milliseconds its clock was ahead when it last told; 0 before it was ever set. */
+  clockAhead(): number;
   /** The end of what it has written. */
   output(): string;
   stop(): Promise<void>;
@@ -18,28 +28,32 @@ export interface Supervised {
 
 export interface Launch {
   readonly name: string;
+  readonly url: string;
   /** The module to run. */
   readonly main: string;
   readonly environment: Readonly<Record<string, string>>;
+  readonly random: Random;
 }
 
-/** Milliseconds; a random time, so that processes killed together start in any order. */
+/** Milliseconds until it is started again; a random time, so that processes killed together start in any order. */
 const restartAfter = { least: 200, most: 800 };
-const crashPoints = fileURLToPath(new URL('./crash-points.ts', import.meta.url));
+const preloaded = ['shifted-clock.ts', 'crash-points.ts'].flatMap((file) => [
+  '--import',
+  fileURLToPath(new URL(file, import.meta.url)),
+]);
 
-function delay(): number {
-  return restartAfter.least + Math.random() * (restartAfter.most - restartAfter.least);
-}
-
-export function supervise({ name, main, environment }: Launch): Supervised {
+export function supervise({ name, url, main, environment, random }: Launch): Supervised {
   let output = '';
   let deaths = 0;
+  const accidents: string[] = [];
   let stopping = false;
+  let ahead = 0;
+  let toldAhead = 0;
   let child: ChildProcess;
 
   const start = (): void => {
-    child = spawn(process.execPath, ['--import', crashPoints, main], {
-      env: { PATH: process.env.PATH ?? '', ...environment },
+    child = spawn(process.execPath, [...preloaded, main], {
+      env: { PATH: process.env.PATH ?? '', ...environment, CLOCK_AHEAD: String(ahead) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const keep = (data: unknown): void => {
@@ -48,18 +62,33 @@ export function supervise({ name, main, environment }: Launch): Supervised {
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
     child.on('error', keep);
+    child.on('message', (message) => {
+      if (typeof message === 'object' && 'clock' in message) toldAhead = (message as ClockReport).clock - Date.now();
+    });
     child.on('exit', () => {
       deaths += 1;
-      if (!stopping) setTimeout(() => stopping || start(), delay());
+      if (!stopping) setTimeout(() => stopping || start(), random.integer(restartAfter.least, restartAfter.most));
+    });
+    // Later than its exit: by now all is read that it wrote.
+    child.on('close', (code, signal) => {
+      if (!stopping && signal !== 'SIGKILL')
+        accidents.push(`${name} ended by itself (${code ?? signal}): ${output.slice(-2_000)}`);
     });
   };
   start();
 
   return {
     name,
+    url,
     deaths: () => deaths,
+    accidents: () => accidents.splice(0),
     kill: (signal) => void child.kill(signal),
-    crashAt: (point) => void child.send({ crashAt: point }, () => {}),
+    crashAt: (crashAt, account) => void child.send({ crashAt, account }, () => {}),
+    setClock(milliseconds) {
+      ahead = milliseconds;
+      child.send({ clockAhead: ahead }, () => {});
+    },
+    clockAhead: () => toldAhead,
     output: () => output,
     async stop() {
       stopping = true;

@@ -1,11 +1,8 @@
 // The whole shop as real processes, two of each service, with everything between them made breakable.
-import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { migrate } from '@shop/shared/database';
 import {
   type EmbeddedPostgres,
@@ -17,8 +14,12 @@ import {
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/broker-server.ts';
-import { type Buyer, logIn, registerBuyer } from './buyers.ts';
+import { grant, register, signToken } from './accounts.ts';
+import type { Buyer } from './buyers.ts';
+import { handlerWatch } from './effects.ts';
+import type { Journal } from './journal.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
+import { createRandom } from './random.ts';
 import { type Supervised, supervise } from './supervised.ts';
 
 export const serviceNames = ['accounts', 'orders', 'catalogue', 'notifications'] as const;
@@ -35,15 +36,30 @@ export interface System {
   readonly brokerProxy: TcpProxy;
   /** Between the services and PostgreSQL. */
   readonly databaseProxy: TcpProxy;
+  /** Those who shop in every round. */
+  readonly buyers: readonly Buyer[];
   /** All processes of a service. */
   processes(name: ServiceName | 'gateway'): readonly Supervised[];
+  /** All processes but the gateway. */
+  services(): readonly Supervised[];
   all(): readonly Supervised[];
   restartPostgres(downFor: number): Promise<void>;
-  /** An account of staff with the scope, made as an operator makes it. */
-  staff(scope: string): Promise<Buyer>;
-  /** Resolves when the gateway calls everything ready. */
+  /** How many deadlocks PostgreSQL has found so far. */
+  deadlocks(): Promise<number>;
+  /** Runs `use` with a connection of the catalogue's own role. */
+  catalogueClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
+  /** A new customer, with the scope if one is given. */
+  buyer(name: string, scope?: string): Promise<Buyer>;
+  /** Resolves when every process calls itself ready, and the gateway everything. */
   untilReady(within: number): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  readonly seed: number;
+  readonly buyers: number;
+  /** Where registrations are noted. */
+  readonly journal: Journal;
 }
 
 const replicas = 2;
@@ -51,8 +67,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const password = 'only-for-tests';
 const roles = { accounts: password, orders: password, catalogue: password, notifications: password, events: password };
 
-/** Starts everything and waits until it is ready. `environment` is added to every process's. */
-export async function startSystem(environment: Readonly<Record<string, string>> = {}): Promise<System> {
+const identity = {
+  issuer: 'https://shop.test',
+  audience: 'shop',
+  keySecret: Buffer.alloc(32, 7).toString('base64url'),
+};
+
+/** Starts everything and waits until it is ready. */
+export async function startSystem({ seed, buyers, journal }: SystemOptions): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-outages-'));
   await chmod(folder, 0o711); // PostgreSQL runs as a user of its own
   const mailFolder = join(folder, 'mail');
@@ -104,16 +126,16 @@ export async function startSystem(environment: Readonly<Record<string, string>> 
       HOST: '127.0.0.1',
       EVENTS_URL: brokerUrl.href,
       JWKS_URL: `${accounts}/.well-known/jwks.json`,
-      JWT_ISSUER: 'https://shop.test',
-      JWT_AUDIENCE: 'shop',
+      JWT_ISSUER: identity.issuer,
+      JWT_AUDIENCE: identity.audience,
       INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
-      KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 7).toString('base64url'),
+      KEY_ENCRYPTION_SECRET: identity.keySecret,
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
       MAIL_DIR: mailFolder,
       RESERVATION_SECONDS: '3',
       NODE_COMPILE_CACHE: join(folder, 'compiled'),
-      ...environment,
     };
+    const random = createRandom(seed);
     const started = new Map<ServiceName | 'gateway', Supervised[]>();
     const all = (): Supervised[] => [...started.values()].flat();
     stops.push(() => Promise.all(all().map((each) => each.stop())));
@@ -125,6 +147,8 @@ export async function startSystem(environment: Readonly<Record<string, string>> 
         portsOf(name).map((port, index) =>
           supervise({
             name: `${name} ${index + 1}`,
+            url: `http://127.0.0.1:${port}`,
+            random,
             main: `${root}services/${name}/src/main.ts`,
             environment: {
               ...shared,
@@ -140,6 +164,8 @@ export async function startSystem(environment: Readonly<Record<string, string>> 
     started.set('gateway', [
       supervise({
         name: 'gateway',
+        url: `http://127.0.0.1:${gatewayPort}`,
+        random,
         main: `${root}gateway/src/main.ts`,
         environment: {
           ...shared,
@@ -156,19 +182,44 @@ export async function startSystem(environment: Readonly<Record<string, string>> 
     const admin = new pg.Pool({ connectionString: adminUrl, max: 4 });
     admin.on('error', () => {});
     stops.push(() => admin.end());
+    await admin.query(handlerWatch);
     const untilReady = (within: number): Promise<void> =>
       eventually(async () => {
-        const answer = await fetch(`${gatewayUrl}/health/ready`, { signal: AbortSignal.timeout(2_000) });
-        if (!answer.ok) throw new Error(`not ready: ${await answer.text()}`);
-      }, within);
-    await untilReady(60_000).catch((error: unknown) => {
-      const outputs = all().map((each) => `--- ${each.name}\n${each.output().slice(-1500)}`);
-      throw new Error(`the system did not start: ${String(error)}\n${outputs.join('\n')}`);
-    });
+        for (const { name, url } of all()) {
+          const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
+          if (!answer.ok) throw new Error(`${name} is not ready: ${await answer.text()}`);
+        }
+      }, within).catch((error: unknown) => {
+        const outputs = all().map((each) => `--- ${each.name}\n${each.output().slice(-1_500)}`);
+        throw new Error(`not all is ready after ${within / 1000} s: ${String(error)}\n${outputs.join('\n')}`);
+      });
+    await untilReady(120_000);
+    const buyer: System['buyer'] = async (name, scope) => {
+      const accountId = await register(journal, gatewayUrl, name);
+      if (scope !== undefined) await grant(root, urls.accounts, name, scope);
+      return signToken(admin, identity, accountId, scope === undefined ? [] : [scope]);
+    };
     return {
       gatewayUrl,
       admin,
       urls,
+      buyers: await Promise.all(Array.from({ length: buyers }, (_, index) => buyer(`buyer-${seed}-${index}`))),
+      buyer,
+      services: () => all().filter(({ name }) => name !== 'gateway'),
+      async deadlocks() {
+        const log = await readFile(join(folder, 'postgres', 'postgres.log'), 'utf8');
+        return log.split('deadlock detected').length - 1;
+      },
+      async catalogueClient(use) {
+        const client = new pg.Client({ connectionString: urls.catalogue });
+        client.on('error', () => {});
+        await client.connect();
+        try {
+          return await use(client);
+        } finally {
+          await client.end();
+        }
+      },
       mailFolder,
       broker,
       brokerProxy,
@@ -180,18 +231,6 @@ export async function startSystem(environment: Readonly<Record<string, string>> 
         await postgres.stop();
         await new Promise((resolve) => setTimeout(resolve, downFor));
         postgres = await restart(folder, port);
-      },
-      async staff(scope) {
-        const name = `staff-${randomBytes(4).toString('hex')}`;
-        await registerBuyer(gatewayUrl, name);
-        await promisify(execFile)(
-          process.execPath,
-          [`${root}services/accounts/src/staff.ts`, 'grant', `${name}@example.com`, scope],
-          {
-            env: { PATH: process.env.PATH ?? '', DATABASE_URL: urls.accounts },
-          },
-        );
-        return logIn(gatewayUrl, name);
       },
       untilReady,
       stop,

@@ -1,0 +1,63 @@
+// Customers' accounts: registered as everybody does it, and given tokens that hold for as long as the test runs.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { importPKCS8, SignJWT } from 'jose';
+import type pg from 'pg';
+import { createSeal } from '../../services/accounts/src/seal.ts';
+import type { Buyer } from './buyers.ts';
+import { type Journal, untilClear } from './journal.ts';
+
+export interface Identity {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly keySecret: string;
+}
+
+/** Registers until the answer is clear. @returns the account's id */
+export async function register(journal: Journal, gatewayUrl: string, name: string): Promise<string> {
+  const email = `${name}@example.com`;
+  const body = { email, password: 'a long password for tests', name };
+  const answer = await untilClear(journal, 'register', `${gatewayUrl}/v1/accounts`, { key: `register-${name}`, body });
+  if (answer.status !== 201) throw new Error(`${name} could not register: ${answer.status} ${answer.body}`);
+  const accountId = (JSON.parse(answer.body) as { id: string }).id;
+  journal.accounts.push({ email, accountId });
+  return accountId;
+}
+
+/** Grants the account a scope on the command line, as an operator does. */
+export async function grant(root: string, databaseUrl: string, name: string, scope: string): Promise<void> {
+  const environment = { PATH: process.env.PATH ?? '', DATABASE_URL: databaseUrl };
+  const program = `${root}services/accounts/src/staff.ts`;
+  await promisify(execFile)(process.execPath, [program, 'grant', `${name}@example.com`, scope], { env: environment });
+}
+
+const hour = 3_600;
+
+/**
+ * An access token that is signed with the shop's own key. It differs from those that accounts gives out in its times only: it is
+ * three hours old and holds for a day, so that it holds for every clock of the test.
+ */
+export async function signToken(
+  admin: pg.Pool,
+  { issuer, audience, keySecret }: Identity,
+  accountId: string,
+  scopes: readonly string[] = [],
+): Promise<Buyer> {
+  const { rows } = await admin.query<{ kid: string; private_key: string }>(
+    "SELECT kid, private_key FROM accounts.signing_keys WHERE state = 'current'",
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('accounts has no signing key');
+  const key = await importPKCS8(createSeal(keySecret).open(row.private_key, row.kid), 'ES256');
+  const now = Math.floor(Date.now() / 1000);
+  const token = await new SignJWT({ accountId, scope: scopes.join(' ') })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: row.kid })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(accountId)
+    .setIssuedAt(now - 3 * hour)
+    .setExpirationTime(now + 24 * hour)
+    .setJti(`outages-${accountId}`)
+    .sign(key);
+  return { accountId, token };
+}

@@ -1,0 +1,51 @@
+// Clocks that are hours apart: of two processes of a service one is an hour ahead and the other an hour behind.
+import { orderAndVanish } from './buyers.ts';
+import { countRows, type Fault, seen } from './fault.ts';
+
+const hour = 3_600_000;
+
+/**
+ * The clocks stay wrong until everything was counted. First nothing else is broken, and no order may notice; then a reservation is
+ * left behind, which processes with wrong clocks have to settle. The gateway's clock is right, and access tokens are older and hold
+ * longer than an hour: what those of ordinary length do under a wrong clock is decided by RFC 7519, not by the shop.
+ */
+const apart: Fault = {
+  name: "the services' clocks are two hours apart",
+  interrupts: 'nothing',
+  async inject({ system, journal }) {
+    const wrong = system.services().map((process, index) => ({ process, ahead: index % 2 === 0 ? hour : -hour }));
+    for (const { process, ahead } of wrong) process.setClock(ahead);
+    const set = await seen(() =>
+      wrong.every(({ process, ahead }) => Math.abs(process.clockAhead() - ahead) < hour / 10),
+    );
+    const since = performance.now();
+    const done = (asked: string) =>
+      journal.answers.filter((each) => each.asked === asked && each.at > since && each.status < 300);
+    const used = await seen(() => done('order').length >= 40 && done('cancel').length >= 10);
+    return set && used ? `${done('order').length} orders and ${done('cancel').length} cancellations` : undefined;
+  },
+};
+
+const abandoned: Fault = {
+  name: 'a reservation expires while the clocks are two hours apart',
+  interrupts: 'service',
+  async inject({ system, productIds, journal, random }) {
+    const buyer = await system.buyer(`late-${random.integer(0, 2 ** 31)}`);
+    const mine = `catalogue.reservations WHERE account_id = '${buyer.accountId}'`;
+    const apart = system.services().every((process) => Math.abs(process.clockAhead()) > hour / 2);
+    const orders = system.processes('orders');
+    const before = orders.map((each) => each.deaths());
+    for (const each of orders) each.crashAt('between reservation and order', buyer.accountId);
+    const lines = [{ productId: productIds[0] ?? '', quantity: 1 }];
+    const key = `late-${buyer.accountId}`;
+    orderAndVanish(journal, system.gatewayUrl, buyer, { key, accountId: buyer.accountId, lines });
+    const died = await seen(() => orders.some((each, index) => each.deaths() > (before[index] ?? 0)));
+    const settled = await seen(async () => (await countRows(system, `${mine} AND state = 'released'`)) > 0);
+    return apart && died && settled ? 'its stock was given back' : undefined;
+  },
+  async mend(system) {
+    for (const process of system.services()) process.setClock(0);
+  },
+};
+
+export const clockFaults: readonly Fault[] = [apart, abandoned];

@@ -1,0 +1,30 @@
+// A copy of the checkout in which something can be changed and run, while the checkout stays as it is.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const left = ['node_modules', '.data', '.git'];
+
+/** @returns the copy's folder: the same packages installed, the workspaces among them being the copy's own */
+export function copyCheckout(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'shop-copy-'));
+  const packages: string[] = [];
+  cpSync(root, copy, {
+    recursive: true,
+    filter(path) {
+      if (basename(path) === 'node_modules') packages.push(relative(root, path));
+      return !left.includes(basename(path));
+    },
+  });
+  for (const folder of packages) {
+    mkdirSync(join(copy, folder));
+    for (const entry of readdirSync(join(root, folder))) {
+      if (entry === '@shop')
+        cpSync(join(root, folder, entry), join(copy, folder, entry), { recursive: true, verbatimSymlinks: true });
+      else symlinkSync(join(root, folder, entry), join(copy, folder, entry));
+    }
+  }
+  return copy;
+}

@@ -1,0 +1,110 @@
+// PostgreSQL restarted, its connections ended, cut or used up, its answers late.
+import { randomUUID } from 'node:crypto';
+import { placeOrder } from './buyers.ts';
+import { type Fault, pause, type Scene, seen } from './fault.ts';
+import type { OrderOutcome } from './journal.ts';
+
+/** Connections that one process of orders opens for transactions. */
+const poolSize = 10;
+
+export const databaseFaults: readonly Fault[] = [
+  {
+    name: 'PostgreSQL is restarted',
+    interrupts: 'service',
+    async inject({ system }) {
+      const startedAt = async () =>
+        (await system.admin.query<{ at: string }>('SELECT pg_postmaster_start_time()::text AS at')).rows[0]?.at;
+      const before = await startedAt();
+      await system.restartPostgres(1_000);
+      const after = await startedAt();
+      return before !== after ? `started at ${before}, and again at ${after}` : undefined;
+    },
+  },
+  {
+    name: 'all database connections are terminated',
+    interrupts: 'service',
+    async inject({ system }) {
+      let ended = 0;
+      for (let time = 0; time < 5; time += 1) {
+        const { rowCount } = await system.admin.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename IN ('accounts', 'orders', 'catalogue', 'notifications')",
+        );
+        ended += rowCount ?? 0;
+        await pause(300);
+      }
+      return ended > 0 ? `${ended} connections were terminated` : undefined;
+    },
+  },
+  {
+    name: 'the database connection is cut between COMMIT and its answer',
+    interrupts: 'service',
+    async inject({ system, journal }) {
+      // Only a request's COMMIT that took effect leaves an answer to be given again; some that are cut are of handlers.
+      const replays = () => journal.answers.filter(({ replayed }) => replayed).length;
+      const before = { cuts: system.databaseProxy.cuts(), replays: replays() };
+      for (let time = 1; time <= 30 && (time <= 4 || replays() === before.replays); time += 1) {
+        system.databaseProxy.cutAnswerTo('COMMIT;', 'user\0orders\0');
+        await seen(() => system.databaseProxy.cuts() >= before.cuts + time);
+        await pause(200);
+      }
+      const cuts = system.databaseProxy.cuts() - before.cuts;
+      await seen(() => replays() > before.replays);
+      const again = replays() - before.replays;
+      return again > 0 ? `${cuts} connections were cut, ${again} answers were given again` : undefined;
+    },
+  },
+  {
+    name: 'the database hangs',
+    interrupts: 'service',
+    async inject({ system, journal }) {
+      const began = performance.now();
+      system.databaseProxy.hang();
+      await pause(4_000);
+      const answered = journal.answers.filter(({ at, status }) => at > began && status < 300).length;
+      system.databaseProxy.pass();
+      return answered === 0 ? 'nothing was answered for 4 s' : undefined;
+    },
+  },
+  {
+    name: 'the connections of orders are all in use',
+    interrupts: 'service',
+    async inject(scene) {
+      const { system, journal } = scene;
+      const client = await system.admin.connect();
+      const crowd: Promise<void>[] = [];
+      let most = 0;
+      const began = performance.now();
+      try {
+        await client.query('BEGIN');
+        await client.query('LOCK TABLE orders.orders IN ACCESS EXCLUSIVE MODE');
+        for (let index = 0; index < 6 * poolSize; index += 1) crowd.push(orderOnce(scene));
+        const exhausted = await seen(async () => {
+          const { rows } = await system.admin.query<{ waiting: number }>(
+            "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE usename = 'orders' AND wait_event_type = 'Lock'",
+          );
+          most = Math.max(most, rows[0]?.waiting ?? 0);
+          return most >= 2 * poolSize;
+        }, 15_000);
+        // Those who get no connection are told so.
+        const refused = await seen(
+          () => journal.answers.some(({ at, status }) => at > began && status === 503),
+          15_000,
+        );
+        if (!exhausted || !refused) return undefined;
+      } finally {
+        await client.query('ROLLBACK');
+        client.release();
+        await Promise.all(crowd);
+      }
+      return `${most} connections waited, and orders beyond them were refused`;
+    },
+  },
+];
+
+async function orderOnce({ system, productIds, journal, random }: Scene): Promise<void> {
+  const buyer = random.pick(system.buyers);
+  const lines = [{ productId: random.pick(productIds), quantity: 1 }];
+  const outcome: OrderOutcome = { key: randomUUID(), accountId: buyer.accountId, lines };
+  journal.orders.push(outcome);
+  await placeOrder(journal, system.gatewayUrl, buyer.token, outcome);
+}

@@ -1,0 +1,82 @@
+// Holds what followed from each order, stock given back and e-mails, against the order.
+import { readdir } from 'node:fs/promises';
+import type { System } from './system.ts';
+
+interface OrderEffects {
+  readonly id: string;
+  readonly status: string;
+  readonly released: number;
+  readonly mails: number;
+  readonly received: number;
+  readonly events: number;
+  readonly dated: boolean;
+}
+
+const effects = `
+  SELECT o.id, o.status,
+    (SELECT count(DISTINCT reservation_id)::int FROM catalogue.stock_ledger g
+      WHERE g.reservation_id = o.reservation_id AND g.kind = 'released') AS released,
+    (SELECT count(*)::int FROM notifications.notifications n WHERE n.order_id = o.id AND n.kind = 'order-cancelled' AND n.status = 'sent') AS mails,
+    (SELECT count(*)::int FROM notifications.notifications n WHERE n.order_id = o.id AND n.kind = 'order-received' AND n.status = 'sent') AS received,
+    (SELECT count(*)::int FROM orders.outbox e WHERE e.subject = o.id::text AND e.type = 'order.cancelled.v1') AS events,
+    coalesce(created_at <= cancelled_at AND cancelled_at <= stock_released_at AND cancelled_at <= customer_notified_at
+      AND greatest(stock_released_at, customer_notified_at) <= now(), status <> 'cancelled') AS dated
+  FROM orders.orders o`;
+
+export async function effectViolations({ admin, mailFolder }: System): Promise<string[]> {
+  const { rows } = await admin.query<OrderEffects>(effects);
+  const written = await mailsByOrder(mailFolder);
+  const found: string[] = [];
+  for (const { id, status, released, mails, received, events, dated } of rows) {
+    const expected = status === 'cancelled' ? 1 : 0;
+    if (released !== expected) found.push(`order ${id} is ${status} and its stock was released ${released} times`);
+    if (mails !== expected) found.push(`order ${id} is ${status} and has ${mails} e-mails that say it is cancelled`);
+    if (events !== expected) found.push(`order ${id} is ${status} and ${events} cancelled events were sent`);
+    if (received !== 1) found.push(`order ${id} has ${received} e-mails that say it was received`);
+    if (!dated) found.push(`order ${id} was cancelled, and what followed is dated before that or in the future`);
+    const files = written.get(id) ?? 0;
+    const told = status === 'cancelled' || status === 'shipped' ? 2 : 1;
+    if (files !== told) found.push(`order ${id} is ${status} and ${files} e-mails lie in the folder`);
+  }
+  const { rows: doubled } = await admin.query<{ reservation_id: string }>(`
+    SELECT reservation_id FROM catalogue.stock_ledger
+    WHERE kind IN ('released', 'shipped') GROUP BY reservation_id HAVING count(DISTINCT kind) > 1`);
+  for (const { reservation_id: id } of doubled) found.push(`reservation ${id} was both released and shipped`);
+  const { rows: both } = await admin.query<{ order_id: string }>(`
+    SELECT order_id FROM orders.order_history GROUP BY order_id
+    HAVING count(*) FILTER (WHERE status = 'cancelled') > 0 AND count(*) FILTER (WHERE status = 'shipped') > 0`);
+  for (const { order_id: id } of both) found.push(`order ${id} was both cancelled and shipped`);
+  return [...found, ...(await handlerViolations(admin))];
+}
+
+/**
+ * Counts how often the handlers of notifications ran to their COMMIT. Most handlers do nothing the second time, so that one that
+ * runs twice shows in no figure of the shop's; that it ran at all does.
+ */
+export const handlerWatch = `
+  CREATE SCHEMA harness;
+  CREATE TABLE harness.handler_runs (at timestamptz NOT NULL DEFAULT clock_timestamp());
+  CREATE FUNCTION harness.count_run() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN INSERT INTO harness.handler_runs DEFAULT VALUES; RETURN NULL; END $$;
+  CREATE TRIGGER count_run AFTER INSERT ON notifications.notifications
+    FOR EACH STATEMENT EXECUTE FUNCTION harness.count_run();`;
+
+async function handlerViolations(admin: System['admin']): Promise<string[]> {
+  const { rows } = await admin.query<{ runs: number; events: number }>(`
+    SELECT (SELECT count(*)::int FROM harness.handler_runs) AS runs,
+      (SELECT count(*)::int FROM notifications.inbox WHERE consumer = 'notifications.mail' AND type LIKE 'order.%') AS events`);
+  const { runs = 0, events = 0 } = rows[0] ?? {};
+  return runs === events
+    ? []
+    : [`${events} events of orders were taken by notifications, and their handlers ran ${runs} times`];
+}
+
+/** How many e-mails of each order lie in the folder; a file is named by its order and what it says. */
+async function mailsByOrder(folder: string): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (const file of await readdir(folder).catch(() => [])) {
+    const [id = '', , ending] = file.split('.');
+    if (ending === 'eml') counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return counts;
+}

@@ -1,0 +1,108 @@
+// What the customers asked for and were told: every answer, and what each order and registration came to in the end.
+
+export type Asked = 'order' | 'view' | 'cancel' | 'ship' | 'register';
+
+/** One answer, or the lack of one (`status` 0). Times are milliseconds of `performance.now()`. */
+export interface Recorded {
+  readonly at: number;
+  readonly until: number;
+  readonly asked: Asked;
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly retryAfter: string | null;
+  /** It was the answer to an earlier request with the same key. */
+  readonly replayed: boolean;
+}
+
+/** What a buyer was told in the end about one order. */
+export interface OrderOutcome {
+  readonly key: string;
+  readonly accountId: string;
+  readonly lines: readonly { readonly productId: string; readonly quantity: number }[];
+  /** Set when the order was accepted. */
+  orderId?: string;
+  /** The status of the refusal, when it was refused. */
+  refused?: number;
+  /** The status of the answer to the cancellation, when it was asked for. */
+  cancelled?: number;
+  /** The buyer never learnt what became of it: there may be an order or none. */
+  vanished?: boolean;
+}
+
+export interface AccountOutcome {
+  readonly email: string;
+  readonly accountId: string;
+}
+
+export interface Journal {
+  readonly answers: Recorded[];
+  readonly orders: OrderOutcome[];
+  readonly accounts: AccountOutcome[];
+}
+
+export interface ClearRequest {
+  readonly token?: string;
+  /** With a key it is a POST, without one a GET. */
+  readonly key?: string;
+  readonly body?: object;
+}
+
+/** Longer than the gateway lets any request take. */
+const answerWithin = 30_000;
+const clearWithin = 120_000;
+
+/** No answer at all, or a failure of the shop's. */
+export function isFailure({ status }: Pick<Recorded, 'status'>): boolean {
+  return status === 0 || status >= 500;
+}
+
+/** Sends the request until its answer is clear: neither lost, nor 429, nor 5xx, nor "still in progress". */
+export async function untilClear(
+  journal: Journal,
+  asked: Asked,
+  url: string,
+  request: ClearRequest,
+): Promise<Recorded> {
+  const deadline = performance.now() + clearWithin;
+  for (;;) {
+    const recorded = await askOnce(asked, url, request);
+    journal.answers.push(recorded);
+    const unclear = isFailure(recorded) || recorded.status === 429 || recorded.body.includes('request-in-progress');
+    if (!unclear) return recorded;
+    if (performance.now() > deadline)
+      throw new Error(`no clear answer within ${clearWithin / 1000} s: ${recorded.status} ${recorded.body}`);
+    await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 100));
+  }
+}
+
+async function askOnce(asked: Asked, url: string, { token, key, body }: ClearRequest): Promise<Recorded> {
+  const at = performance.now();
+  try {
+    const answer = await fetch(url, {
+      method: key === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(answerWithin),
+    });
+    const { status, headers } = answer;
+    const text = await answer.text();
+    return {
+      at,
+      until: performance.now(),
+      asked,
+      status,
+      type: headers.get('content-type') ?? '',
+      body: text,
+      retryAfter: headers.get('retry-after'),
+      replayed: headers.get('idempotency-replayed') === 'true',
+    };
+  } catch (error) {
+    const nothing = { status: 0, type: '', retryAfter: null, replayed: false };
+    return { at, until: performance.now(), asked, body: String(error), ...nothing };
+  }
+}

@@ -1,0 +1,46 @@
+// The broker's queues as it counts them itself, past the services.
+import { type ConfirmChannel, connect } from 'amqplib';
+import { shopTopology } from '../../shared/src/events/index.ts';
+import { declarationsOf, namesOf } from '../../shared/src/events/rabbitmq-topology.ts';
+import type { System } from './system.ts';
+
+const names = namesOf('shop');
+const consumers = Object.keys(shopTopology.consumers);
+
+/** The queue that each consumer takes its events from. */
+export const consumerQueues: readonly string[] = consumers.map(names.queue);
+const allQueues = consumers.flatMap((consumer) => declarationsOf(names, shopTopology, consumer).queues);
+
+/** Runs `use` on a connection of its own, past the proxy. */
+export async function withChannel<T>(
+  { broker }: Pick<System, 'broker'>,
+  use: (channel: ConfirmChannel) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(broker.url, { timeout: 10_000 });
+  connection.on('error', () => {});
+  try {
+    const channel = await connection.createConfirmChannel();
+    channel.on('error', () => {});
+    return await use(channel);
+  } finally {
+    await connection.close().catch(() => {});
+  }
+}
+
+export interface QueueCount {
+  readonly queue: string;
+  readonly count: number;
+  readonly dead: boolean;
+}
+
+/** Every queue of a consumer that holds messages: events that wait, retries and dead letters. */
+export function fullQueues(system: Pick<System, 'broker'>): Promise<QueueCount[]> {
+  return withChannel(system, async (channel) => {
+    const counts: QueueCount[] = [];
+    for (const { name: queue } of allQueues) {
+      const { messageCount: count } = await channel.checkQueue(queue);
+      if (count > 0) counts.push({ queue, count, dead: queue.endsWith('.dead') });
+    }
+    return counts;
+  });
+}

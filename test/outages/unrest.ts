@@ -1,0 +1,46 @@
+// What still moves: events on their way, effects pending, reservations undecided.
+import { consumers } from '../../shared/src/events/consumers.ts';
+import { fullQueues } from './queues.ts';
+import { type System, serviceNames } from './system.ts';
+
+/** Of the e-mails an order shows only the one that says that it is cancelled; what tells of the others leaves no inbox row. */
+const effective = "(type <> 'notification.sent.v1' OR data->>'kind' = 'order-cancelled')";
+
+const counts: Readonly<Record<string, string>> = {
+  'held reservations': "SELECT id FROM catalogue.reservations WHERE state = 'held'",
+  'waiting e-mails': "SELECT id FROM notifications.notifications WHERE status = 'waiting'",
+  'pending cancellations': `SELECT id FROM orders.orders
+    WHERE status = 'cancelled' AND (stock_released = 'pending' OR customer_notified = 'pending')`,
+  ...Object.fromEntries(
+    serviceNames.map((service) => [
+      `unpublished events of ${service}`,
+      `SELECT id FROM ${service}.outbox WHERE published_at IS NULL`,
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(consumers).map(([name, types]) => [`events not taken by ${name}`, notTaken(name, types)]),
+  ),
+};
+
+/** Every event of these types that any service wrote, that changes something, and that the consumer has no inbox row of. */
+function notTaken(consumer: string, types: readonly string[]): string {
+  const [service] = consumer.split('.');
+  const list = types.map((type) => `'${type}'`).join(', ');
+  const sent = serviceNames
+    .map((each) => `SELECT id FROM ${each}.outbox WHERE type IN (${list}) AND ${effective}`)
+    .join(' UNION ALL ');
+  return `SELECT id FROM (${sent}) AS sent
+    WHERE NOT EXISTS (SELECT FROM ${service}.inbox WHERE consumer = '${consumer}' AND event_id = sent.id)`;
+}
+
+const statement = Object.entries(counts)
+  .map(([what, query]) => `SELECT '${what}' AS what, count(*)::int FROM (${query}) AS counted`)
+  .join(' UNION ALL ');
+
+/** A line for each; empty when all is quiet and the dead-letter queues are empty. */
+export async function unrest(system: System): Promise<string[]> {
+  const { rows } = await system.admin.query<{ what: string; count: number }>(statement);
+  const moving = rows.filter(({ count }) => count > 0).map(({ what, count }) => `${what}: ${count}`);
+  if (moving.length > 0) return moving;
+  return (await fullQueues(system)).map(({ queue, count }) => `messages in ${queue}: ${count}`);
+}
