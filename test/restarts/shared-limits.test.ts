@@ -76,7 +76,7 @@ it('each gateway counts alone after Redis was killed, and together once there is
   await redis.start();
   await said('counted together again');
   expect(await passing(gateways, '192.0.2.3', 20)).toBe(20);
-  expect(await keysInRedis()).toEqual(['shop:createToken:steady:192.0.2.3']);
+  expect(await keysInRedis()).toContain('shop:createToken:steady:192.0.2.3');
 }, 90_000);
 
 it('a Redis that hangs is as good as dead', async () => {
