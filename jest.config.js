@@ -23,6 +23,6 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/.data'],
   globalSetup: './shared/src/testing/global-setup.ts',
   globalTeardown: './shared/src/testing/global-teardown.ts',
-  maxWorkers: 2,
+  maxWorkers: 3,
   testTimeout: 30_000,
 };
