@@ -12,7 +12,7 @@ afterAll(() => gateway.stop());
 describe('/problems', () => {
   it('lists the whole table', async () => {
     const { body } = await gateway.client.get('/problems');
-    expect(body.problems.map(({ code }: { code: string }) => code)).toEqual(Object.keys(problems));
+    expect(body.problems.map(({ code }) => code)).toEqual(Object.keys(problems));
   });
   it.each(Object.keys(problems))('explains %s as JSON and as a page that loads nothing', async (code) => {
     const { body } = await gateway.client.get(`/problems/${code}`);

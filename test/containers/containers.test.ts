@@ -2,7 +2,7 @@
 // share the work, and a rolling restart loses no request.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../shared/src/testing/index.ts';
+import { type AnswerBody, eventually } from '../../shared/src/testing/index.ts';
 import { brokerAttempts, brokerLogin, databaseAttempts, reachable } from './attempts.ts';
 import { type ComposeShop, type Container, startComposeShop } from './compose-shop.ts';
 import { readImage } from './image-files.ts';
@@ -29,8 +29,7 @@ interface Customer {
   token: string;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an assertion on it fails when it is something else
-type Answer = { readonly status: number; readonly body: any };
+type Answer = { readonly status: number; readonly body: AnswerBody };
 
 async function call(method: string, path: string, token?: string, body?: unknown): Promise<Answer> {
   const answer = await fetch(`${shop.url}${path}`, {
@@ -108,7 +107,7 @@ describe('through the published port', () => {
     const late = await call('POST', `/v1/orders/${second.body.id}/cancel`, customer.token);
     expect(late).toMatchObject({ status: 409, body: { code: 'order-already-shipped' } });
     const { body } = await call('GET', '/v1/orders', customer.token);
-    expect(body.items.map(({ status }: { status: string }) => status)).toEqual(['shipped', 'cancelled']);
+    expect(body.items.map(({ status }) => status)).toEqual(['shipped', 'cancelled']);
   }, 60_000);
 
   it('is the only way in', async () => {

@@ -3,9 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-
-// biome-ignore lint/suspicious/noExplicitAny: manifests of any kind; the tests hold them against their schemas
-export type Manifest = Record<string, any>;
+import { containersOf, type Manifest } from './manifest.ts';
 
 interface Target {
   readonly kind?: string;
@@ -78,10 +76,10 @@ function isOperations(patch: Manifest | readonly Operation[]): patch is readonly
 /** RFC 6902, the one operation that is used: adding to the end of a list. */
 function applyOperation(manifest: Manifest, { op, path, value }: Operation): Manifest {
   if (op !== 'add' || !path.endsWith('/-')) throw new Error(`the tests cannot apply ${op} ${path}`);
-  const list: unknown = path
+  const list = path
     .split('/')
     .slice(1, -1)
-    .reduce((at: Manifest, name) => at[name], manifest);
+    .reduce<unknown>((at, name) => (at as Manifest)[name], manifest);
   if (!Array.isArray(list)) throw new Error(`there is no list at ${path}`);
   list.push(value);
   return manifest;
@@ -128,27 +126,14 @@ function transform(
   if (namespace !== undefined && copy.kind !== 'Namespace') copy.metadata.namespace = namespace;
   for (const { pairs } of labels) copy.metadata.labels = { ...copy.metadata.labels, ...pairs };
   for (const container of containersOf(copy)) {
-    const { name, newName = name, newTag } = images.find((image) => image.name === nameOf(container.image)) ?? {};
-    if (name !== undefined) container.image = newTag === undefined ? newName : `${newName}:${newTag}`;
+    const image = images.find(({ name }) => name === nameOf(container.image));
+    if (image === undefined) continue;
+    const { newName = image.name, newTag } = image;
+    container.image = newTag === undefined ? newName : `${newName}:${newTag}`;
   }
   return copy;
 }
 
 function nameOf(image: string): string {
   return image.replace(/:[^/]*$/, '');
-}
-
-/** The pod that a manifest is or makes. */
-export function podOf(manifest: Manifest): Manifest | undefined {
-  return manifest.kind === 'Pod'
-    ? manifest
-    : manifest.spec?.template?.spec === undefined
-      ? undefined
-      : manifest.spec.template;
-}
-
-/** All containers of the pod that a manifest is or makes. */
-export function containersOf(manifest: Manifest): Manifest[] {
-  const spec = podOf(manifest)?.spec ?? {};
-  return [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
 }

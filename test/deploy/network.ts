@@ -1,5 +1,5 @@
 // Which connections a set of NetworkPolicies permits: those that leave one side and are let in on the other.
-import { type Manifest, podOf } from './kustomize.ts';
+import { type Manifest, podOf } from './manifest.ts';
 
 interface Place {
   readonly name: string;
@@ -13,14 +13,14 @@ type Labels = Readonly<Record<string, string>> | undefined;
 
 /** Of the names of all pods; what operators make is known by the labels that they are told to give. */
 function placesOf(manifests: readonly Manifest[]): Place[] {
-  const fromPods = manifests.flatMap((manifest) => podOf(manifest)?.metadata?.labels ?? []);
+  const fromPods = manifests.flatMap<Manifest['labels']>((manifest) => podOf(manifest)?.metadata?.labels ?? []);
   const fromOperators = manifests.flatMap(({ kind, metadata }) =>
     ['Cluster', 'RabbitmqCluster'].includes(kind) ? [{ 'app.kubernetes.io/name': metadata.name }] : [],
   );
   // A pod that no policy names: what is not said about it must be refused too.
   const stranger = { 'app.kubernetes.io/name': 'stranger' };
   const inside = [...fromPods, ...fromOperators, stranger].map((labels) => ({
-    name: labels['app.kubernetes.io/name'],
+    name: String(labels['app.kubernetes.io/name']),
     labels,
     outside: false,
   }));

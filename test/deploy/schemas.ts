@@ -1,5 +1,5 @@
 // Holds a manifest against the schema of its kind, and finds the members that the schema does not know.
-import type { Manifest } from './kustomize.ts';
+import type { Manifest } from './manifest.ts';
 
 type Errors = readonly { readonly instancePath: string; readonly message?: string; readonly keyword: string }[];
 type Model = new (data: unknown) => { validate(): void };
@@ -45,7 +45,7 @@ export async function faultsOf(manifest: Manifest): Promise<string[]> {
  * The schemas permit members that they do not know, as the API server did for long, and a misspelt one is silently without effect.
  * The compiled validators read exactly the members that they know: what was never read is unknown.
  */
-function watch(root: Manifest): { value: Manifest; untouched(): string[] } {
+function watch(root: Manifest): { value: object; untouched(): string[] } {
   const places = new Map<object, { path: string; read: Set<string>; keys: string[] }>();
   const wrap = (value: unknown, path: string): unknown => {
     if (typeof value !== 'object' || value === null) return value;

@@ -4,15 +4,26 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { completeSecrets, secretFiles } from '../../deploy/setup/src/secret-files.ts';
-import { containersOf, type Manifest, podOf, render } from './kustomize.ts';
+import { render } from './kustomize.ts';
+import { containersOf, type Manifest, podOf } from './manifest.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const secrets = completeSecrets();
 const places = { database: 'postgres-rw:5432', databaseReplicas: 'postgres-ro:5432', broker: 'rabbitmq:5672' };
 const files = secretFiles(secrets, places);
 const owners = Object.keys(files);
-const compose: Manifest = parse(readFileSync(`${root}docker-compose.yml`, 'utf8'), { merge: true });
-const composeServices: [string, Manifest][] = Object.entries(compose.services);
+const compose: { readonly services: Readonly<Record<string, ComposeService>> } = parse(
+  readFileSync(`${root}docker-compose.yml`, 'utf8'),
+  { merge: true },
+);
+const composeServices = Object.entries(compose.services);
+
+interface ComposeService {
+  readonly image?: string;
+  readonly volumes?: readonly string[];
+  readonly environment?: Readonly<Record<string, unknown>>;
+  readonly ports?: readonly string[];
+}
 
 /** The names of the files below a folder that an environment names. */
 function filesNamed(values: readonly unknown[], folder: string): string[] {
@@ -48,9 +59,9 @@ describe('the secrets', () => {
 describe('docker-compose.yml', () => {
   it('mounts for each container its own secrets, read-only, and names files that are made', () => {
     const mounting = composeServices.flatMap(([name, { volumes = [], environment = {} }]) => {
-      const mounts = volumes.filter((volume: string) => volume.startsWith('secrets'));
+      const mounts = volumes.filter((volume) => volume.startsWith('secrets'));
       if (name === 'secrets' || mounts.length === 0) return [];
-      const [owner] = mounts.map((mount: string) => /^secrets-(\w+):\/run\/secrets:ro$/.exec(mount)?.[1]);
+      const [owner = ''] = mounts.map((mount) => /^secrets-(\w+):\/run\/secrets:ro$/.exec(mount)?.[1]);
       expect([name, mounts.length, owners.includes(owner)]).toEqual([name, 1, true]);
       expect(Object.keys(files[owner] ?? {})).toEqual(
         expect.arrayContaining(filesNamed(Object.values(environment), '/run/secrets')),
@@ -68,8 +79,8 @@ describe('docker-compose.yml', () => {
         ]),
       ),
     });
-    const made = compose.services.secrets.volumes.map((volume: string) => volume.split('/').at(-1));
-    expect(made.sort()).toEqual([...owners, 'kept'].sort());
+    const made = compose.services.secrets?.volumes?.map((volume) => volume.split('/').at(-1));
+    expect(made?.sort()).toEqual([...owners, 'kept'].sort());
   });
 
   it('confines every container, the optional ones too', () => {
@@ -85,7 +96,7 @@ describe('docker-compose.yml', () => {
           pids_limit: expect.any(Number),
         }),
       ]);
-      const published = (service.ports ?? []).filter((port: string) => !port.startsWith('127.0.0.1:'));
+      const published = (service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'));
       expect([name, published]).toEqual([name, name === 'gateway' ? [`\${GATEWAY_PORT:-8080}:8080`] : []]);
       expect(service.image).not.toMatch(/:latest$/);
     }

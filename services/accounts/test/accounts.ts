@@ -81,5 +81,5 @@ export async function countAccounts({ database }: TestAccounts): Promise<number>
 }
 
 export function pointersOf(answer: TestAnswer): string[] {
-  return answer.body.errors.map((fault: { pointer?: string }) => fault.pointer);
+  return answer.body.errors.map(({ pointer }) => pointer);
 }

@@ -5,8 +5,12 @@ import type { TestAccounts } from './accounts.ts';
 
 export interface CommandResult {
   readonly code: number | null;
-  // biome-ignore lint/suspicious/noExplicitAny: an assertion on it fails when it is something else
-  readonly json: any;
+  /** The output; undefined when there is none. Each command and each of its verbs writes other members. */
+  readonly json: {
+    readonly keys: readonly { readonly kid: string; readonly state: string }[];
+    readonly staff: unknown;
+    readonly scopes: unknown;
+  };
   readonly error: string;
 }
 

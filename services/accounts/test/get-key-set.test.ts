@@ -45,8 +45,7 @@ const rotate = async () => {
 const openConnections = () =>
   Promise.all(Array.from({ length: 5 }, () => database.transaction((tx) => sql(tx, 'SELECT pg_sleep(0.3)'))));
 const kidOf = async (state: string) => (await listKeys(database)).find((key) => key.state === state)?.kid ?? '';
-const published = async (): Promise<string[]> =>
-  (await accounts.client.get(path)).body.keys.map(({ kid }: { kid: string }) => kid);
+const published = async (): Promise<string[]> => (await accounts.client.get(path)).body.keys.map(({ kid }) => kid);
 const newToken = async (): Promise<string> => (await logIn(accounts, holder.email)).body.access_token;
 const use = (token: string) => accounts.client.get('/v1/accounts/me', { token });
 

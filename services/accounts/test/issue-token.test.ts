@@ -201,7 +201,7 @@ describe('401', () => {
       const token = await refreshTokenOf(accounts, holder);
       const answers = await Promise.all([refresh(accounts, token), refresh(accounts, token)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
-      const successor = answers.find(({ status }) => status === 200)?.body.refresh_token;
+      const successor = answers.find(({ status }) => status === 200)?.body.refresh_token ?? '';
       expect((await refresh(accounts, successor)).status).toBe(401);
     }
   });

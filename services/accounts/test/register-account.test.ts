@@ -115,7 +115,7 @@ describe('201', () => {
   it('normalises text to NFC', async () => {
     const { body } = await post(valid({ name: 'Rene\u0301', shipping_address: { city: 'Cafe\u0301' } }));
     expect(body.name).toBe('Ren\u00e9');
-    expect(body.shipping_address.city).toBe('Caf\u00e9');
+    expect(body.shipping_address).toMatchObject({ city: 'Caf\u00e9' });
   });
 
   it('takes a password in whatever Unicode form at log-in', async () => {
@@ -252,7 +252,7 @@ describe('400', () => {
     const sent = Buffer.from(key, 'utf8').toString('latin1');
     const answer = await post(valid(), { 'Idempotency-Key': sent });
     expect(answer.status).toBe(400);
-    expect(answer.body.errors[0].header).toBe('Idempotency-Key');
+    expect(answer.body.errors[0]?.header).toBe('Idempotency-Key');
   });
 
   it('takes an e-mail that would be costly to match with a careless pattern', async () => {

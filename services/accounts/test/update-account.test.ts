@@ -208,7 +208,7 @@ describe('400', () => {
   it('refuses an If-Match that is no list of tags', async () => {
     const answer = await patch({ name: 'x' }, { 'If-Match': '1' });
     expect(answer.status).toBe(400);
-    expect(answer.body.errors[0].header).toBe('If-Match');
+    expect(answer.body.errors[0]?.header).toBe('If-Match');
   });
 });
 

@@ -47,7 +47,7 @@ describe('the page', () => {
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request', errors } });
     } else {
       expect(answer.status).toBe(200);
-      expect(answer.body.items.map(({ name }: { name: string }) => name).join(', ')).toBe(outcome);
+      expect(answer.body.items.map(({ name }) => name).join(', ')).toBe(outcome);
     }
   });
 });

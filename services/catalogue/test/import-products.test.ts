@@ -133,7 +133,7 @@ describe('a refused line', () => {
     const answer = await inventory.services
       .service('catalogue')
       .client.post('/v1/products', { token: await staffToken(inventory.services), body });
-    const apiReasons = answer.body.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => {
+    const apiReasons = answer.body.errors.map(({ pointer, detail }) => {
       return `${pointer.slice(1)} ${detail}`;
     });
     expect((await readReport(report))?.[0]?.reasons).toEqual(expect.arrayContaining(apiReasons));

@@ -47,7 +47,7 @@ describe('200', () => {
   ])('%j', async (body, expected) => {
     const answer = await search(body);
     expect(answer.status).toBe(200);
-    expect(answer.body.items.map(({ name }: { name: string }) => name)).toEqual(expected);
+    expect(answer.body.items.map(({ name }) => name)).toEqual(expected);
   });
 
   it('pages by nextCursor, without a Link', async () => {
@@ -62,7 +62,7 @@ describe('200', () => {
         fields: ['name'],
       });
       expect(answer.headers).not.toHaveProperty('link');
-      seen.push(...answer.body.items.map(({ name }: { name: string }) => name));
+      seen.push(...answer.body.items.map(({ name }) => name));
       cursor = answer.body.pagination.nextCursor;
     } while (cursor);
     expect(seen).toEqual(['Bulb', 'Mug', 'Kettle', 'Lamp']);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
-import { eventually, startServices, type TestServices } from '@shop/shared/testing';
+import { type AnswerBody, eventually, startServices, type TestServices } from '@shop/shared/testing';
 
 let services: TestServices;
 let transport: Transport;
@@ -72,7 +72,7 @@ async function shown({ id, accountId }: Order) {
   const { body } = await services.service('orders').client.get(`/v1/orders?fields=${fields}`, { token });
   const { database } = services.service('orders');
   const { rows } = await database.query('SELECT version::int FROM orders WHERE id = $1', [id]);
-  return { ...body.items[0].cancellation, version: rows[0].version };
+  return { ...(body.items[0] as AnswerBody).cancellation, version: rows[0].version };
 }
 
 const [early, late] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:00:01.000Z'];

@@ -1,7 +1,7 @@
 // GET /internal/orders/{orderId}/trace, and the catalogue's part of it, by status.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import { type AnswerBody, eventually } from '@shop/shared/testing';
 import { startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-const stepsOf = (body: { steps: { what: string }[] }): string => body.steps.map(({ what }) => what).join('\n');
+const stepsOf = ({ steps }: AnswerBody): string => steps.map(({ what }) => what).join('\n');
 
 describe('200', () => {
   it('tells what happened to an order and its stock, by time', async () => {

@@ -1,5 +1,6 @@
 // An HTTP client for tests that holds every answer against the OpenAPI documents.
 import { type Answer, type Contract, type ContractOperation, problems } from '../http/index.ts';
+import type { AnswerBody } from './answer-body.ts';
 
 export interface CallOptions {
   /** Access token, sent as bearer. */
@@ -17,8 +18,7 @@ export interface TestAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   /** The body as JSON; undefined when there is none. Tests know what they expect in it. */
-  // biome-ignore lint/suspicious/noExplicitAny: an assertion on it fails when it is something else
-  readonly body: any;
+  readonly body: AnswerBody;
 }
 
 export interface TestClient {

@@ -1,4 +1,5 @@
 // The door of what the tests of every workspace need.
+export type { AnswerBody } from './answer-body.ts';
 export { testBroker } from './broker.ts';
 export { type BrokerServer, startBrokerServer } from './broker-server.ts';
 export { type CallOptions, createClient, type TestAnswer, type TestClient } from './client.ts';

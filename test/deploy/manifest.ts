@@ -1,0 +1,71 @@
+// A Kubernetes manifest as the tests read it, and the pod in it.
+
+/**
+ * A manifest of any kind, and each object in one: the members that the tests go into, each with the one type that it has wherever it
+ * occurs. All others are only compared. What has to be there, the tests learn from the schemas that they hold manifests against.
+ */
+export interface Manifest {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  metadata: Manifest;
+  namespace: string;
+  labels: Record<string, string>;
+  data: Record<string, string>;
+  spec: Manifest;
+  selector: Manifest;
+  matchLabels: Record<string, string>;
+  template: Manifest;
+  volumes: Manifest[];
+  volumeClaimTemplates: Manifest[];
+  secret: Manifest;
+  secretName: string;
+  configMap: Manifest;
+  initContainers: Manifest[];
+  containers: Manifest[];
+  image: string;
+  env: Manifest[];
+  envFrom: Manifest[];
+  configMapRef: Manifest;
+  volumeMounts: Manifest[];
+  ports: Manifest[];
+  port: number;
+  securityContext: Manifest;
+  resources: Manifest;
+  limits: Manifest;
+  readinessProbe: Manifest;
+  livenessProbe: Manifest;
+  startupProbe: Manifest;
+  lifecycle: Manifest;
+  preStop: Manifest;
+  exec: Manifest;
+  topologySpreadConstraints: Manifest[];
+  minReplicas: number;
+  rules: Manifest[];
+  policyTypes: string[];
+  podSelector: Manifest;
+  namespaceSelector: Manifest;
+  ingress: Manifest[];
+  egress: Manifest[];
+  from: Manifest[];
+  to: Manifest[];
+  rabbitmq: Manifest;
+  override: Manifest;
+  statefulSet: Manifest;
+  [member: string]: unknown;
+}
+
+/** The pod that a manifest is or makes. */
+export function podOf(manifest: Manifest): Manifest | undefined {
+  return manifest.kind === 'Pod'
+    ? manifest
+    : manifest.spec?.template?.spec === undefined
+      ? undefined
+      : manifest.spec.template;
+}
+
+/** All containers of the pod that a manifest is or makes. */
+export function containersOf(manifest: Manifest): Manifest[] {
+  const { initContainers = [], containers = [] }: Partial<Manifest> = podOf(manifest)?.spec ?? {};
+  return [...initContainers, ...containers];
+}
