@@ -17,10 +17,8 @@ export interface SendLoopOptions {
   readonly mailer: Mailer;
   readonly sender: Sender;
   readonly log: Log;
-  /** How many are at work, so that a slow server for some e-mails does not hold up all; default 2. Each holds a database connection. */
-  readonly workers?: number;
-  /** Looks for e-mails this often without being woken, in milliseconds; default 1000. */
-  readonly pollInterval?: number;
+  /** How many are at work, so that a slow server for some e-mails does not hold up all. Each holds a database connection. */
+  readonly workers: number;
 }
 
 export interface SendLoop {
@@ -75,11 +73,13 @@ const longestDelay = 600;
 const mostAttempts = 300;
 /** Below the time after which PostgreSQL ends an idle transaction. */
 const sendWithin = 10_000;
+/** Looks for e-mails this often without being woken, in milliseconds. */
+const pollInterval = 1_000;
 /** Pause after sending, so that what is added meanwhile goes together; the first e-mail after a quiet time does not wait. */
 const gather = 15;
 
 export function startSendLoop(options: SendLoopOptions): SendLoop {
-  const { log, pollInterval = 1_000 } = options;
+  const { log } = options;
   beginCounting(
     instruments.emails,
     kinds.flatMap((kind) =>
@@ -112,7 +112,7 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
     }
   };
 
-  const workers = Array.from({ length: options.workers ?? 2 }, work);
+  const workers = Array.from({ length: options.workers }, work);
   return {
     wake() {
       woken += 1;

@@ -20,8 +20,6 @@ export interface RelayOptions {
   readonly batchSize?: number;
   /** Looks for rows this often even when no NOTIFY came, in milliseconds; default 1000. */
   readonly pollInterval?: number;
-  /** Default: published rows 3 days, inbox rows 30 days. */
-  readonly retention?: Retention;
 }
 
 export interface Relay {
@@ -48,6 +46,8 @@ const putOff = `
   WHERE id = ANY ($1::uuid[])`;
 
 const pruneEvery = 60_000;
+/** Published rows stay three days, rows of the inbox thirty. */
+const retention: Retention = { publishedHours: 72, takenHours: 720 };
 /** Pause after a batch, so that what is committed meanwhile goes together; the first event after a quiet time does not wait. */
 const gather = 15;
 const longestPause = 2_000;
@@ -162,7 +162,7 @@ export function startRelay(options: RelayOptions): Relay {
         failures = 0;
         if (performance.now() - prunedAt > pruneEvery) {
           prunedAt = performance.now();
-          await pruneEvents(to, options.retention ?? { publishedHours: 72, takenHours: 720 });
+          await pruneEvents(to, retention);
         }
         if (claimed > 0 && claimed < batchSize) await sleep(gather);
         if (claimed < batchSize) await pause(pollInterval);

@@ -11,8 +11,7 @@ import {
 import { createLog } from '../../src/runtime/index.ts';
 import { createTestDatabase, testBroker } from '../../src/testing/index.ts';
 
-export const kinds = ['rabbitmq', 'pg-boss'] as const;
-export type Kind = (typeof kinds)[number];
+export type Kind = 'rabbitmq' | 'pg-boss';
 
 export const log = createLog('test', 'silent');
 
