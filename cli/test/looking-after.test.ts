@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import pg from 'pg';
 import type { RunningShop } from '../src/data-folder.ts';
-import { launchShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
+import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
 const longEnough = 120_000;
 const settledWithin = 40_000;
@@ -41,21 +40,10 @@ async function call(method: 'GET' | 'POST', path: string, body?: object): Promis
   return (await answer.json()) as Answer;
 }
 
-async function query<T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> {
-  const client = new pg.Client({ connectionString: running.databases[schema] });
-  await client.connect();
-  try {
-    return (await client.query<T>(text, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = <T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> =>
+  queryShop<T>(running, schema, text, values);
 
-async function ask<T>(...parameters: string[]): Promise<T> {
-  const { output, complaints } = await runShop(dataDir, ...parameters, '--json');
-  if (output === '') throw new Error(complaints);
-  return JSON.parse(output) as T;
-}
+const ask = <T>(...parameters: string[]): Promise<T> => askShop<T>(dataDir, ...parameters);
 
 async function mailsAbout(orderId: string, dir = dataDir): Promise<string[]> {
   return (await readdir(join(dir, 'mail'))).filter((name) => name.startsWith(orderId));

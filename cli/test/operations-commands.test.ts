@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import pg from 'pg';
 import type { RunningShop } from '../src/data-folder.ts';
-import { launchShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
+import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
 const longEnough = 90_000;
 const settledWithin = 20_000;
@@ -35,21 +34,10 @@ async function post(path: string, body?: object): Promise<{ id: string; access_t
   return (await answer.json()) as { id: string; access_token: string };
 }
 
-async function query(schema: 'orders' | 'catalogue', text: string, values: unknown[]): Promise<void> {
-  const client = new pg.Client({ connectionString: running.databases[schema] });
-  await client.connect();
-  try {
-    await client.query(text, values);
-  } finally {
-    await client.end();
-  }
-}
+const query = <T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> =>
+  queryShop<T>(running, schema, text, values);
 
-async function ask<T>(...parameters: string[]): Promise<T> {
-  const { output, complaints } = await runShop(dataDir, ...parameters, '--json');
-  if (output === '') throw new Error(complaints);
-  return JSON.parse(output) as T;
-}
+const ask = <T>(...parameters: string[]): Promise<T> => askShop<T>(dataDir, ...parameters);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-operations-'));

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually, testBroker } from '@shop/shared/testing';
-import pg from 'pg';
-import { launchShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
+import { launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
 const longEnough = 150_000;
 const settledWithin = 40_000;
@@ -46,16 +45,8 @@ async function post(path: string, body?: object): Promise<{ id: string; access_t
   return (await answer.json()) as { id: string; access_token: string };
 }
 
-async function inDatabase<T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> {
-  const { databases } = await runningShop(dataDir);
-  const client = new pg.Client({ connectionString: databases[schema] });
-  await client.connect();
-  try {
-    return (await client.query<T>(text, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const inDatabase = async <T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> =>
+  queryShop<T>(await runningShop(dataDir), schema, text, values);
 
 it(
   'sells, takes back and tells, by way of the broker alone',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
 import { eventually } from '@shop/shared/testing';
+import pg from 'pg';
 import type { RunningShop } from '../src/data-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -142,4 +143,27 @@ export async function processIdOf(dataDir: string, name: string): Promise<number
 function plainEnvironment(): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   return { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) };
+}
+
+/** What a command prints for programs. @throws Error with its complaint when it prints nothing */
+export async function askShop<T>(dataDir: string, ...parameters: string[]): Promise<T> {
+  const { output, complaints } = await runShop(dataDir, ...parameters, '--json');
+  if (output === '') throw new Error(complaints);
+  return JSON.parse(output) as T;
+}
+
+/** Runs one statement as the role of a service. */
+export async function queryShop<T extends object>(
+  { databases }: RunningShop,
+  schema: string,
+  text: string,
+  values: unknown[] = [],
+): Promise<T[]> {
+  const client = new pg.Client({ connectionString: databases[schema] });
+  await client.connect();
+  try {
+    return (await client.query<T>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
 }
