@@ -11,8 +11,8 @@ import {
   serve,
   startPruningKeys,
 } from '../http/index.ts';
-import { createHealth, type Environment, type ProcessLife, runProcess } from '../runtime/index.ts';
-import { startTelemetry } from '../telemetry/index.ts';
+import { createHealth, type Environment, type Health, type ProcessLife, runProcess } from '../runtime/index.ts';
+import { observe, startTelemetry } from '../telemetry/index.ts';
 import type { ServiceConfig } from './config.ts';
 
 export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
@@ -61,6 +61,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     const config = service.readConfig(process.env);
     await startTelemetry(name, life);
     const health = createHealth();
+    observeHealth(health);
 
     const database = connectDatabase({ url: config.databaseUrl, name, log, poolSize: service.poolSize });
     life.onStop('database', () => database.close());
@@ -97,6 +98,16 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     const contract = loadContract(`${folder}/openapi.yaml`);
     const app = createApp({ name, contract, operations, context, ...callers, health, log });
     await serve(app, { host: config.host, port: config.port, health, life });
+  });
+}
+
+/** For whoever watches: not only that a process is not ready, but which check says so. What they come to is the check `ready`. */
+function observeHealth(health: Health): void {
+  const about = { unit: '1', description: 'Whether a check of readiness passes.' };
+  observe('shop.health', about, async (tell) => {
+    const { ready, checks } = await health.report();
+    tell(ready ? 1 : 0, { 'shop.check': 'ready' });
+    for (const [check, state] of Object.entries(checks)) tell(state === 'ok' ? 1 : 0, { 'shop.check': check });
   });
 }
 

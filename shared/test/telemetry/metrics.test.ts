@@ -91,4 +91,12 @@ describe('a figure', () => {
     expect(await valuesOf('test.away')).toEqual({});
     expect(await valuesOf('test.here')).toEqual({ one: 7 });
   });
+
+  it('that hangs does not keep the others back for longer than a second', async () => {
+    let hangs = true;
+    const never = new Promise<void>(() => {});
+    observe('test.hangs', { unit: '1', description: 'Never comes.' }, () => (hangs ? never : undefined));
+    expect(await valuesOf('test.here')).toEqual({ one: 7 });
+    hangs = false;
+  });
 });
