@@ -8,6 +8,7 @@ import { launchShop, runShop } from '../cli/test/started-shop.ts';
 export interface RunningShop {
   /** Where the gateway listens. */
   readonly url: string;
+  readonly dataDir: string;
   /** Gives an account scopes, as the command line does. */
   grant(email: string, ...scopes: string[]): Promise<void>;
   stop(): Promise<void>;
@@ -16,7 +17,7 @@ export interface RunningShop {
 /** Starts a shop and waits until it is ready; takes up to a minute. */
 export async function startShop(): Promise<RunningShop> {
   const { TEST_SHOP_URL: given = '', TEST_SHOP_DATA: data = '' } = process.env;
-  if (given !== '') return { url: given, grant: grantIn(data), stop: async () => {} };
+  if (given !== '') return { url: given, dataDir: data, grant: grantIn(data), stop: async () => {} };
   const folder = await mkdtemp(join(tmpdir(), 'shop-running-'));
   await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
   const shop = await launchShop({ dataDir: join(folder, 'data') });
@@ -30,7 +31,7 @@ export async function startShop(): Promise<RunningShop> {
     await stop();
     throw error;
   }
-  return { url: shop.gateway, grant: grantIn(shop.dataDir), stop };
+  return { url: shop.gateway, dataDir: shop.dataDir, grant: grantIn(shop.dataDir), stop };
 }
 
 function grantIn(dataDir: string): RunningShop['grant'] {

@@ -8,8 +8,12 @@ export type MetricsAddresses = readonly (readonly [process: string, address: str
 
 export interface ProcessFigures {
   readonly process: string;
-  /** How many of it answered. */
+  /** How many of it its name stands for, how many of them answered, and how many said that they are ready. */
+  readonly known: number;
   readonly replicas: number;
+  readonly ready: number;
+  /** The checks that fail at any of them. */
+  readonly failing: readonly string[];
   /** Within the last minute; `failed` are answers from 500. */
   readonly requests: number;
   readonly failed: number;
@@ -18,6 +22,9 @@ export interface ProcessFigures {
   readonly most: number;
   /** Age of its oldest event that is not published, in seconds; undefined for a process without an outbox. */
   readonly lag: number | undefined;
+  /** How many of its events were published, and how many requests it sent to which service, within the last minute. */
+  readonly published: number;
+  readonly calls: Readonly<Record<string, number>>;
 }
 
 export interface QueueFigures {
@@ -25,6 +32,8 @@ export interface QueueFigures {
   readonly waiting: number;
   readonly delayed: number;
   readonly dead: number;
+  /** How many events the consumer took within the last minute. */
+  readonly taken: number;
 }
 
 export interface ShopFigures {
@@ -41,6 +50,8 @@ export interface ShopFigures {
 /** One look: what each replica said. */
 interface Look {
   readonly at: number;
+  /** Process → how many replicas there ought to be. */
+  readonly known: Readonly<Record<string, number>>;
   /** Process and address → its samples by name and labels. */
   readonly replicas: ReadonlyMap<string, ReadonlyMap<string, Sample>>;
 }
@@ -62,7 +73,10 @@ export class Figures {
     const at = performance.now();
     // The oldest look that is kept is the last one before the minute began.
     const first = this.#looks.findLastIndex((look) => at - look.at >= window);
-    this.#looks = [...this.#looks.slice(Math.max(0, first)), { at, replicas: new Map(answers.flat()) }];
+    const known: Record<string, number> = {};
+    for (const answer of answers) known[answer.process] = (known[answer.process] ?? 0) + answer.known;
+    const replicas = new Map(answers.flatMap((answer) => answer.replicas));
+    this.#looks = [...this.#looks.slice(Math.max(0, first)), { at, known, replicas }];
   }
 
   figures(): ShopFigures | undefined {
@@ -74,7 +88,7 @@ export class Figures {
     return {
       within: Math.round((now.at - before.at) / 1_000),
       processes: processes.map((process) => processFigures(process, now, changed)),
-      queues: queueFigures(all),
+      queues: queueFigures(all, changed),
       orders: mostBy(all, 'shop_orders_newest', 'shop_status'),
       stock: sumBy(changed, 'shop_stock_movements_total', 'shop_kind'),
     };
@@ -83,23 +97,37 @@ export class Figures {
 
 type Replica = readonly [key: string, samples: ReadonlyMap<string, Sample>];
 
-async function ask(process: string, address: string): Promise<Replica[]> {
+interface Answer {
+  readonly process: string;
+  readonly known: number;
+  readonly replicas: readonly Replica[];
+}
+
+/** A name that stands for nothing at the moment stands for one process that ought to be there. */
+async function ask(process: string, address: string): Promise<Answer> {
+  const url = new URL(address);
+  const hosts = await lookup(url.hostname, { all: true }).catch(() => []);
+  const families = await Promise.all(
+    [4, 6].map(async (family): Promise<Answer> => {
+      const own = hosts.filter((host) => host.family === family);
+      const replicas = await Promise.all(own.map((host) => askOne(process, url, host.address)));
+      return { process, known: Math.max(1, own.length), replicas: replicas.flat() };
+    }),
+  );
+  // One replica may have an address of either family, and listen on one of them.
+  return families.reduce((a, b) => (b.replicas.length > a.replicas.length ? b : a));
+}
+
+async function askOne(process: string, url: URL, host: string): Promise<Replica[]> {
+  const at = new URL(url);
+  at.hostname = host.includes(':') ? `[${host}]` : host;
   try {
-    const url = new URL(address);
-    const hosts = await lookup(url.hostname, { all: true });
-    const answers = await Promise.all(
-      hosts.map(async ({ address: host, family }): Promise<Replica[]> => {
-        const at = new URL(url);
-        at.hostname = family === 6 ? `[${host}]` : host;
-        const answer = await fetch(at, { signal: AbortSignal.timeout(answerWithin) }).catch(() => undefined);
-        if (answer?.ok !== true) return [];
-        const samples = readSamples(await answer.text());
-        return [[`${process} ${host}`, new Map(samples.map((sample) => [keyOf(sample), sample]))]];
-      }),
-    );
-    return answers.flat();
+    const answer = await fetch(at, { signal: AbortSignal.timeout(answerWithin) });
+    if (!answer.ok) return [];
+    const samples = readSamples(await answer.text());
+    return [[`${process} ${at.host}`, new Map(samples.map((sample) => [keyOf(sample), sample]))]];
   } catch {
-    return []; // a name that stands for nothing, or an answer that broke off
+    return []; // nothing listens, or it is too slow, or the answer broke off
   }
 }
 
@@ -135,15 +163,30 @@ function processFigures(process: string, now: Look, changed: readonly Change[]):
   const failed = counts.filter(({ labels }) => Number(labels.http_response_status_code ?? 0) >= 500);
   const buckets = sumBy(own, 'http_server_request_duration_bucket', 'le');
   const lags = samplesOf(now, process).filter(({ name }) => name === 'shop_outbox_lag');
+  const replicas = [...now.replicas].filter(([key]) => key.startsWith(`${process} `));
+  const failing = replicas.map(([, samples]) => failingChecks([...samples.values()]));
   return {
     process,
-    replicas: [...now.replicas.keys()].filter((key) => key.startsWith(`${process} `)).length,
+    known: now.known[process] ?? 0,
+    replicas: replicas.length,
+    ready: failing.filter((checks) => !checks.includes('ready')).length,
+    failing: [...new Set(failing.flat())].filter((check) => check !== 'ready').sort(),
     requests: sum(counts),
     failed: sum(failed),
     half: quantile(buckets, 0.5),
     most: quantile(buckets, 0.99),
     lag: lags.length === 0 ? undefined : Math.max(...lags.map(({ value }) => value)),
+    published: sum(
+      own.filter(({ name, labels }) => name === 'shop_relay_events_total' && labels.shop_outcome === 'confirmed'),
+    ),
+    calls: sumBy(own, 'http_client_request_duration_count', 'server_address'),
   };
+}
+
+function failingChecks(samples: readonly Sample[]): string[] {
+  return samples.flatMap(({ name, labels, value }) =>
+    name === 'shop_health' && value === 0 && labels.shop_check !== undefined ? [labels.shop_check] : [],
+  );
 }
 
 /** Milliseconds. */
@@ -159,13 +202,14 @@ function quantile(buckets: Readonly<Record<string, number>>, share: number): num
 }
 
 /** Every replica says the same of a queue, so that the most is the truth; sums are for what each counts by itself. */
-function queueFigures(all: readonly Sample[]): QueueFigures[] {
+function queueFigures(all: readonly Sample[], changed: readonly Sample[]): QueueFigures[] {
   const depths = all.filter(({ name }) => name === 'shop_queue_depth');
+  const taken = sumBy(changed, 'shop_deliveries_total', 'messaging_consumer_group_name');
   const consumers = [...new Set(depths.map(({ labels }) => labels.messaging_consumer_group_name ?? ''))].sort();
   return consumers.map((consumer) => {
     const own = depths.filter(({ labels }) => labels.messaging_consumer_group_name === consumer);
     const { waiting = 0, delayed = 0, dead = 0 } = mostBy(own, 'shop_queue_depth', 'shop_state');
-    return { consumer, waiting, delayed, dead };
+    return { consumer, waiting, delayed, dead, taken: taken[consumer] ?? 0 };
   });
 }
 

@@ -1,4 +1,4 @@
-// The board's page: a form to log in, and empty tables that its script fills.
+// The board's page: a form to log in, and an empty picture and tables that its script fills.
 import { readAssets } from '../docs/assets.ts';
 import { createLayout } from '../docs/layout.ts';
 
@@ -8,54 +8,59 @@ export const boardPolicy =
 export function boardPage(): string {
   const assets = readAssets();
   const current = { address: '/board', title: 'Board', short: 'Board' };
-  const layout = createLayout(assets, [current, { address: '/docs', title: 'Documentation', short: 'Documentation' }]);
+  const runbooks = { address: '/board/runbooks', title: 'Runbooks', short: 'Runbooks' };
+  const layout = createLayout(assets, [
+    current,
+    runbooks,
+    { address: '/docs', title: 'Documentation', short: 'Documentation' },
+  ]);
   const content = `<main class="guide board">
 <h1>The shop now</h1>
-<p id="notice" role="status">Log in with an account that has the scope <code>orders:read-all</code>.</p>
+<p id="notice" class="asking" role="status">Log in with an account that has the scope <code>orders:read-all</code>.</p>
 <form id="log-in">
 <label>E-mail <input name="email" type="email" autocomplete="username" required></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Log in</button>
 </form>
 <section id="figures" hidden>
-<h2>Services</h2>
-<ul id="services"></ul>
+<p id="as-of"></p>
+<ul id="faults"></ul>
+<figure>
+<div id="picture"></div>
+<figcaption>Solid lines are requests, broken ones events; what moves on them moved in the last minute. Each part leads to its figures below.</figcaption>
+</figure>
 <div id="shop" hidden>
-<div class="wide"><table>
-<thead><tr><th>Process</th><th>Replicas</th><th>Requests</th><th>Failed</th><th>Half within</th><th>99 % within</th><th>Events wait since</th></tr></thead>
-<tbody id="processes"></tbody>
-</table></div>
-<h2>Queues</h2>
-<div class="wide"><table>
-<thead><tr><th>Consumer</th><th>Waiting</th><th>Delayed</th><th>Dead letters</th></tr></thead>
-<tbody id="queues"></tbody>
-</table></div>
-<h2>Orders and stock</h2>
-<div class="wide"><table>
-<thead><tr><th>The newest orders</th><th></th></tr></thead>
-<tbody id="orders"></tbody>
-</table><table>
-<thead><tr><th>Stock moved</th><th>Units</th></tr></thead>
-<tbody id="stock"></tbody>
-</table></div>
+${table('Processes', 'processes', ['Process', 'Ready', 'Requests', 'Failed', 'Half within', '99 % within', 'Events wait since'])}
+${table('Queues', 'queues', ['Consumer', 'Taken', 'Waiting', 'Delayed', 'Dead letters'])}
+<div class="beside">
+${table('Orders', 'orders', ['Status', 'The newest'])}
+${table('Stock', 'stock', ['Moved', 'Units'])}
+</div>
 <p id="within"></p>
 </div>
-<h2>Requests in the last minute</h2>
-<div class="wide"><table>
-<thead><tr><th>Operation</th><th>Requests</th><th>Refused</th><th>Failed</th><th>Half within</th><th>99 % within</th></tr></thead>
-<tbody id="operations"></tbody>
-</table></div>
+${table('Requests in the last minute', 'operations', ['Operation', 'Requests', 'Refused', 'Failed', 'Half within', '99 % within'])}
 <h2>One order</h2>
 <form id="find">
-<label>Order <input name="order" autocomplete="off" required></label>
+<label>Order <input name="order" autocomplete="off" size="36" required></label>
 <button>Show what happened</button>
 </form>
 <p id="found" role="status"></p>
-<div class="wide" id="trace" hidden><table>
-<thead><tr><th>Time</th><th>Service</th><th>What</th><th>Trace</th><th>Request</th></tr></thead>
-<tbody id="steps"></tbody>
-</table></div>
+<ol id="steps" hidden></ol>
 </section>
 </main>`;
-  return layout.page(current, content, { end: `<script src="${assets.addressOf('board.js')}"></script>\n` });
+  const head = `<link rel="stylesheet" href="${assets.addressOf('board.css')}">\n`;
+  const end = `<script type="module" src="${assets.addressOf('board.js')}"></script>\n`;
+  return layout.page(current, content, { head, end });
+}
+
+/** A heading, and a table whose rows the script fills. */
+function table(title: string, id: string, columns: readonly string[]): string {
+  const head = columns.map((column) => `<th scope="col">${column}</th>`).join('');
+  return `<section>
+<h2>${title}</h2>
+<div class="wide" tabindex="0" role="region" aria-label="${title}"><table>
+<thead><tr>${head}</tr></thead>
+<tbody id="${id}"></tbody>
+</table></div>
+</section>`;
 }

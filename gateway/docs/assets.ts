@@ -1,21 +1,31 @@
 // The files behind the pages: Swagger UI out of its package, and the few of ours. Each address holds a digest of its file.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digest, Page } from './page.ts';
 
 const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const own = fileURLToPath(new URL('assets', import.meta.url));
 
+/** A script stands below those that it imports. */
 const files = {
-  'swagger-ui.js': [join(swaggerUi, 'swagger-ui-bundle.js'), 'text/javascript; charset=utf-8'],
-  'swagger-ui.css': [join(swaggerUi, 'swagger-ui.css'), 'text/css; charset=utf-8'],
-  'reference.js': [join(own, 'reference.js'), 'text/javascript; charset=utf-8'],
-  'board.js': [join(own, 'board.js'), 'text/javascript; charset=utf-8'],
-  'style.css': [join(own, 'style.css'), 'text/css; charset=utf-8'],
-  'icon.svg': [join(own, 'icon.svg'), 'image/svg+xml'],
+  'swagger-ui.js': join(swaggerUi, 'swagger-ui-bundle.js'),
+  'swagger-ui.css': join(swaggerUi, 'swagger-ui.css'),
+  'reference.js': join(own, 'reference.js'),
+  'places.js': join(own, 'places.js'),
+  'picture.js': join(own, 'picture.js'),
+  'board.js': join(own, 'board.js'),
+  'style.css': join(own, 'style.css'),
+  'board.css': join(own, 'board.css'),
+  'icon.svg': join(own, 'icon.svg'),
 } as const;
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
 
 export type AssetName = keyof typeof files;
 
@@ -28,11 +38,20 @@ export interface Assets {
 export function readAssets(): Assets {
   const addresses = new Map<string, string>();
   const pages = new Map<string, Page>();
-  for (const [name, [file, type]] of Object.entries(files)) {
-    const content = readFileSync(file);
+  for (const [name, file] of Object.entries(files)) {
+    const content = dirname(file) === own ? withImports(readFileSync(file, 'utf8'), addresses) : readFileSync(file);
     const address = `/docs/assets/${digest(content)}/${name}`;
     addresses.set(name, address);
-    pages.set(address, new Page(content, { type, immutable: true }));
+    pages.set(address, new Page(content, { type: types[extname(file)] ?? '', immutable: true }));
   }
   return { pages, addressOf: (name) => addresses.get(name) ?? '' };
+}
+
+/** Beside one another in the sources, the files are not beside one another where they are served. */
+function withImports(text: string, addresses: ReadonlyMap<string, string>): string {
+  return text.replace(/(?<=^import .* from ')\.\/(.+)(?=';$)/gm, (_, name: string) => {
+    const address = addresses.get(name);
+    if (address === undefined) throw new Error(`no address for the import of ${name}`);
+    return address;
+  });
 }

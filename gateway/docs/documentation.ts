@@ -38,7 +38,7 @@ export function createDocumentation({ config, folder, guides, events }: Document
   );
   const generated = { problems: problemList, events: () => eventList(documents) };
   const rendered = guideNames.map((name) => {
-    const guide = renderGuide(readFileSync(join(guides, `${name}.md`), 'utf8'), generated);
+    const guide = renderGuide(readFileSync(join(guides, `${name}.md`), 'utf8'), { generated });
     const short = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
     return { ...guide, address: `/docs/${name}`, short };
   });

@@ -3,6 +3,8 @@ import { Problem } from '@shop/shared/protocol';
 import { isId } from '@shop/shared/runtime';
 import { Figures, type MetricsAddresses } from '../board/figures.ts';
 import { boardPage, boardPolicy } from '../board/page.ts';
+import { partsOf, type Seen } from '../board/parts.ts';
+import { runbookPages } from '../board/runbooks.ts';
 import { traceOrder } from '../board/trace.ts';
 import type { Traffic } from '../board/traffic.ts';
 import { commonHeaders, sendDocument } from './answer.ts';
@@ -15,8 +17,8 @@ const longest = 5 * 60_000;
 const mostStreams = 50;
 
 /**
- * The page is for anybody and shows nothing by itself. `/board/events` and `/board/orders/…` give away the state of the shop and of
- * an order: their pipeline must ask for a token first.
+ * The pages are for anybody and show nothing of the shop by themselves. `/board/events` and `/board/orders/…` give away the state
+ * of the shop and of an order: their pipeline must ask for a token first.
  * @param traffic undefined when the board is off: then there is nothing at its address
  * @param metrics where the processes offer their metrics; without it the board shows what the gateway itself knows
  */
@@ -38,6 +40,9 @@ export function board(
     looking = setInterval(look, every);
   };
 
+  const seen = (): Map<string, Seen> =>
+    new Map(services.all.map(({ name, known, usable, breaker }) => [name, { known, usable, refusing: breaker.open }]));
+
   const stream = (request: GatewayRequest, response: GatewayResponse, from: Traffic): void => {
     if (streams >= mostStreams)
       throw new Problem('service-unavailable', 'Too many boards are open.', { headers: { 'Retry-After': '60' } });
@@ -48,11 +53,8 @@ export function board(
     const began = performance.now();
     const send = (): void => {
       const now = performance.now();
-      const state = {
-        services: Object.fromEntries(services.states),
-        operations: from.figures(now),
-        shop: figures.figures(),
-      };
+      const shop = figures.figures();
+      const state = { parts: partsOf(seen(), shop), operations: from.figures(now), shop, blind: metrics.length === 0 };
       response.write(`data: ${JSON.stringify(state)}\n\n`);
       if (draining() || now - began > longest) response.end();
     };
@@ -75,19 +77,20 @@ export function board(
     name: 'board',
     schema: actionSchema('board'),
     policy() {
-      const text = boardPage();
+      const pages = runbookPages().set('/board', boardPage());
       return (request, response, next) => {
         if (traffic === undefined) throw new Problem('not-found', 'There is nothing at this address.');
-        const isPage = request.path === '/board';
-        const allowed = isPage ? ['GET', 'HEAD'] : ['GET'];
+        const text = pages.get(request.path);
+        const allowed = text === undefined ? ['GET'] : ['GET', 'HEAD'];
         if (!allowed.includes(request.method ?? '')) {
           const headers = { Allow: allowed.join(', ') };
           throw new Problem('method-not-allowed', `The method ${request.method} is not supported here.`, { headers });
         }
-        if (isPage) {
+        if (text !== undefined) {
           sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: boardPolicy });
           return;
         }
+        if (/^\/board\/runbooks\//.test(request.path)) throw new Problem('not-found', 'There is no such runbook.');
         if (!request.identified) throw new Error('the figures of the board were reached without authenticate');
         const [, id] = /^\/board\/orders\/([^/]+)$/.exec(request.path) ?? [];
         if (id === undefined) stream(request, response, traffic);

@@ -9,7 +9,10 @@ const folder = fileURLToPath(new URL('../config', import.meta.url));
 
 let gateway: TestGateway | undefined;
 let orders: StubService | undefined;
+let reader: ReadableStreamDefaultReader<string> | undefined;
 afterEach(async () => {
+  await reader?.cancel();
+  reader = undefined;
   await gateway?.stop();
   await orders?.close();
   orders = undefined;
@@ -20,12 +23,33 @@ async function startReal(environment: Record<string, string> = {}): Promise<Test
   return gateway;
 }
 
-async function firstEvent(url: string, token: string): Promise<{ response: Response; state: unknown }> {
+interface BoardState {
+  readonly parts: readonly { readonly kind: string; readonly name: string; readonly state: string }[];
+  readonly shop?: { readonly within: number; readonly processes: readonly { readonly requests: number }[] };
+}
+
+/** What gives the events of a stream, one after the other. */
+function events(response: Response): () => Promise<BoardState> {
+  const source = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  reader = source;
+  let text = '';
+  return async () => {
+    for (let end = text.indexOf('\n\n'); ; end = text.indexOf('\n\n')) {
+      if (end >= 0) {
+        const event = text.slice('data: '.length, end);
+        text = text.slice(end + 2);
+        return JSON.parse(event) as BoardState;
+      }
+      const { value } = (await source?.read()) ?? {};
+      if (value === undefined) throw new Error('the stream is over');
+      text += value;
+    }
+  };
+}
+
+async function firstEvent(url: string, token: string): Promise<{ response: Response; state: BoardState }> {
   const response = await fetch(`${url}/board/events`, { headers: { Authorization: `Bearer ${token}` } });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  const { value = '' } = (await reader?.read()) ?? {};
-  await reader?.cancel();
-  return { response, state: JSON.parse(value.replace(/^data: /, '')) };
+  return { response, state: await events(response)() };
 }
 
 describe('the board', () => {
@@ -48,7 +72,13 @@ describe('the board', () => {
     expect((await client.get('/v1/orders')).status).toBe(401);
     const { state } = await firstEvent(url, await issuer.sign({ scopes: ['orders:read-all'] }));
     expect(state).toMatchObject({
-      services: { accounts: true, orders: true, catalogue: true },
+      blind: true,
+      parts: ['gateway', 'accounts', 'orders', 'catalogue'].map((name) => ({
+        kind: 'process',
+        name,
+        state: 'ready',
+        faults: [],
+      })),
       operations: [
         { operation: 'listProducts', requests: 3, refused: 0, failed: 0 },
         { operation: 'listOrders', requests: 1, refused: 1 },
@@ -56,10 +86,39 @@ describe('the board', () => {
     });
   });
 
+  it('sees a service leave and come back', async () => {
+    const { issuer, url, service } = await startReal();
+    const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
+    const next = events(await fetch(`${url}/board/events`, { headers }));
+    const stateOfOrders = async (): Promise<string | undefined> =>
+      (await next()).parts.find(({ name }) => name === 'orders')?.state;
+    service.ready = false;
+    while ((await stateOfOrders()) !== 'not ready');
+    service.ready = true;
+    while ((await stateOfOrders()) !== 'ready');
+  });
+
+  it('has the runbooks beside it, and each leads on', async () => {
+    const { url } = await startReal();
+    const list = await fetch(`${url}/board/runbooks`);
+    expect(list.headers.get('content-security-policy')).not.toMatch(/unsafe|\*/);
+    const text = await list.text();
+    const named = [...text.matchAll(/href="(\/board\/runbooks\/[^"]+)"/g)].map(([, address = '']) => address);
+    expect(named).toContain('/board/runbooks/outbox-lag');
+    for (const address of named) {
+      const page = await fetch(`${url}${address}`);
+      expect([address, page.status]).toEqual([address, 200]);
+      for (const [, target = ''] of (await page.text()).matchAll(/<a href="([^"#]+)"/g))
+        expect([target, (await fetch(new URL(target, url))).status]).toEqual([target, 200]);
+    }
+    expect((await fetch(`${url}/board/runbooks/nonsense`)).status).toBe(404);
+  });
+
   it('is nowhere when it is off', async () => {
     const { issuer, url } = await startReal({ BOARD: 'off' });
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
     expect((await fetch(`${url}/board`)).status).toBe(404);
+    expect((await fetch(`${url}/board/runbooks`)).status).toBe(404);
     expect((await fetch(`${url}/board/events`, { headers })).status).toBe(404);
   });
 });
@@ -81,6 +140,13 @@ shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="dela
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="dead"} 1
 shop_orders_newest{shop_status="pending"} 7
 shop_stock_movements_total{shop_kind="reserved"} ${reserved}
+shop_relay_events_total{shop_outcome="confirmed"} ${reserved}
+shop_relay_events_total{shop_outcome="unknown"} ${2 * reserved}
+shop_deliveries_total{messaging_consumer_group_name="orders.effects",shop_outcome="done"} ${reserved}
+http_client_request_duration_count{server_address="catalogue",http_response_status_code="200"} ${reserved}
+shop_health{shop_check="ready"} 0
+shop_health{shop_check="database"} 0
+shop_health{shop_check="outboxLag"} 1
 `;
 
 describe('the figures of all processes', () => {
@@ -95,23 +161,23 @@ describe('the figures of all processes', () => {
     });
     const token = await issuer.sign({ scopes: ['orders:read-all'] });
     const response = await fetch(`${url}/board/events`, { headers: { Authorization: `Bearer ${token}` } });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const next = async (): Promise<{ shop?: { within: number; processes: { requests: number }[] } }> =>
-      JSON.parse(((await reader?.read())?.value ?? '').replace(/^data: /, ''));
+    const next = events(response);
     let { shop } = await next();
     while (shop === undefined) ({ shop } = await next());
     text = metrics(110, 4, 25);
     while (shop?.processes[0]?.requests === 0) ({ shop } = await next());
     expect(shop).toMatchObject({
       processes: [
-        { process: 'orders', replicas: 1, requests: 104, failed: 4, half: 10, most: 100, lag: 1.5 },
-        { process: 'catalogue', replicas: 0, requests: 0 },
+        {
+          ...{ process: 'orders', known: 1, replicas: 1, ready: 0, failing: ['database'] },
+          ...{ requests: 104, failed: 4, half: 10, most: 100, lag: 1.5, published: 20, calls: { catalogue: 20 } },
+        },
+        { process: 'catalogue', known: 1, replicas: 0, ready: 0, failing: [], requests: 0 },
       ],
-      queues: [{ consumer: 'orders.effects', waiting: 3, delayed: 2, dead: 1 }],
+      queues: [{ consumer: 'orders.effects', waiting: 3, delayed: 2, dead: 1, taken: 20 }],
       orders: { pending: 7 },
       stock: { reserved: 20 },
     });
-    await reader?.cancel();
   });
 });
 

@@ -1,84 +1,246 @@
-// The board in a real browser: a customer is told what is missing, staff sees the shop move.
+// The board in a real browser: a customer is told what is missing; staff sees the shop in a picture that lives, on any screen.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
-import type { Browser } from 'playwright-core';
+import pg from 'pg';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { processIdOf, runningShop } from '../../cli/test/started-shop.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { startChromium } from './chromium.ts';
+import { screens } from './screens.ts';
 
 const longEnough = 180_000;
 const password = 'a long and quiet river';
+const email = `${randomUUID()}@example.com`;
 
 let shop: RunningShop;
 let browser: Browser;
+let client: ReturnType<typeof createShop>;
+let complaints: string[] = [];
 
 beforeAll(async () => {
   [shop, browser] = await Promise.all([startShop(), startChromium()]);
+  client = createShop({ baseUrl: shop.url });
+  await client.call.POST('/v1/accounts', { body: { email, name: 'Kim', password } });
 }, longEnough);
+
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+  expect(complaints).toEqual([]);
+  complaints = [];
+});
 
 afterAll(async () => {
   await browser.close();
   await shop.stop();
 }, longEnough);
 
-it(
-  'shows its figures to staff, live, and tells a customer which scope is missing',
-  async () => {
-    const email = `${randomUUID()}@example.com`;
-    const client = createShop({ baseUrl: shop.url });
-    await client.call.POST('/v1/accounts', { body: { email, name: 'Kim', password } });
+async function logIn(page: Page): Promise<void> {
+  await page.locator('input[name=email]').fill(email);
+  await page.locator('input[name=password]').fill(password);
+  await page.locator('#log-in button').click();
+}
 
-    const context = await browser.newContext({ baseURL: shop.url, viewport: { width: 390, height: 844 } });
-    context.setDefaultTimeout(60_000);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('console', (message) => {
-      // A refusal that the page explains is written into the console by the browser itself.
-      if (message.type() === 'error' && !message.text().includes('status of 403')) complaints.push(message.text());
-    });
-    const logIn = async (): Promise<void> => {
-      await page.locator('input[name=email]').fill(email);
-      await page.locator('input[name=password]').fill(password);
-      await page.locator('#log-in button').click();
-    };
-    await page.goto('/board');
-    await logIn();
-    await page.locator('#notice', { hasText: 'staff grant EMAIL orders:read-all' }).waitFor();
-    expect(await page.locator('#figures').isVisible()).toBe(false);
+/** The board's page, and what the browser complains of in `complaints`. */
+async function openBoard(options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ baseURL: shop.url, ...options });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // A refusal that the page explains is written into the console by the browser itself.
+    if (message.type() === 'error' && !message.text().includes('status of 403')) complaints.push(message.text());
+  });
+  await page.goto('/board');
+  return page;
+}
 
-    await shop.grant(email, 'orders:read-all');
-    await logIn();
-    await page.locator('#services .well', { hasText: 'catalogue: ready' }).waitFor();
-    const row = page.locator('#operations tr', { hasText: 'searchProducts' });
-    expect(await row.count()).toBe(0);
-    await Array.fromAsync(client.products({ price: { gte: 10 } }, { limit: 50 }));
-    await row.waitFor();
-    expect(Number(await row.locator('td').nth(1).textContent())).toBeGreaterThan(1);
-    await page
-      .locator('#processes tr', { hasText: 'notifications' })
-      .locator('td', { hasText: /^1$/ })
-      .first()
-      .waitFor();
-    await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
+const part = (page: Page, key: string, state = ''): Locator => page.locator(`#picture [data-part="${key}"]${state}`);
 
-    const products = await fetch(`${shop.url}/v1/products?status=active&limit=1`);
-    const { items } = (await products.json()) as { items: { id: string }[] };
-    const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
-    const placed = await fetch(`${shop.url}/v1/orders`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ items: [{ productId: items[0]?.id, quantity: 1 }] }),
-    });
-    const { id } = (await placed.json()) as { id: string };
-    await page.locator('input[name=order]').fill(id);
-    await page.locator('#find button').click();
-    await page.locator('#found', { hasText: `Order ${id} is pending.` }).waitFor();
-    await page.locator('#steps tr', { hasText: 'pending by customer' }).waitFor();
-    await page.locator('#steps tr', { hasText: 'reserved 1 of' }).waitFor();
-    await page.locator('#stock tr', { hasText: /reserved\s*[1-9]/ }).waitFor();
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    expect(complaints).toEqual([]);
-  },
-  longEnough,
-);
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+const services = ['accounts', 'orders', 'catalogue', 'notifications'];
+const everyPart = [
+  ...['process gateway', 'broker broker'],
+  ...services.flatMap((name) => [`process ${name}`, `schema ${name}`]),
+  ...['queue orders.effects', 'queue catalogue.inventory', 'queue notifications.mail'],
+];
+
+describe('the board', () => {
+  it(
+    'tells a customer which scope is missing',
+    async () => {
+      const page = await openBoard();
+      await logIn(page);
+      await page.locator('#notice', { hasText: 'staff grant EMAIL orders:read-all' }).waitFor();
+      expect(await page.locator('#figures').isVisible()).toBe(false);
+      await shop.grant(email, 'orders:read-all');
+      await logIn(page);
+      await part(page, 'process catalogue', '.ready').waitFor();
+    },
+    longEnough,
+  );
+
+  it.each(screens)(
+    'shows on a %s in a %s room every part and its state, and keeps to the width',
+    async (_device, colorScheme, viewport) => {
+      const page = await openBoard({ colorScheme, viewport });
+      await logIn(page);
+      for (const key of everyPart) await part(page, key, '.ready').waitFor();
+      expect(await page.locator('#picture .part').count()).toBe(everyPart.length);
+      await page.locator('#faults', { hasText: 'All is well.' }).waitFor();
+      expect(await part(page, 'process orders').getAttribute('aria-label')).toMatch(/^orders, ready, 1 of 1 up/);
+      expect(await part(page, 'process orders').locator('.state').textContent()).toBe('ready');
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      const [ground = '', name = ''] = await page.evaluate<string[]>(
+        `[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('#picture .name')).fill]`,
+      );
+      const bright = (colour: string): number =>
+        (colour.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part) / 765, 0);
+      expect(colorScheme === 'dark' ? 1 - bright(ground) : bright(ground)).toBeGreaterThan(0.8);
+      expect(Math.abs(bright(ground) - bright(name))).toBeGreaterThan(0.5);
+    },
+    longEnough,
+  );
+
+  it(
+    'leads from a part to its figures, by the keyboard too',
+    async () => {
+      const page = await openBoard();
+      await logIn(page);
+      await page.locator('#processes tr', { hasText: 'orders' }).waitFor();
+      await part(page, 'process orders').focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/#processes-orders$/);
+      expect(await page.locator('#processes tr:target').textContent()).toMatch(/^orders1 of 1/);
+    },
+    longEnough,
+  );
+
+  it(
+    'shows what an order moves, and what happened to it, in their own boxes',
+    async () => {
+      const page = await openBoard({ viewport: { width: 390, height: 844 } });
+      await logIn(page);
+      await page.locator('#processes tr', { hasText: 'notifications' }).waitFor();
+      await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
+      await Array.fromAsync(client.products({ price: { gte: 10 } }, { limit: 50 }));
+      await page.locator('#operations-searchProducts').waitFor();
+      expect(Number(await page.locator('#operations-searchProducts td').nth(1).textContent())).toBeGreaterThan(1);
+
+      const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
+      const products = await fetch(`${shop.url}/v1/products?status=active&limit=1`);
+      const { items } = (await products.json()) as { items: { id: string }[] };
+      const placed = await fetch(`${shop.url}/v1/orders`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ items: [{ productId: items[0]?.id, quantity: 1 }] }),
+      });
+      const { id } = (await placed.json()) as { id: string };
+      await part(page, 'process orders').locator('.rate', { hasText: /[1-9]/ }).waitFor();
+      await part(page, 'process catalogue').locator('.rate', { hasText: /[1-9]/ }).waitFor();
+      // A straight line has no height, which counts as hidden.
+      await page.locator('#picture .request.busy').first().waitFor({ state: 'attached' });
+      await page.locator('#picture .event.busy').first().waitFor({ state: 'attached' });
+      await page.locator('#queues tr', { hasText: /notifications\.mail[1-9]/ }).waitFor();
+      await page.locator('#stock tr', { hasText: /reserved\s*[1-9]/ }).waitFor();
+
+      await page.locator('input[name=order]').fill(id);
+      await page.locator('#find button').click();
+      await page.locator('#found', { hasText: `Order ${id} is pending.` }).waitFor();
+      await page.locator('#steps li', { hasText: 'pending by customer' }).waitFor();
+      await page.locator('#steps li', { hasText: 'reserved 1 of' }).waitFor();
+      for (const width of [360, 800, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        const fits = `[...document.querySelectorAll('#steps, #steps li *')].every((box) => box.scrollWidth <= box.clientWidth + 1
+          || getComputedStyle(box).display === 'inline')`;
+        expect([width, await overflow(page), await page.evaluate(fits)]).toEqual([width, 0, true]);
+      }
+    },
+    longEnough,
+  );
+
+  it(
+    'shows a service that hangs, what to do about it, and that it is back',
+    async () => {
+      const page = await openBoard();
+      await logIn(page);
+      await part(page, 'process orders', '.ready').waitFor();
+      const id = await processIdOf(shop.dataDir, 'orders');
+      process.kill(id, 'SIGSTOP');
+      try {
+        const orders = part(page, 'process orders', '.not-ready');
+        await orders.locator('.why', { hasText: 'nothing answers' }).waitFor();
+        await orders.locator('.state', { hasText: 'not ready' }).waitFor();
+        await part(page, 'schema orders', '.unknown').waitFor();
+        await page.locator('#notice', { hasText: 'orders is not ready.' }).waitFor();
+        const fault = page.locator('#faults li', { hasText: 'orders: nothing answers.' });
+        expect(await fault.locator('a').getAttribute('href')).toBe('/board/runbooks/process-down');
+        await part(page, 'process catalogue', '.ready').waitFor();
+      } finally {
+        process.kill(id, 'SIGCONT');
+      }
+      await part(page, 'process orders', '.ready').waitFor();
+      await part(page, 'schema orders', '.ready').waitFor();
+    },
+    longEnough,
+  );
+
+  it(
+    'names the check that fails where a service has lost its database',
+    async () => {
+      const page = await openBoard();
+      await logIn(page);
+      await part(page, 'process notifications', '.ready').waitFor();
+      const { databases } = await runningShop(shop.dataDir);
+      const url = new URL(databases.notifications ?? '');
+      const role = new pg.Client({ connectionString: url.href });
+      await role.connect();
+      const changePassword = (text: string): Promise<unknown> =>
+        role.query(`ALTER ROLE CURRENT_USER PASSWORD ${pg.escapeLiteral(text)}`);
+      const disconnect = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE usename = CURRENT_USER AND pid <> pg_backend_pid()`;
+      try {
+        await changePassword(randomUUID());
+        await role.query(disconnect);
+        const notifications = part(page, 'process notifications', '.not-ready');
+        await notifications.locator('.why', { hasText: 'check database fails' }).waitFor();
+        await part(page, 'schema notifications', '.not-ready').waitFor();
+        await part(page, 'schema orders', '.ready').waitFor();
+        await page.locator('#faults li', { hasText: 'PostgreSQL does not answer it.' }).waitFor();
+        await page.locator('#faults a').first().click();
+        await page.locator('h1', { hasText: 'Service unreachable' }).waitFor();
+        await page.goBack();
+        await logIn(page);
+      } finally {
+        await changePassword(decodeURIComponent(url.password));
+        await role.end();
+      }
+      await part(page, 'process notifications', '.ready').waitFor();
+      await part(page, 'schema notifications', '.ready').waitFor();
+    },
+    longEnough,
+  );
+
+  it(
+    'says when it hears nothing, and goes on by itself when the gateway is back',
+    async () => {
+      const page = await openBoard();
+      await logIn(page);
+      await part(page, 'process orders', '.ready').waitFor();
+      const id = await processIdOf(shop.dataDir, 'gateway');
+      process.kill(id, 'SIGSTOP');
+      try {
+        await part(page, 'process gateway', '.not-ready').locator('.why', { hasText: 'does not answer' }).waitFor();
+        await part(page, 'process orders', '.unknown').waitFor();
+      } finally {
+        process.kill(id, 'SIGCONT');
+      }
+      await part(page, 'process gateway', '.ready').waitFor();
+      await part(page, 'process orders', '.ready').waitFor();
+      await page.locator('#faults', { hasText: 'All is well.' }).waitFor();
+    },
+    longEnough,
+  );
+});

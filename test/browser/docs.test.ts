@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { guideNames } from '../../gateway/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { startChromium } from './chromium.ts';
+import { screens } from './screens.ts';
 
 const longEnough = 180_000;
 
@@ -48,12 +49,6 @@ async function visit(path: string, options: BrowserContextOptions = {}): Promise
   }
 }
 
-const screens = [
-  ['desktop', 'light', { width: 1280, height: 900 }],
-  ['desktop', 'dark', { width: 1280, height: 900 }],
-  ['phone', 'light', { width: 390, height: 844 }],
-  ['phone', 'dark', { width: 390, height: 844 }],
-] as const;
 const paths = ['/docs', ...guideNames.map((name) => `/docs/${name}`), '/problems', '/problems/price-changed'];
 
 /** From 0, black, to 1, white: the page and its first heading; a page without a colour of its own takes the browser's. */

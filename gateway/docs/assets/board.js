@@ -1,7 +1,17 @@
 // The board: logs in, follows the stream of figures, and says what to do when something is wrong. Tokens stay in memory.
+import { createPicture } from './picture.js';
+
 const at = (id) => document.getElementById(id);
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const picture = createPicture(at('picture'));
 let tokens;
+
+class Refused extends Error {
+  constructor({ detail, code }) {
+    super(detail);
+    this.code = code;
+  }
+}
 
 async function fetchTokens(body) {
   const headers = { 'Content-Type': 'application/json' };
@@ -11,28 +21,27 @@ async function fetchTokens(body) {
   tokens = answer;
 }
 
-class Refused extends Error {
-  constructor({ detail, code }) {
-    super(detail);
-    this.code = code;
-  }
-}
-
-function element(name, text, className = '') {
+function element(name, content = '', attributes = {}) {
   const made = document.createElement(name);
-  made.textContent = text;
-  made.className = className;
+  made.textContent = content;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
 }
 
+/** Fills a table in place: what is selected, focused or led to stays so. A row is found by its first cell. */
 function rows(id, all) {
-  at(id).replaceChildren(
-    ...all.map((cells) => {
-      const row = document.createElement('tr');
-      row.append(...cells.map(([text, ill]) => element('td', text, ill ? 'ill' : '')));
-      return row;
-    }),
-  );
+  const body = at(id);
+  while (body.rows.length > all.length) body.deleteRow(-1);
+  for (const [index, cells] of all.entries()) {
+    const row = body.rows[index] ?? body.insertRow();
+    row.id = `${id}-${cells[0]}`;
+    for (const [place, given] of cells.entries()) {
+      const [content, ill = false] = [given].flat();
+      const cell = row.cells[place] ?? row.insertCell();
+      if (cell.textContent !== String(content)) cell.textContent = content;
+      cell.className = ill ? 'ill' : '';
+    }
+  }
 }
 
 /** Seconds that an event may wait before somebody should look; as the alert has it. */
@@ -41,79 +50,123 @@ const longestLag = 30;
 function showShop({ within, processes, queues, orders, stock }) {
   rows(
     'processes',
-    processes.map(({ process, replicas, requests, failed, half, most, lag }) => [
-      [process],
-      [replicas, replicas === 0],
-      [requests],
+    processes.map(({ process, known, ready, requests, failed, half, most, lag }) => [
+      process,
+      [`${ready} of ${known}`, ready < known],
+      requests,
       [failed, failed > 0],
-      [`${half} ms`],
-      [`${most} ms`],
-      [lag === undefined ? '' : `${lag.toFixed(1)} s`, lag > longestLag],
+      `${half} ms`,
+      `${most} ms`,
+      lag === undefined ? '' : [`${lag.toFixed(1)} s`, lag > longestLag],
     ]),
   );
   rows(
     'queues',
-    queues.map(({ consumer, waiting, delayed, dead }) => [[consumer], [waiting], [delayed], [dead, dead > 0]]),
+    queues.map(({ consumer, taken, waiting, delayed, dead }) => [consumer, taken, waiting, delayed, [dead, dead > 0]]),
   );
-  rows(
-    'orders',
-    Object.entries(orders).map((entry) => entry.map((cell) => [cell])),
-  );
-  rows(
-    'stock',
-    Object.entries(stock).map((entry) => entry.map((cell) => [cell])),
-  );
-  at('within').textContent = `Requests and stock: in the last ${within} s.`;
+  rows('orders', Object.entries(orders));
+  rows('stock', Object.entries(stock));
+  at('within').textContent = `Requests, events and stock: in the last ${within} s.`;
   at('shop').hidden = false;
+}
+
+/** What is wrong, by part, each with what to do; and a word about what changed since the last time. */
+let before = new Map();
+function showParts(parts, blind) {
+  // What a process no longer tells of goes with it.
+  const heard = parts.filter(({ kind }) => kind === 'process' || kind === 'broker');
+  const states = new Map(heard.map(({ name, state }) => [name, state]));
+  const changed = [...states].filter(([name, state]) => before.has(name) && before.get(name) !== state);
+  if (changed.length > 0) at('notice').textContent = changed.map(([name, state]) => `${name} is ${state}.`).join(' ');
+  before = states;
+  const faults = parts.flatMap(({ name, faults }) => faults.map((fault) => ({ name, ...fault })));
+  const shown = JSON.stringify([faults, blind]);
+  if (at('faults').dataset.shown === shown) return;
+  at('faults').dataset.shown = shown;
+  const items = faults.map(({ name, what, todo, runbook }) => {
+    const item = element('li', '', { class: 'ill' });
+    const more = element('a', 'What to do', {
+      href: `/board/runbooks/${runbook}`,
+      'aria-label': `What to do: ${name}`,
+    });
+    item.append(element('strong', `${name}: ${what}.`), ` ${todo} `, more);
+    return item;
+  });
+  if (blind)
+    items.push(
+      element('li', 'Only the gateway is asked: METRICS_URLS tells it where the processes offer their figures.'),
+    );
+  at('faults').replaceChildren(...(items.length > 0 ? items : [element('li', 'All is well.', { class: 'well' })]));
+}
+
+function show({ parts, operations, shop, blind }) {
+  picture.show({ parts, shop });
+  showParts(parts, blind);
+  if (shop !== undefined) showShop(shop);
+  rows(
+    'operations',
+    operations.map(({ operation, requests, refused, failed, half, most }) => [
+      operation,
+      requests,
+      refused,
+      [failed, failed > 0],
+      `${half} ms`,
+      `${most} ms`,
+    ]),
+  );
+  at('figures').hidden = false;
+  at('log-in').hidden = true;
+  if (at('notice').classList.replace('asking', 'telling')) at('notice').textContent = '';
+  at('as-of').textContent = `As of ${new Date().toLocaleTimeString()}.`;
 }
 
 async function showOrder(id) {
   const headers = { Authorization: `Bearer ${tokens.access_token}` };
   const response = await fetch(`/board/orders/${encodeURIComponent(id)}`, { headers });
   const answer = await response.json();
-  at('trace').hidden = !response.ok;
+  at('steps').hidden = !response.ok;
   at('found').textContent = response.ok ? `Order ${answer.orderId} is ${answer.status}.` : answer.detail;
   if (!response.ok) return;
-  rows(
-    'steps',
-    answer.steps.map(({ at: time, service, what, traceId = '', requestId = '' }) => [
-      [time],
-      [service],
-      [what],
-      [traceId],
-      [requestId],
-    ]),
-  );
+  const items = answer.steps.map(({ at: time, service, what, traceId, requestId }) => {
+    const item = element('li');
+    const ids = [requestId && `request ${requestId}`, traceId && `trace ${traceId}`].filter(Boolean).join(' · ');
+    const when = element('time', time.replace('T', ' ').replace('Z', ''), { datetime: time });
+    item.append(when, element('strong', service), element('span', what), element('small', ids));
+    return item;
+  });
+  at('steps').replaceChildren(...items);
 }
 
-function show({ services, operations, shop }) {
-  if (shop !== undefined) showShop(shop);
-  const up = (ready) => (ready ? 'ready' : 'not ready: look at its log and at /health/ready');
-  at('services').replaceChildren(
-    ...Object.entries(services).map(([name, ready]) => element('li', `${name}: ${up(ready)}`, ready ? 'well' : 'ill')),
-  );
-  at('operations').replaceChildren(
-    ...operations.map(({ operation, requests, refused, failed, half, most }) => {
-      const row = document.createElement('tr');
-      const cells = [operation, requests, refused, failed, `${half} ms`, `${most} ms`];
-      row.append(...cells.map((cell, index) => element('td', cell, index === 3 && failed > 0 ? 'ill' : '')));
-      return row;
-    }),
-  );
-  at('figures').hidden = false;
-  at('log-in').hidden = true;
-  at('notice').textContent = `As of ${new Date().toLocaleTimeString()}.`;
-}
+/** Milliseconds. Events come every two seconds; a gateway that is silent for so long hangs. */
+const longestSilence = 10_000;
 
 async function follow() {
-  const response = await fetch('/board/events', { headers: { Authorization: `Bearer ${tokens.access_token}` } });
-  if (!response.ok) throw new Refused(await response.json());
-  let text = '';
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-    const events = (text + chunk).split('\n\n');
-    text = events.pop();
-    for (const event of events) show(JSON.parse(event.slice('data: '.length)));
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), longestSilence);
+  const headers = { Authorization: `Bearer ${tokens.access_token}` };
+  try {
+    const response = await fetch('/board/events', { headers, signal: silence.signal });
+    if (!response.ok) throw new Refused(await response.json());
+    let text = '';
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), longestSilence);
+      const events = (text + chunk).split('\n\n');
+      text = events.pop();
+      for (const event of events) show(JSON.parse(event.slice('data: '.length)));
+    }
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** Nothing is known but that nothing is heard. */
+function showSilence() {
+  const todo = 'The board tries again by itself.';
+  const faults = [{ what: 'does not answer', todo, runbook: 'process-down' }];
+  const parts = [{ kind: 'process', name: 'gateway', state: 'not ready', faults }];
+  picture.show({ parts });
+  showParts(parts, false);
 }
 
 /** Follows until the figures may not be seen any more; a broken stream is taken up again. */
@@ -130,7 +183,7 @@ async function keepFollowing() {
           'This account lacks the scope. Run: npm run shop -- staff grant EMAIL orders:read-all. Then log in again.',
         );
       } else {
-        at('notice').textContent = 'No figures: the gateway does not answer. Trying again…';
+        showSilence();
         await wait(2_000);
       }
     }
@@ -152,6 +205,7 @@ at('log-in').addEventListener('submit', async (event) => {
   } catch (error) {
     at('figures').hidden = true;
     at('log-in').hidden = false;
+    at('notice').className = 'asking';
     at('notice').textContent = error.message;
   }
 });
