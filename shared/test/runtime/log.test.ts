@@ -1,19 +1,40 @@
 // The log of a process: every line tells which request it belongs to, and none tells a secret.
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 
 const door = fileURLToPath(new URL('../../src/runtime/index.ts', import.meta.url));
 
+const run = promisify(execFile);
+
+const sourceOf = (program: string): string =>
+  `import { createLog, inRequest } from ${JSON.stringify(door)}; const log = createLog('sample', 'trace'); ${program}`;
+
 /** What a process writes that runs this. */
 async function linesOf(program: string): Promise<Record<string, unknown>[]> {
-  const text = `import { createLog, inRequest } from ${JSON.stringify(door)}; const log = createLog('sample', 'trace'); ${program}`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', text]);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', sourceOf(program)]);
   return stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** What a process shows that runs this on a terminal: `script` gives it one, and comes with every Linux and macOS. */
+async function shownOf(program: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'log-'));
+  const file = join(folder, 'program.mjs');
+  await writeFile(file, sourceOf(program));
+  const onTerminal =
+    process.platform === 'darwin'
+      ? ['-q', '/dev/null', process.execPath, file]
+      : ['-qec', `'${process.execPath}' '${file}'`, '/dev/null'];
+  const { stdout } = await run('script', onTerminal);
+  await rm(folder, { recursive: true });
+  return stripVTControlCharacters(stdout).replaceAll('\r\n', '\n');
 }
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -56,5 +77,24 @@ describe('the log', () => {
   it('leaves alone what only looks like an address', async () => {
     const [line] = await linesOf(`log.info({ at: 'node_modules/@opentelemetry/api/index.js' }, 'pg@8.2.1')`);
     expect(line).toMatchObject({ at: 'node_modules/@opentelemetry/api/index.js', msg: 'pg@8.2.1' });
+  });
+
+  const line = `await inRequest({ id: 'request-1', traceparent: '${traceparent}' }, async () => {
+    log.warn({ orderId: 7, password: 'hush-hush' }, 'not enough stock');
+  });`;
+
+  it('is JSON where no person looks', async () => {
+    const [written] = await linesOf(line);
+    expect(written).toMatchObject({ name: 'sample', level: 40, orderId: 7, msg: 'not enough stock' });
+    expect(written).toMatchObject({ time: expect.stringMatching(/^\d{4}-.*Z$/), pid: expect.any(Number) });
+  });
+
+  it('is made for people on a terminal, and keeps secrets there too', async () => {
+    const shown = await shownOf(line);
+    expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] WARN: not enough stock$/m);
+    expect(shown).toMatch(/^ +orderId: 7$/m);
+    expect(shown).toMatch(/^ +requestId: "request-1"$/m);
+    expect(shown).toMatch(/^ +password: "\[redacted\]"$/m);
+    expect(shown).not.toMatch(/hush-hush|sample|trace_id|"msg"/);
   });
 });
