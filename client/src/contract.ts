@@ -509,7 +509,7 @@ export interface components {
          * @description ISO 4217; one for the whole shop.
          * @example EUR
          */
-        OrdersCurrency: string;
+        Currency: string;
         /** @description Something that follows from the cancellation elsewhere in the shop. */
         Effect: {
             /** @enum {unknown} */
@@ -612,7 +612,7 @@ export interface components {
             accountId: components["schemas"]["Id"];
             itemsSummary: components["schemas"]["OrderItem"][];
             totalCost: components["schemas"]["Money"];
-            currency: components["schemas"]["OrdersCurrency"];
+            currency: components["schemas"]["Currency"];
             shipping_address?: components["schemas"]["Address"];
             /** @description What the caller may do with the order now; each is the last segment of its address. */
             allowedActions: ("cancel" | "process" | "ship" | "deliver")[];
@@ -695,7 +695,7 @@ export interface components {
             accountId?: components["schemas"]["Id"];
             itemsSummary?: components["schemas"]["OrderItem"][];
             totalCost?: components["schemas"]["Money"];
-            currency?: components["schemas"]["OrdersCurrency"];
+            currency?: components["schemas"]["Currency"];
             shipping_address?: components["schemas"]["Address"];
             /** @description What the caller may do with the order now; each is the last segment of its address. */
             allowedActions?: ("cancel" | "process" | "ship" | "deliver")[];
@@ -732,11 +732,6 @@ export interface components {
         Time: string;
         Brand: string;
         Category: string;
-        /**
-         * @description ISO 4217; one for the whole shop.
-         * @example EUR
-         */
-        CatalogueCurrency: string;
         Description: string;
         CatalogueFault: {
             detail: string;
@@ -771,7 +766,7 @@ export interface components {
             brand: components["schemas"]["Brand"];
             category: components["schemas"]["Category"];
             price: components["schemas"]["Price"];
-            currency?: components["schemas"]["CatalogueCurrency"];
+            currency?: components["schemas"]["Currency"];
             rating?: components["schemas"]["Rating"];
             /** @default available */
             status?: components["schemas"]["CatalogueStatus"];
@@ -836,7 +831,7 @@ export interface components {
             brand: components["schemas"]["Brand"];
             category: components["schemas"]["Category"];
             price: components["schemas"]["Price"];
-            currency: components["schemas"]["CatalogueCurrency"];
+            currency: components["schemas"]["Currency"];
             rating?: components["schemas"]["Rating"];
             status: components["schemas"]["CatalogueStatus"];
             inStock: boolean;
@@ -894,7 +889,7 @@ export interface components {
             brand?: components["schemas"]["Brand"];
             category?: components["schemas"]["Category"];
             price?: components["schemas"]["Price"];
-            currency?: components["schemas"]["CatalogueCurrency"];
+            currency?: components["schemas"]["Currency"];
             rating?: number | null;
             status?: components["schemas"]["CatalogueStatus"];
             stock?: components["schemas"]["Stock"];
@@ -933,7 +928,7 @@ export interface components {
             brand?: components["schemas"]["Brand"];
             category?: components["schemas"]["Category"];
             price?: components["schemas"]["Price"];
-            currency?: components["schemas"]["CatalogueCurrency"];
+            currency?: components["schemas"]["Currency"];
             rating?: components["schemas"]["Rating"];
             status?: components["schemas"]["CatalogueStatus"];
             inStock?: boolean;
@@ -1099,7 +1094,7 @@ export interface components {
         /** @description `email-already-registered`, or `request-in-progress` while the first request with this idempotency key runs. */
         RegistrationConflict: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["AccountsIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 /** @description Seconds to wait; with `request-in-progress`. */
                 "Retry-After"?: string;
                 [name: string]: unknown;
@@ -1174,7 +1169,7 @@ export interface components {
         /** @description `not-found`: there is no such order, or not for this caller. */
         ActionNotFound: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1185,7 +1180,7 @@ export interface components {
         CancelConflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfterInProgress"];
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1195,8 +1190,8 @@ export interface components {
         /** @description The order after the action. */
         ChangedOrder: {
             headers: {
-                ETag: components["headers"]["OrdersETag"];
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                ETag: components["headers"]["ETag"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1252,7 +1247,7 @@ export interface components {
         /** @description `invalid-request`: every fault is listed. */
         InvalidAction: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1262,7 +1257,7 @@ export interface components {
         /** @description `invalid-request`: every fault is listed. Also an `expectedTotal` with more decimals than the currency. */
         InvalidOrder: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1299,7 +1294,7 @@ export interface components {
         /** @description The representation that the client has is still current. */
         NotModified: {
             headers: {
-                ETag: components["headers"]["OrdersETag"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -1311,7 +1306,7 @@ export interface components {
         OrderConflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfterInProgress"];
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1321,7 +1316,7 @@ export interface components {
         /** @description `product-not-available`, listing the lines, or `idempotency-key-reused`. */
         OrderUnprocessable: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1331,7 +1326,7 @@ export interface components {
         /** @description The order has changed since the version in `If-Match`. */
         OrdersPreconditionFailed: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1360,7 +1355,7 @@ export interface components {
         /** @description The order. */
         ShownOrder: {
             headers: {
-                ETag: components["headers"]["OrdersETag"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -1371,7 +1366,7 @@ export interface components {
         TransitionConflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfterInProgress"];
-                "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1597,7 +1592,7 @@ export interface components {
     };
     parameters: {
         /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
-        AccountsIdempotencyKey: string;
+        IdempotencyKey: string;
         /** @description Entity tag that the change is meant for. */
         IfMatch: string;
         /** @description Entity tags of representations that the client has. */
@@ -1610,8 +1605,6 @@ export interface components {
         OrdersCursor: string;
         /** @description Members to show, with commas; all of them when left out. */
         OrdersFields: string;
-        /** @description Makes a repeated request have one effect; kept 24 hours. */
-        OrdersIdempotencyKey: string;
         /** @description Size of a page. */
         Limit: number;
         /** @description Id of an order. What is no UUID names nothing. */
@@ -1635,8 +1628,6 @@ export interface components {
         CatalogueCursor: string;
         /** @description Members to show, with commas; all of them when left out. */
         CatalogueFields: string;
-        /** @description Makes a repeated request have one effect; kept 24 hours. */
-        CatalogueIdempotencyKey: string;
         /** @description Operators eq, ne, in. Compared exactly. */
         NameFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
@@ -1654,24 +1645,18 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description Strong entity tag of the row version. */
-        AccountsETag: string;
-        /** @description `true` when the answer is the one that an earlier request with the same key got. */
-        AccountsIdempotencyReplayed: "true";
+        /** @description Strong entity tag of the row version, the same for every projection. */
+        ETag: string;
+        /** @description The answer to the first request with this key, given again. */
+        IdempotencyReplayed: "true";
         /** @description Strong entity tag of the key set. */
         KeySetETag: string;
         /** @description Seconds to wait. */
         RetryAfter: string;
         /** @description How to authenticate (RFC 6750). */
         WWWAuthenticate: string;
-        /** @description Strong entity tag of the row version, the same for every projection. */
-        OrdersETag: string;
-        /** @description The answer to the first request with this key, given again. */
-        OrdersIdempotencyReplayed: "true";
         /** @description Seconds to wait; with `request-in-progress`. */
         RetryAfterInProgress: string;
-        /** @description Strong entity tag of the row version, the same for every projection. */
-        CatalogueETag: string;
     };
     pathItems: never;
 }
@@ -1682,7 +1667,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
-                "Idempotency-Key"?: components["parameters"]["AccountsIdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -1698,8 +1683,8 @@ export interface operations {
                 headers: {
                     /** @description Address of the account. */
                     Location: string;
-                    ETag: components["headers"]["AccountsETag"];
-                    "Idempotency-Replayed": components["headers"]["AccountsIdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1741,7 +1726,7 @@ export interface operations {
             /** @description The account. */
             200: {
                 headers: {
-                    ETag: components["headers"]["AccountsETag"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1751,7 +1736,7 @@ export interface operations {
             /** @description The representation that the client has is still current. */
             304: {
                 headers: {
-                    ETag: components["headers"]["AccountsETag"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1794,7 +1779,7 @@ export interface operations {
             /** @description The whole account after the change. */
             200: {
                 headers: {
-                    ETag: components["headers"]["AccountsETag"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1983,8 +1968,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. */
-                "Idempotency-Key"?: components["parameters"]["OrdersIdempotencyKey"];
+                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2000,8 +1985,8 @@ export interface operations {
                 headers: {
                     /** @description Address of the order. */
                     Location: string;
-                    ETag: components["headers"]["OrdersETag"];
-                    "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2070,7 +2055,7 @@ export interface operations {
             /** @description The transitions. */
             200: {
                 headers: {
-                    ETag: components["headers"]["OrdersETag"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2094,8 +2079,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. */
-                "Idempotency-Key"?: components["parameters"]["OrdersIdempotencyKey"];
+                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Entity tag that the change is meant for. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `return=minimal` asks for an answer without the order (RFC 7240). */
@@ -2117,10 +2102,10 @@ export interface operations {
             /** @description Cancelled; `Prefer` asked for no content. */
             204: {
                 headers: {
-                    ETag: components["headers"]["OrdersETag"];
+                    ETag: components["headers"]["ETag"];
                     /** @description The preference that was honoured (RFC 7240). */
                     "Preference-Applied": "return=minimal";
-                    "Idempotency-Replayed": components["headers"]["OrdersIdempotencyReplayed"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2146,8 +2131,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. */
-                "Idempotency-Key"?: components["parameters"]["OrdersIdempotencyKey"];
+                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Entity tag that the change is meant for. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -2180,8 +2165,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. */
-                "Idempotency-Key"?: components["parameters"]["OrdersIdempotencyKey"];
+                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Entity tag that the change is meant for. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -2214,8 +2199,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. */
-                "Idempotency-Key"?: components["parameters"]["OrdersIdempotencyKey"];
+                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Entity tag that the change is meant for. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -2306,8 +2291,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. */
-                "Idempotency-Key"?: components["parameters"]["CatalogueIdempotencyKey"];
+                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2323,7 +2308,7 @@ export interface operations {
                 headers: {
                     /** @description Address of the product. */
                     Location: string;
-                    ETag: components["headers"]["CatalogueETag"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2399,7 +2384,7 @@ export interface operations {
             /** @description The product. */
             200: {
                 headers: {
-                    ETag: components["headers"]["CatalogueETag"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2409,7 +2394,7 @@ export interface operations {
             /** @description The representation that the client has is still current. */
             304: {
                 headers: {
-                    ETag: components["headers"]["CatalogueETag"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2447,7 +2432,7 @@ export interface operations {
             /** @description The whole product. */
             200: {
                 headers: {
-                    ETag: components["headers"]["CatalogueETag"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
