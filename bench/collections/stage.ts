@@ -7,6 +7,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts, provisionDatabase, type SchemaName, schemas, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { memoryBounds } from '@shop/shared/runtime';
 import pg from 'pg';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -91,7 +92,7 @@ export async function start(
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: compiled,
-      NODE_OPTIONS: '--max-semi-space-size=8',
+      NODE_OPTIONS: memoryBounds,
       ...environment,
       PORT: String(port),
       GATEWAY_PORT: String(port),

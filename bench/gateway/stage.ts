@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
+import { memoryBounds } from '@shop/shared/runtime';
 import { SignJWT } from 'jose';
 
 export const gateways = ['bare', 'fastify', 'stock', 'ours'] as const;
@@ -67,6 +68,8 @@ export async function openStage(): Promise<Stage> {
       JWT_ISSUER: issuer,
       JWT_AUDIENCE: audience,
       DRAIN_MS: '0',
+      LOG_LEVEL: 'warn',
+      NODE_OPTIONS: memoryBounds,
     };
     const others = {
       PORT: String(port),
@@ -80,7 +83,7 @@ export async function openStage(): Promise<Stage> {
       stock: 'bench/gateway/stock.cjs',
       ours: 'gateway/src/main.ts',
     };
-    const child = launch(files[name], 0, name === 'ours' ? { ...ours, LOG_LEVEL: 'warn' } : others);
+    const child = launch(files[name], 0, name === 'ours' ? ours : others);
     await untilAnswering(port);
     return {
       port,

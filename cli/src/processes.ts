@@ -1,6 +1,7 @@
 // The shop's processes, and the environment that makes them one shop.
 import { join } from 'node:path';
 import { freePorts, type SchemaName } from '@shop/shared/embedded';
+import { memoryBounds } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
 import type { Secrets } from './secrets.ts';
@@ -90,8 +91,7 @@ function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEn
   const { DATABASE_URL, DATABASE_URL_FILE, EVENTS_URL, EVENTS_URL_FILE, ...passedOn } = given;
   return {
     NODE_COMPILE_CACHE: folder.compileCache,
-    // MiB. What a request leaves behind is soon gone: a larger space for it costs memory and gains nothing.
-    NODE_OPTIONS: '--max-semi-space-size=8',
+    NODE_OPTIONS: memoryBounds,
     MAIL_DIR: folder.mail,
     ...secretsNotGiven(secrets, given),
     ...passedOn,

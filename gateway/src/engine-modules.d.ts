@@ -15,10 +15,3 @@ declare module 'express-gateway/lib/policies/index.js' {
   };
   export default registry;
 }
-
-declare module 'express-gateway/lib/gateway/pipelines.js' {
-  const pipelines: {
-    bootstrap(options: { app: unknown; config: unknown }): Promise<import('./engine.ts').EngineRouter>;
-  };
-  export default pipelines;
-}

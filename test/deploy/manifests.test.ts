@@ -1,7 +1,9 @@
 // deploy/kubernetes as rendered: every document fits its schema, every pod fits the restricted Pod Security Standard, and the network
 // policies permit the arrows of the architecture and nothing else.
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { memoryBounds } from '@shop/shared/runtime';
 import { render } from './kustomize.ts';
 import { containersOf, type Manifest, podOf } from './manifest.ts';
 import { permittedArrows } from './network.ts';
@@ -271,3 +273,8 @@ function labelsMeet(
 ): boolean {
   return Object.entries(wanted).every(([key, value]) => labels?.[key] === value);
 }
+
+it('bounds the memory of a container as that of a process of npm start', () => {
+  const image = readFileSync(fileURLToPath(new URL('../../deploy/Dockerfile', import.meta.url)), 'utf8');
+  expect(image).toContain(`ENV NODE_OPTIONS="${memoryBounds}"\n`);
+});
