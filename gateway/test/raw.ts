@@ -18,7 +18,7 @@ export interface RawExchange {
  * Writes the bytes and reads until the other side closes, or is silent for `silence` milliseconds.
  * @param text one character a byte
  */
-export function sendRaw(port: number, text: string, silence = 250): Promise<RawExchange> {
+export function sendRaw(port: number, text: string, silence = 1_000): Promise<RawExchange> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1');
