@@ -53,6 +53,7 @@ export function decimal(scale: number): FieldType {
 /** `1990` at scale 2 → `19.90`. */
 function writeDecimal(units: string, scale: number): string {
   if (scale === 0) return units;
+  if (units.length > scale && !units.startsWith('-')) return `${units.slice(0, -scale)}.${units.slice(-scale)}`;
   const negative = units.startsWith('-');
   const digits = (negative ? units.slice(1) : units).padStart(scale + 1, '0');
   return `${negative ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
@@ -80,6 +81,7 @@ export function text(maximum: number): FieldType {
 /** One of a closed list of words. */
 export function choice(values: readonly string[]): FieldType {
   const read = (json: unknown) => (typeof json === 'string' && values.includes(json) ? json : undefined);
+  const written = new Map(values.map((value) => [value, JSON.stringify(value)]));
   return {
     cast: 'text',
     expects: `one of ${values.join(', ')}`,
@@ -87,7 +89,7 @@ export function choice(values: readonly string[]): FieldType {
     fromJson: read,
     toText: String,
     toJson: (value) => value,
-    write: JSON.stringify,
+    write: (column) => written.get(column) ?? JSON.stringify(column),
   };
 }
 
@@ -128,8 +130,9 @@ function existsInCalendar(rfc3339: string): boolean {
 function writeTime(column: string): string {
   const length = column.length;
   if (length < 22 || length > 26 || !column.endsWith('+00')) return JSON.stringify(new Date(column).toISOString());
-  const fraction = length === 22 ? '.000' : column.slice(19, -3).padEnd(4, '0');
-  return `"${column.slice(0, 10)}T${column.slice(11, 19)}${fraction}Z"`;
+  const clock =
+    length === 26 ? column.slice(11, 23) : `${column.slice(11, 19)}${column.slice(19, -3) || '.'}`.padEnd(12, '0');
+  return `"${column.slice(0, 10)}T${clock}Z"`;
 }
 
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

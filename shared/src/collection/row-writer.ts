@@ -17,16 +17,17 @@ export function rowWriter<Context>(
     const field = spec.fields[name];
     const index = columns.get(field?.column ?? '');
     if (!field || index === undefined) throw new RangeError(`${spec.name} has no column for ${name}`);
-    return { prefix: `${JSON.stringify(name)}:`, index, own: field.write, usual: field.type.write };
+    const label = `${JSON.stringify(name)}:`;
+    return { first: `{${label}`, next: `,${label}`, index, own: field.write, usual: field.type.write };
   });
   return (row, context) => {
     let members = '';
-    for (const { prefix, index, own, usual } of writers) {
+    for (const { first, next, index, own, usual } of writers) {
       const column = row[index] ?? null;
       const text = own ? own(column, context) : column === null ? undefined : usual(column);
-      if (text !== undefined) members += `${members === '' ? '' : ','}${prefix}${text}`;
+      if (text !== undefined) members += (members === '' ? first : next) + text;
     }
-    return `{${members}}`;
+    return members === '' ? '{}' : `${members}}`;
   };
 }
 

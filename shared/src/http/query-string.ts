@@ -33,7 +33,11 @@ export function parseQueryString(target: string): QueryString {
   return parameters;
 }
 
+/** Says the same decoded and not. */
+const plain = /^[\w.,:*~-]*$/;
+
 function decode(piece: string): string | undefined {
+  if (plain.test(piece)) return piece;
   try {
     return decodeURIComponent(piece.replaceAll('+', ' ')).normalize('NFC');
   } catch {

@@ -1,7 +1,8 @@
 // One request id and one trace from the gateway to the e-mail: taken when they are well-formed, made otherwise.
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import { inRequest, newId, random } from '../runtime/index.ts';
+import { inRequest, random } from '../runtime/index.ts';
 import { type Span, startRequestSpan, traceparentOf } from '../telemetry/trace.ts';
 
 export interface RequestIdentity {
@@ -18,7 +19,7 @@ export function requestIdentity(headers: IncomingHttpHeaders): RequestIdentity {
 }
 
 function idOf({ 'x-request-id': id }: IncomingHttpHeaders): string {
-  return typeof id === 'string' && safeId.test(id) ? id : newId();
+  return typeof id === 'string' && safeId.test(id) ? id : randomUUID();
 }
 
 /** The caller's trace context, when there is a good one. */
