@@ -6,11 +6,21 @@ import { createCursors } from '../../src/collection/index.ts';
 const key = (byte: number) => Buffer.alloc(32, byte);
 const at = { parameter: 'cursor' };
 const cursors = createCursors([key(1)]);
+/** Another process with the same key, which remembers nothing of what this one sealed. */
+const elsewhere = () => createCursors([key(1)]);
 
 describe('a cursor', () => {
   it('opens for its own binding', () => {
     const position = ['2026-11-21 03:00:00+00', null, '"\\ü'];
-    expect(cursors.open(cursors.seal(position, 'products'), 'products', at)).toEqual(position);
+    const cursor = cursors.seal(position, 'products');
+    const other = elsewhere();
+    for (const opener of [cursors, other, other]) expect(opener.open(cursor, 'products', at)).toEqual(position);
+  });
+
+  it('is forgotten after a thousand others, and opens all the same', () => {
+    const cursor = cursors.seal(['1'], 'products');
+    for (let other = 0; other < 1_100; other += 1) cursors.seal([String(other)], 'products');
+    expect(cursors.open(cursor, 'products', at)).toEqual(['1']);
   });
 
   it('says nothing about the row and differs each time', () => {
@@ -21,9 +31,11 @@ describe('a cursor', () => {
 
   it('does not open for another binding', () => {
     const cursor = cursors.seal(['1'], 'products of A');
-    expect(() => cursors.open(cursor, 'products of B', at)).toThrow(
-      expect.objectContaining({ code: 'invalid-cursor' }),
-    );
+    for (const opener of [cursors, elsewhere()]) {
+      expect(() => opener.open(cursor, 'products of B', at)).toThrow(
+        expect.objectContaining({ code: 'invalid-cursor' }),
+      );
+    }
   });
 
   it('does not open when any character is changed, added or removed', () => {
