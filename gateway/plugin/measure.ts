@@ -8,6 +8,7 @@ import {
   SpanStatusCode,
   startSpan,
 } from '@shop/shared/telemetry';
+import { watching } from '../board/traffic.ts';
 import type { GatewayRequest, GatewayResponse } from './exchange.ts';
 import type { RelayFailure } from './relay.ts';
 import type { ServiceDirectory } from './service.ts';
@@ -20,9 +21,9 @@ const methodOf = ({ method = '' }: GatewayRequest): string => (methods.has(metho
 export function measureRequest(request: GatewayRequest, response: GatewayResponse): void {
   if (!isMeasuring() && request.span === undefined) return;
   response.once('close', () => {
-    if (request.path.startsWith('/health/')) return;
     const { began, span, operation } = request;
     const status = response.headersSent ? response.statusCode : undefined;
+    if (request.path.startsWith('/health/') || (operation?.operationId === watching && status === 200)) return;
     const about = {
       'http.request.method': methodOf(request),
       ...(operation === undefined ? {} : { 'http.route': operation.path }),

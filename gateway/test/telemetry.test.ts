@@ -1,9 +1,12 @@
 // What the gateway tells of itself: spans for a share of the traces that nobody outside decides, and metrics on a port of their own.
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { freePorts } from '@shop/shared/embedded';
 import { eventually, type OtlpReceiver, startOtlpReceiver } from '@shop/shared/testing';
 import { spawnGateway, startGateway, type TestGateway } from './start-gateway.ts';
+
+const realConfig = fileURLToPath(new URL('../config', import.meta.url));
 
 let gateway: TestGateway | undefined;
 let receiver: OtlpReceiver | undefined;
@@ -70,6 +73,26 @@ describe('metrics', () => {
     expect(text).toMatch(/^shop_breaker_open\{.*\} 0$/m);
     expect(text).not.toContain('like-this');
     expect(text).not.toContain('/health/ready');
+  });
+
+  it('take nobody who looks at the board for a slow request, but count who is refused there', async () => {
+    const [port = 0] = await freePorts(1);
+    gateway = await startGateway({ GATEWAY_CONFIG_DIR: realConfig, METRICS_PORT: String(port) });
+    const { issuer, url } = gateway;
+    const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
+    const watched = await fetch(`${url}/board/events`, { headers });
+    expect(watched.status).toBe(200);
+    await watched.body?.cancel();
+    expect((await fetch(`${url}/board/events`)).status).toBe(401);
+    await fetch(`${url}/v1/products`);
+    const text = await eventually(async () => {
+      const answer = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      expect(answer).toMatch(/^http_server_request_duration_count\{.*http_route="\/v1\/products".*\} 1$/m);
+      return answer;
+    });
+    expect(text.match(/^http_server_request_duration_count\{.*\/board\/events.*$/gm)).toEqual([
+      expect.stringContaining('status_code="401"'),
+    ]);
   });
 
   it('are nowhere when nobody asked for them', async () => {
