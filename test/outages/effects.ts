@@ -51,15 +51,15 @@ export async function effectViolations({ admin, mailFolder }: System): Promise<s
 
 /**
  * Counts how often the handlers of notifications ran to their COMMIT. Most handlers do nothing the second time, so that one that
- * runs twice shows in no figure of the shop's; that it ran at all does.
+ * runs twice shows in no figure of the shop's; that it wanted to add an e-mail, even one that is there already, does.
  */
 export const handlerWatch = `
   CREATE SCHEMA harness;
   CREATE TABLE harness.handler_runs (at timestamptz NOT NULL DEFAULT clock_timestamp());
   CREATE FUNCTION harness.count_run() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
-    BEGIN INSERT INTO harness.handler_runs DEFAULT VALUES; RETURN NULL; END $$;
-  CREATE TRIGGER count_run AFTER INSERT ON notifications.notifications
-    FOR EACH STATEMENT EXECUTE FUNCTION harness.count_run();`;
+    BEGIN INSERT INTO harness.handler_runs DEFAULT VALUES; RETURN NEW; END $$;
+  CREATE TRIGGER count_run BEFORE INSERT ON notifications.notifications
+    FOR EACH ROW EXECUTE FUNCTION harness.count_run();`;
 
 async function handlerViolations(admin: System['admin']): Promise<string[]> {
   const { rows } = await admin.query<{ runs: number; events: number }>(`

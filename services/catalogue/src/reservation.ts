@@ -21,15 +21,22 @@ export async function lockReservation(tx: Transaction, id: string): Promise<Rese
   return reservation;
 }
 
-/** The order is known: the reservation no longer expires. False when it is not held (any more). */
-export async function confirmReservation(tx: Transaction, id: string, orderId: string): Promise<boolean> {
-  const confirmed = await sql(
+/** An order and the reservation that it has. */
+export interface Taken {
+  readonly reservationId: string;
+  readonly orderId: string;
+}
+
+/** The orders are known: their reservations no longer expire. Returns the orders whose reservations were still held. */
+export async function confirmReservations(tx: Transaction, taken: readonly Taken[]): Promise<ReadonlySet<string>> {
+  const confirmed = await sql<{ orderId: string }>(
     tx,
-    `UPDATE reservations SET state = 'confirmed', order_id = $2, changed_at = now()
-     WHERE id = $1 AND state = 'held' RETURNING id`,
-    [id, orderId],
+    `UPDATE reservations SET state = 'confirmed', order_id = taken.order_id, changed_at = now()
+     FROM unnest($1::uuid[], $2::uuid[]) AS taken (id, order_id)
+     WHERE reservations.id = taken.id AND state = 'held' RETURNING taken.order_id AS "orderId"`,
+    [taken.map(({ reservationId }) => reservationId), taken.map(({ orderId }) => orderId)],
   );
-  return confirmed.length === 1;
+  return new Set(confirmed.map(({ orderId }) => orderId));
 }
 
 /**

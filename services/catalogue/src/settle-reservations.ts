@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type InternalClient, requestIdentity } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
-import { confirmReservation, giveStockBack, lockReservation } from './reservation.ts';
+import { confirmReservations, giveStockBack, lockReservation } from './reservation.ts';
 
 export interface SettlingOptions {
   readonly database: Database;
@@ -69,7 +69,7 @@ async function settle({ database, orders, log }: SettlingOptions, { id, accountI
   await database.transaction(async (tx) => {
     const reservation = await lockReservation(tx, id);
     if (reservation?.state !== 'held') return;
-    if (answer.state === 'exists') await confirmReservation(tx, id, answer.orderId);
+    if (answer.state === 'exists') await confirmReservations(tx, [{ reservationId: id, orderId: answer.orderId }]);
     if (answer.state === 'absent') await giveStockBack(tx, id, null);
   });
   log.info({ reservation: id, state: answer.state }, 'reservation settled');

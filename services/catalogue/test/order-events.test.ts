@@ -91,10 +91,13 @@ describe('order.created.v1', () => {
     expect(await inventory.figures(order.productId)).toBe('5/2/0');
   });
 
-  it('becomes a dead letter when the stock is no longer there, for people to see', async () => {
-    const order = await reserved();
+  it('becomes a dead letter when the stock is no longer there, for people to see, and keeps no other order back', async () => {
+    const [before, order, after] = [await reserved(), await reserved(), await reserved()];
     await inventory.release(order.reservationId);
-    await send(order, 'created');
+    await transport.publish([before, order, after].map((each) => eventOf(each, 'created')));
+    for (const { reservationId } of [before, after]) {
+      await eventually(async () => expect(await inventory.state(reservationId)).toBe('confirmed'));
+    }
     await eventually(async () => {
       const [letter] = (await transport.deadLetters('catalogue.inventory', 100)).filter(({ content }) =>
         content.includes(order.orderId),

@@ -6,7 +6,7 @@ import { folderMailer, smtpMailer } from './mailer.ts';
 import { onAccountRegistered } from './on-account-registered.ts';
 import { onAccountUpdated } from './on-account-updated.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
-import { onOrderCreated } from './on-order-created.ts';
+import { onOrdersCreated } from './on-order-created.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { emailsAtOnce, startSendLoop } from './send-loop.ts';
 
@@ -35,7 +35,7 @@ await startService({
         handlers: {
           'account.registered.v1': (event, tx) => onAccountRegistered(event, tx, wake),
           'account.updated.v1': (event, tx) => onAccountUpdated(event, tx, wake),
-          'order.created.v1': (event, tx) => onOrderCreated(event, tx, wake),
+          'order.created.v1': { takeAll: (events, tx) => onOrdersCreated(events, tx, wake) },
           'order.shipped.v1': (event, tx) => onOrderShipped(event, tx, wake),
           'order.cancelled.v1': (event, tx) => onOrderCancelled(event, tx, wake),
         },

@@ -16,17 +16,25 @@ interface Causes {
 /** A kind with what its event said. */
 export type Occasion = { [K in Kind]: { readonly kind: K; readonly details: EventPayloads[Causes[K]] } }[Kind];
 
-/** Adds the e-mail; an order that has one of this kind already gets no second one. */
-export async function addNotification<K extends Kind>(
+/** Adds an e-mail for each event; an order that has one of this kind already gets no second one. */
+export async function addNotifications<K extends Kind>(
   tx: Transaction,
   kind: K,
-  { data, requestId, traceparent }: ShopEvent<Causes[K]>,
+  events: readonly ShopEvent<Causes[K]>[],
 ): Promise<void> {
   await sql(
     tx,
-    `INSERT INTO notifications (id, order_id, account_id, kind, details, request_id, traceparent)
-     VALUES ($1, $2, $3, $4, $5::json, $6, $7)
+    `INSERT INTO notifications (kind, id, order_id, account_id, details, request_id, traceparent)
+     SELECT $1, * FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::json[], $6::text[], $7::text[])
      ON CONFLICT (order_id, kind) DO NOTHING`,
-    [newId(), data.orderId, data.accountId, kind, JSON.stringify(data), requestId, traceparent ?? null],
+    [
+      kind,
+      events.map(() => newId()),
+      events.map(({ data }) => data.orderId),
+      events.map(({ data }) => data.accountId),
+      events.map(({ data }) => JSON.stringify(data)),
+      events.map(({ requestId }) => requestId),
+      events.map(({ traceparent }) => traceparent ?? null),
+    ],
   );
 }

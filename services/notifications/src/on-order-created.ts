@@ -1,14 +1,14 @@
-// An order was placed: its customer is told that it was received.
+// Orders were placed: their customers are told that they were received.
 import type { ShopEvent } from '@shop/shared/events';
 import type { Transaction } from 'sequelize';
-import { addNotification } from './notification.ts';
+import { addNotifications } from './notification.ts';
 
-/** @param wake called after COMMIT: there is an e-mail to send */
-export async function onOrderCreated(
-  event: ShopEvent<'order.created.v1'>,
+/** @param wake called after COMMIT: there are e-mails to send */
+export async function onOrdersCreated(
+  events: readonly ShopEvent<'order.created.v1'>[],
   tx: Transaction,
   wake: () => void,
 ): Promise<void> {
-  await addNotification(tx, 'order-received', event);
+  await addNotifications(tx, 'order-received', events);
   tx.afterCommit(wake);
 }

@@ -1,7 +1,7 @@
 // An order was shipped: its customer is told.
 import type { ShopEvent } from '@shop/shared/events';
 import type { Transaction } from 'sequelize';
-import { addNotification } from './notification.ts';
+import { addNotifications } from './notification.ts';
 
 /** @param wake called after COMMIT: there is an e-mail to send */
 export async function onOrderShipped(
@@ -9,6 +9,6 @@ export async function onOrderShipped(
   tx: Transaction,
   wake: () => void,
 ): Promise<void> {
-  await addNotification(tx, 'order-shipped', event);
+  await addNotifications(tx, 'order-shipped', [event]);
   tx.afterCommit(wake);
 }

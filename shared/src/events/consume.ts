@@ -2,13 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import { type Database, isDatabaseAway, sql } from '../database/index.ts';
-import { inRequest, type Log } from '../runtime/index.ts';
+import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
 import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import type { EventType } from './definitions.ts';
-import { type EventHandler, PoisonError, parseEvent, type SelectiveHandler, type ShopEvent } from './event.ts';
+import { type Handler, PoisonError, parseEvent, type ShopEvent } from './event.ts';
+import { gather } from './gather.ts';
 import type { Delivery, Transport, Verdict } from './transport.ts';
 
-export type Handlers = { readonly [Type in EventType]?: EventHandler<Type> | SelectiveHandler<Type> };
+export type Handlers = { readonly [Type in EventType]?: Handler<Type> };
 
 export interface ConsumeOptions {
   /** The consumer: its queue, and its name in the inbox. */
@@ -35,12 +36,13 @@ export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
     })),
   );
   beginCounting(instruments.deliveries, none);
+  const takers = takersOf(options);
   return transport.subscribe({
     consumer: name,
     prefetch: options.prefetch ?? 10,
     async take(delivery) {
       const began = performance.now();
-      const { verdict, outcome, type } = await take(options, delivery);
+      const { verdict, outcome, type } = await take(options, takers, delivery);
       const about = { 'messaging.consumer.group.name': name, 'shop.event.type': type };
       instruments.handled.record((performance.now() - began) / 1000, about);
       instruments.deliveries.add(1, { ...about, 'shop.outcome': outcome });
@@ -60,7 +62,7 @@ interface Taken {
 }
 
 /** Runs as part of the request behind the event. */
-async function take(options: ConsumeOptions, delivery: Delivery): Promise<Taken> {
+async function take(options: ConsumeOptions, takers: Takers, delivery: Delivery): Promise<Taken> {
   let event: ShopEvent;
   try {
     event = parseEvent(delivery.content);
@@ -74,8 +76,12 @@ async function take(options: ConsumeOptions, delivery: Delivery): Promise<Taken>
   const traceparent = span === undefined ? event.traceparent : traceparentOf(span);
   return inRequest({ id: requestId, traceparent }, async (): Promise<Taken> => {
     try {
-      const outcome = await takeOnce(options, { ...event, traceparent }, delivery);
+      const taker = takers.get(type);
+      if (taker === undefined) throw new PoisonError(`${options.name} has no handler for ${type}`);
+      const outcome = await taker({ event: { ...event, traceparent }, attempt: delivery.attempt });
       span?.end();
+      const { id, subject } = event;
+      options.log.debug({ consumer: options.name, event: id, type, subject, requestId, outcome }, 'event');
       return { verdict: { kind: 'done' }, outcome, type };
     } catch (error) {
       if (span !== undefined) failSpan(span, error);
@@ -104,34 +110,78 @@ async function judge(
   return { kind: 'failed', reason };
 }
 
-async function takeOnce(
-  options: ConsumeOptions,
-  event: ShopEvent,
-  delivery: Delivery,
-): Promise<'taken' | 'repeated' | 'ignored'> {
-  const { name, database, log } = options;
-  const handler = options.handlers[event.type] as EventHandler<EventType> | SelectiveHandler<EventType> | undefined;
-  if (handler === undefined) throw new PoisonError(`${name} has no handler for ${event.type}`);
-  const { when, take } = typeof handler === 'function' ? { when: undefined, take: handler } : handler;
-  if (when?.(event) === false) return 'ignored';
-  const first = await database.transaction(async (tx) => {
-    if (!(await enterInbox(tx, name, event, delivery.attempt))) return false;
-    await take(event, tx);
-    return true;
-  });
-  const outcome = first ? 'taken' : 'repeated';
-  const { id, type, subject, requestId } = event;
-  log.debug({ consumer: name, event: id, type, subject, requestId, outcome }, 'event');
-  return outcome;
+interface Arrival {
+  readonly event: ShopEvent;
+  readonly attempt: number;
 }
 
-/** False when the event was taken before. The same event in work elsewhere is waited for: the primary key holds the second back. */
-async function enterInbox(tx: Transaction, consumer: string, event: ShopEvent, attempt: number): Promise<boolean> {
-  const rows = await sql(
+/** Takes one event; others of its type may go with it. */
+type Taker = (arrival: Arrival) => Promise<'taken' | 'repeated' | 'ignored'>;
+type Takers = ReadonlyMap<string, Taker>;
+
+function takersOf(options: ConsumeOptions): Takers {
+  const handlers = Object.entries(options.handlers) as [EventType, Handler<EventType>][];
+  return new Map(handlers.map(([type, handler]) => [type, takerOf(options, handler)]));
+}
+
+function takerOf(options: ConsumeOptions, handler: Handler<EventType>): Taker {
+  if ('takeAll' in handler) {
+    return gather((arrivals) => asPartOf(arrivals, () => takeOnce(options, arrivals, handler.takeAll)));
+  }
+  const { when, take } = typeof handler === 'function' ? { when: undefined, take: handler } : handler;
+  return async (arrival) => {
+    if (when?.(arrival.event) === false) return 'ignored';
+    const [outcome = 'repeated'] = await takeOnce(options, [arrival], (_, tx) => take(arrival.event, tx));
+    return outcome;
+  };
+}
+
+/** What is done for several requests is part of none of them. */
+function asPartOf<T>(arrivals: readonly Arrival[], work: () => T): T {
+  const [first, ...others] = arrivals;
+  if (first === undefined || others.length > 0) return outsideRequests(work);
+  return inRequest({ id: first.event.requestId, traceparent: first.event.traceparent }, work);
+}
+
+/** In one transaction: the rows in the inbox, and what the handler makes of the events that were not there yet. */
+function takeOnce(
+  { name, database }: ConsumeOptions,
+  arrivals: readonly Arrival[],
+  handle: (events: readonly ShopEvent[], tx: Transaction) => Promise<void>,
+): Promise<('taken' | 'repeated')[]> {
+  return database.transaction(async (tx) => {
+    const entered = await enterInbox(tx, name, arrivals);
+    const fresh = arrivals.filter((arrival) => entered.has(arrival));
+    if (fresh.length > 0) {
+      await handle(
+        fresh.map(({ event }) => event),
+        tx,
+      );
+    }
+    return arrivals.map((arrival) => (entered.has(arrival) ? 'taken' : 'repeated'));
+  });
+}
+
+/**
+ * Returns those whose events were not taken before. The same event in work elsewhere is waited for: the primary key holds the
+ * second back. All enter in the order of their ids, so that two that have several in common wait instead of deadlocking.
+ */
+async function enterInbox(tx: Transaction, consumer: string, arrivals: readonly Arrival[]): Promise<Set<Arrival>> {
+  const byId = new Map(arrivals.map((arrival) => [arrival.event.id, arrival]));
+  const rows = [...byId.values()].sort((a, b) => (a.event.id < b.event.id ? -1 : 1));
+  const entered = await sql<{ id: string }>(
     tx,
-    `INSERT INTO inbox (consumer, event_id, type, subject, request_id, attempt) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT DO NOTHING RETURNING event_id`,
-    [consumer, event.id, event.type, event.subject, event.requestId, attempt],
+    `INSERT INTO inbox (consumer, event_id, type, subject, request_id, attempt)
+     SELECT $1, * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[])
+     ON CONFLICT DO NOTHING RETURNING event_id AS id`,
+    [
+      consumer,
+      rows.map(({ event }) => event.id),
+      rows.map(({ event }) => event.type),
+      rows.map(({ event }) => event.subject),
+      rows.map(({ event }) => event.requestId),
+      rows.map(({ attempt }) => attempt),
+    ],
   );
-  return rows.length === 1;
+  return new Set(entered.flatMap(({ id }) => byId.get(id) ?? []));
 }

@@ -1,7 +1,7 @@
 // Who takes which events: one durable queue per line. Every process declares all of them, so that an event published
 // before its consumer ever ran waits in a queue and is not lost.
 import type { EventType } from './definitions.ts';
-import type { EventHandler, SelectiveHandler } from './event.ts';
+import type { Handler } from './event.ts';
 
 export const consumers = {
   'catalogue.inventory': ['order.created.v1', 'order.shipped.v1', 'order.cancelled.v1'],
@@ -19,5 +19,5 @@ export type ConsumerName = keyof typeof consumers;
 
 /** One handler for each event type that the consumer takes, none missing and none more. */
 export type HandlersOf<Name extends ConsumerName> = {
-  readonly [Type in (typeof consumers)[Name][number]]: EventHandler<Type> | SelectiveHandler<Type>;
+  readonly [Type in (typeof consumers)[Name][number]]: Handler<Type>;
 };

@@ -4,7 +4,13 @@ export { type ConsumeOptions, consume, type Handlers } from './consume.ts';
 export { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
 export { type DeadLetterDesk, openDeadLetters, type ReadableDeadLetter } from './dead-letters.ts';
 export type * from './definitions.ts';
-export { type EventHandler, PoisonError, type SelectiveHandler, type ShopEvent } from './event.ts';
+export {
+  type EventHandler,
+  type GatheringHandler,
+  PoisonError,
+  type SelectiveHandler,
+  type ShopEvent,
+} from './event.ts';
 export { byTime, eventSteps, type TraceStep, toStep } from './event-steps.ts';
 export { type BrokerDefinitions, type BrokerUser, brokerDefinitions } from './rabbitmq-definitions.ts';
 export { type Relay, type RelayOptions, startRelay } from './relay.ts';
