@@ -6,6 +6,8 @@ import { createTransport } from 'nodemailer';
 import type { Email } from './email.ts';
 
 export interface Mailer {
+  /** How many e-mails it is given at once, by each of the senders. */
+  readonly atOnce: number;
   /**
    * Resolves when the e-mail is in other hands.
    * @throws UndeliverableError when it never will be, any other error when trying again may help
@@ -21,17 +23,22 @@ export class UndeliverableError extends Error {
 
 const timeouts = { connectionTimeout: 4_000, greetingTimeout: 4_000, socketTimeout: 6_000, dnsTimeout: 4_000 };
 
-/** @param url `smtp://` or `smtps://`, credentials included */
-export function smtpMailer(url: string, connections: number): Mailer {
+/**
+ * @param url `smtp://` or `smtps://`, credentials included
+ * @param senders how many use it; each of its e-mails has a connection of its own, none waits for another
+ */
+export function smtpMailer(url: string, senders: number): Mailer {
+  const atOnce = 4;
   const transport = createTransport({
     url,
     pool: true,
-    maxConnections: connections,
+    maxConnections: senders * atOnce,
     disableFileAccess: true,
     disableUrlAccess: true,
     ...timeouts,
   });
   return {
+    atOnce,
     async send(email) {
       requireAddress(email);
       try {
@@ -59,6 +66,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
   }
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
+    atOnce: 20,
     async send(email) {
       requireAddress(email);
       const { message } = await composer.sendMail(messageOf(email));

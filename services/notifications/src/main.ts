@@ -8,7 +8,7 @@ import { onAccountUpdated } from './on-account-updated.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrdersCreated } from './on-order-created.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
-import { emailsAtOnce, startSendLoop } from './send-loop.ts';
+import { startSendLoop } from './send-loop.ts';
 
 const workers = 2;
 
@@ -19,8 +19,7 @@ await startService({
   poolSize: 16, // ten events in work, two senders, and what asks for readiness
   async build({ config, database, log, onStop }) {
     const { smtpUrl } = config;
-    const mailer =
-      smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl, workers * emailsAtOnce);
+    const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl, workers);
     onStop('mailer', () => mailer.close());
     const sender = { shopName: config.shopName, address: config.mailFrom };
     const sending = startSendLoop({ database, mailer, sender, log, workers });

@@ -9,9 +9,6 @@ import { composeEmail, type Sender } from './email.ts';
 import { type Mailer, UndeliverableError } from './mailer.ts';
 import type { Kind, Occasion } from './notification.ts';
 
-/** How many e-mails a worker sends at once. */
-export const emailsAtOnce = 4;
-
 export interface SendLoopOptions {
   readonly database: Database;
   readonly mailer: Mailer;
@@ -51,7 +48,7 @@ const claim = `
   WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
     AND (r.account_id IS NOT NULL OR n.created_at < now() - interval '7 days')
   ORDER BY n.next_attempt_at
-  LIMIT ${emailsAtOnce}
+  LIMIT $1
   FOR UPDATE OF n SKIP LOCKED`;
 
 const settle = `
@@ -76,10 +73,10 @@ const sendWithin = 10_000;
 /** Looks for e-mails this often without being woken, in milliseconds. */
 const pollInterval = 1_000;
 /** Pause after sending, so that what is added meanwhile goes together; the first e-mail after a quiet time does not wait. */
-const gather = 15;
+const gather = 50;
 
 export function startSendLoop(options: SendLoopOptions): SendLoop {
-  const { log } = options;
+  const { log, mailer } = options;
   beginCounting(
     instruments.emails,
     kinds.flatMap((kind) =>
@@ -103,8 +100,8 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
       const seen = woken;
       try {
         const sent = await sendSome(options);
-        if (sent > 0 && sent < emailsAtOnce) await sleep(gather);
-        if (sent < emailsAtOnce && seen === woken) await rest(pollInterval);
+        if (sent > 0 && sent < mailer.atOnce) await sleep(gather);
+        if (sent < mailer.atOnce && seen === woken) await rest(pollInterval);
       } catch (error) {
         log.warn({ err: error }, 'e-mails wait');
         await rest(1_000);
@@ -128,7 +125,7 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
 /** Sends the e-mails that are due, a few at most, marks them and tells of them; returns how many there were. */
 function sendSome(options: SendLoopOptions): Promise<number> {
   return options.database.transaction(async (tx) => {
-    const due = await sql<Due>(tx, claim);
+    const due = await sql<Due>(tx, claim, [options.mailer.atOnce]);
     if (due.length === 0) return 0;
     const tried = await Promise.all(
       due.map((each) =>
