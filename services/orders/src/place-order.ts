@@ -6,7 +6,7 @@ import { newId } from '@shop/shared/runtime';
 import type { Transaction } from 'sequelize';
 import type { OrdersContext } from './context.ts';
 import { countOrder } from './measure-orders.ts';
-import { showOrder } from './order.ts';
+import type { Orders } from './order.ts';
 import type { WantedLine } from './stock-reservation.ts';
 
 export interface PricedLine extends WantedLine {
@@ -36,7 +36,7 @@ export async function placeOrder(
   const caller = callerOf(request);
   const { accountId } = caller;
   const id = newId();
-  await insertOrder(tx, request, { ...order, id, accountId, currency: orders.currency });
+  const row = await insertOrder(tx, request, orders, { ...order, id, accountId });
   const major = (minor: number | bigint) => Number(orders.money.toJson(Number(minor)));
   await appendEvent(tx, {
     type: 'order.created.v1',
@@ -60,40 +60,47 @@ export async function placeOrder(
     },
   });
   countOrder(tx, 'placed');
-  const shown = await showOrder(tx, orders, caller, { id, accountId });
-  return { ...shown, status: 201, headers: { Location: `/v1/orders/${id}` } };
+  return orders.reply(201, row, caller, { Location: `/v1/orders/${id}` });
 }
 
 interface InsertedOrder extends NewOrder {
   readonly id: string;
   readonly accountId: string;
-  readonly currency: string;
 }
 
-async function insertOrder(tx: Transaction, request: OperationRequest, order: InsertedOrder): Promise<void> {
+/** Returns the row by which the order is shown: what is inserted goes by the names of the tables that the columns are read from. */
+async function insertOrder(
+  tx: Transaction,
+  request: OperationRequest,
+  { columns, currency }: Orders,
+  order: InsertedOrder,
+): Promise<object> {
   const { lines } = order;
-  await sql(
+  const [row] = await sql(
     tx,
     `WITH fence AS (
        INSERT INTO reservations (id, account_id, order_id) VALUES ($3, $2, $1)
-     ), placed AS (
+     ), orders AS (
        INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, shipping_address)
        VALUES ($1, $2, $3, 'pending', $4, $5, $6::json)
-       RETURNING id, account_id, version, status, created_at
+       RETURNING *
      ), history AS (
        INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
-       SELECT id, account_id, version, status, 'customer', account_id, $7, created_at FROM placed
+       SELECT id, account_id, version, status, 'customer', account_id, $7, created_at FROM orders
+     ), order_lines AS (
+       INSERT INTO order_lines
+         (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+       SELECT $1, $2, position, product_id, name, quantity, unit_price_minor, unit_price_minor * quantity
+       FROM unnest($8::uuid[], $9::text[], $10::int[], $11::bigint[]) WITH ORDINALITY
+         AS line (product_id, name, quantity, unit_price_minor, position)
+       RETURNING *
      )
-     INSERT INTO order_lines
-       (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
-     SELECT $1, $2, position, product_id, name, quantity, unit_price_minor, unit_price_minor * quantity
-     FROM unnest($8::uuid[], $9::text[], $10::int[], $11::bigint[]) WITH ORDINALITY
-       AS line (product_id, name, quantity, unit_price_minor, position)`,
+     SELECT ${columns} FROM orders`,
     [
       order.id,
       order.accountId,
       order.reservationId,
-      order.currency,
+      currency,
       String(order.totalMinor),
       order.shippingAddress === undefined ? null : JSON.stringify(order.shippingAddress),
       request.id,
@@ -103,4 +110,6 @@ async function insertOrder(tx: Transaction, request: OperationRequest, order: In
       lines.map(({ unitPriceMinor }) => unitPriceMinor),
     ],
   );
+  if (row === undefined) throw new Error('an inserted order left no row');
+  return row;
 }
