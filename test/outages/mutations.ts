@@ -33,7 +33,7 @@ const mutations: readonly Mutation[] = [
     name: 'products are not locked in sorted order',
     file: 'services/catalogue/src/reserve-stock.ts',
     find: 'ORDER BY id FOR NO KEY UPDATE',
-    replace: 'ORDER BY array_position($1::uuid[], id) FOR NO KEY UPDATE',
+    replace: 'ORDER BY array_position($4::uuid[], id) FOR NO KEY UPDATE',
     test: 'opposite order',
     notice: /deadlocks|refused while nothing/,
   },

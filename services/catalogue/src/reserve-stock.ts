@@ -29,44 +29,45 @@ interface ReservedLine extends WantedLine {
 export async function reserveStock({ body }: OperationRequest, context: CatalogueContext): Promise<Reply> {
   const input = body as ReservationInput;
   return context.database.transaction(async (tx) => {
-    // Inserting first: the same reservation in work elsewhere is waited for here, before anything is locked.
-    const claimed = await sql(
-      tx,
-      `INSERT INTO reservations (id, account_id, settle_at) VALUES ($1, $2, now() + $3 * interval '1 second')
-       ON CONFLICT (id) DO NOTHING RETURNING id`,
-      [input.reservationId, input.accountId, context.reservationSeconds],
-    );
-    const lines = claimed.length === 1 ? await take(tx, input) : await repeated(tx, input);
+    const lines = (await take(tx, input, context.reservationSeconds)) ?? (await repeated(tx, input));
     return { status: 200, body: lines === undefined ? { state: 'gone' } : { state: 'held', lines } };
   });
 }
 
-async function take(tx: Transaction, { reservationId, lines }: ReservationInput): Promise<ReservedLine[]> {
-  const productIds = lines.map(({ productId }) => productId);
-  const quantities = lines.map(({ quantity }) => quantity);
-  // Everyone locks products in the order of their ids, so that orders of the same products wait instead of deadlocking. What is
-  // sold out is not locked at all: those who come too late do not wait for each other.
-  const free = await sql<{ id: string }>(
+/** A line that could be had; with name and price when all could, and this one was taken. */
+type FreeLine = ReservedLine | { readonly productId: string; readonly name: null };
+
+/**
+ * In one statement, each of whose parts needs what the one before it found:
+ * - claimed: the same reservation in work elsewhere is waited for here, before anything is locked;
+ * - free: everyone locks products in the order of their ids, so that orders of the same products wait instead of deadlocking. What
+ *   is sold out is not locked at all: those who come too late do not wait for each other;
+ * - taken: all lines or none.
+ * @returns undefined when there has been a reservation of this id
+ */
+async function take(
+  tx: Transaction,
+  { reservationId, accountId, lines }: ReservationInput,
+  seconds: number,
+): Promise<ReservedLine[] | undefined> {
+  const found = await sql<FreeLine | { productId: null }>(
     tx,
-    `SELECT id FROM products JOIN unnest($1::uuid[], $2::int[]) AS line (product_id, quantity) ON id = product_id
-     WHERE status IN ('active', 'available') AND stock - reserved >= quantity
-       OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
-     ORDER BY id FOR NO KEY UPDATE OF products`,
-    [productIds, quantities],
-  );
-  if (free.length < lines.length) {
-    const missing = lines.filter(({ productId }) => !free.some(({ id }) => id === productId));
-    throw await refusal(tx, lines, missing);
-  }
-  const taken = await sql<ReservedLine>(
-    tx,
-    `WITH taken AS (
+    `WITH claimed AS (
+       INSERT INTO reservations (id, account_id, settle_at) VALUES ($1, $2, now() + $3 * interval '1 second')
+       ON CONFLICT (id) DO NOTHING RETURNING id
+     ), free AS (
+       SELECT id, quantity FROM products JOIN unnest($4::uuid[], $5::int[]) AS line (product_id, quantity) ON id = product_id
+       WHERE EXISTS (SELECT FROM claimed) AND (
+         status IN ('active', 'available') AND stock - reserved >= quantity
+         OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
+       )
+       ORDER BY id FOR NO KEY UPDATE OF products
+     ), taken AS (
        UPDATE products SET
          reserved = CASE status WHEN 'backorder' THEN least(reserved + quantity, stock) ELSE reserved + quantity END,
          oversold = CASE status WHEN 'backorder' THEN oversold + greatest(reserved + quantity - stock, 0) ELSE oversold END
-       FROM unnest($2::uuid[], $3::int[]) AS line (product_id, quantity)
-       WHERE id = product_id
-       RETURNING id, quantity, name, price_minor, stock, reserved + oversold AS promised
+       FROM free WHERE products.id = free.id AND (SELECT count(*) FROM free) = cardinality($4::uuid[])
+       RETURNING products.id, quantity, name, price_minor, stock, reserved + oversold AS promised
      ), kept AS (
        INSERT INTO reservation_lines (reservation_id, product_id, quantity, name, unit_price_minor)
        SELECT $1, id, quantity, name, price_minor FROM taken
@@ -74,9 +75,17 @@ async function take(tx: Transaction, { reservationId, lines }: ReservationInput)
        INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
        SELECT id, 'reserved', quantity, $1, stock, promised FROM taken
      )
-     SELECT id AS "productId", quantity, name, price_minor AS "unitPriceMinor" FROM taken`,
-    [reservationId, productIds, quantities],
+     SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor"
+     FROM claimed LEFT JOIN free ON true LEFT JOIN taken ON taken.id = free.id`,
+    [reservationId, accountId, seconds, lines.map(({ productId }) => productId), lines.map(({ quantity }) => quantity)],
   );
+  if (found.length === 0) return undefined;
+  const free = found.filter((line) => line.productId !== null);
+  const taken = free.filter((line) => line.name !== null);
+  if (taken.length < lines.length) {
+    const missing = lines.filter(({ productId }) => !free.some((line) => line.productId === productId));
+    throw await refusal(tx, lines, missing);
+  }
   countStock(tx, 'reserved', taken);
   return taken;
 }

@@ -45,6 +45,13 @@ export interface Inventory {
 
 const verifier = fileURLToPath(new URL('../src/verify-stock.ts', import.meta.url));
 
+/** How many statements wait for a lock. */
+export async function lockWaits(services: TestServices): Promise<number> {
+  const { database } = services.service('catalogue');
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return (await database.query(waiting)).rows.length;
+}
+
 /**
  * Runs `change` while the product of the lowest id is locked, and tells which others of them are locked once it waits for that one.
  * Whoever locks in the order of ids locks none.
@@ -62,10 +69,7 @@ export async function lockedMeanwhile(
       productIds,
     ]);
     const changed = change();
-    await eventually(async () => {
-      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      expect((await database.query(waiting)).rows).toHaveLength(1);
-    });
+    await eventually(async () => expect(await lockWaits(services)).toBe(1));
     const free = 'SELECT id FROM products WHERE id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED';
     const { rows } = await database.query<{ id: string }>(free, [productIds]);
     await client.query('ROLLBACK');

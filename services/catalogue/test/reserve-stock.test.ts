@@ -1,7 +1,8 @@
 // POST /internal/reservations, by status.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { type Inventory, lockedMeanwhile, startInventory } from './inventory.ts';
+import { eventually } from '@shop/shared/testing';
+import { type Inventory, lockedMeanwhile, lockWaits, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
 
@@ -96,6 +97,30 @@ describe('409', () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(199);
     expect(await inventory.figures(cup)).toBe('1/1/0');
   });
+
+  it.each([
+    [7, 200, '10/10/0', '10/1/0'],
+    [8, 409, '10/8/0', '10/0/0'],
+  ])(
+    'counts on from what others took while it waited: %i of 10, and 3 more answer %i',
+    async (taken, status, lamps, cups) => {
+      const [cup, lamp] = [await inventory.product(10), await inventory.product(10)];
+      const { database } = inventory.services.service('catalogue');
+      const other = await database.connect();
+      try {
+        await other.query('BEGIN');
+        await other.query('UPDATE products SET reserved = reserved + $2 WHERE id = $1', [lamp, taken]);
+        const answer = inventory.reserve(newId(), { [cup]: 1, [lamp]: 3 });
+        await eventually(async () => expect(await lockWaits(inventory.services)).toBe(1));
+        await other.query('COMMIT');
+        expect((await answer).status).toBe(status);
+        expect(await inventory.figures(lamp)).toBe(lamps);
+        expect(await inventory.figures(cup)).toBe(cups);
+      } finally {
+        other.release();
+      }
+    },
+  );
 
   it('lets the same products in opposite order wait for each other instead of deadlocking', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => inventory.product(10)));
