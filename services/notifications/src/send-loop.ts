@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import { inRequest, type Log, requestNow } from '@shop/shared/runtime';
+import { inRequest, type Log, type Pause, requestNow, startPause } from '@shop/shared/runtime';
 import { beginCounting, instruments, runInSpan, SpanKind, startSpan } from '@shop/shared/telemetry';
 import { composeEmail, type Sender } from './email.ts';
 import { type Mailer, UndeliverableError } from './mailer.ts';
@@ -83,20 +83,21 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
       Object.values(counted).map((outcome) => ({ 'shop.email.kind': kind, 'shop.outcome': outcome })),
     ),
   );
-  const stop = new AbortController();
-  const resting: AbortController[] = [];
+  let stopping = false;
+  const resting: Pause[] = [];
   let woken = 0;
 
   const rest = async (milliseconds: number): Promise<void> => {
-    const alarm = new AbortController();
-    resting.push(alarm);
-    await sleep(milliseconds, undefined, { signal: AbortSignal.any([stop.signal, alarm.signal]) }).catch(() => {});
-    const place = resting.indexOf(alarm);
+    if (stopping) return;
+    const pause = startPause(milliseconds);
+    resting.push(pause);
+    await pause.over;
+    const place = resting.indexOf(pause);
     if (place >= 0) resting.splice(place, 1);
   };
 
   const work = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
+    while (!stopping) {
       const seen = woken;
       try {
         const sent = await sendSome(options);
@@ -113,10 +114,11 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
   return {
     wake() {
       woken += 1;
-      resting.pop()?.abort();
+      resting.pop()?.end();
     },
     async close() {
-      stop.abort();
+      stopping = true;
+      for (const pause of resting) pause.end();
       await Promise.all(workers);
     },
   };

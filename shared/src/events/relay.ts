@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { isDatabaseAway } from '../database/index.ts';
-import type { Log } from '../runtime/index.ts';
+import { type Log, type Pause, startPause } from '../runtime/index.ts';
 import { type StoredEvent, toCloudEvent } from './event.ts';
 import { beginMeasuring, measureBatch } from './measure-batch.ts';
 import { pruneEvents, type Retention } from './prune.ts';
@@ -65,7 +65,7 @@ export function startRelay(options: RelayOptions): Relay {
   const stop = new AbortController();
   beginMeasuring();
   let woken = false;
-  let wake = new AbortController();
+  let resting: Pause | undefined;
   let client: pg.Client | undefined;
   let prunedAt = performance.now();
 
@@ -82,13 +82,13 @@ export function startRelay(options: RelayOptions): Relay {
     });
     const lose = () => {
       if (client === next) client = undefined;
-      wake.abort();
+      resting?.end();
     };
     next.on('error', lose);
     next.on('end', lose);
     next.on('notification', () => {
       woken = true;
-      wake.abort();
+      resting?.end();
     });
     try {
       await next.connect();
@@ -146,8 +146,8 @@ export function startRelay(options: RelayOptions): Relay {
 
   const pause = async (milliseconds: number): Promise<void> => {
     if (woken || stop.signal.aborted) return;
-    wake = new AbortController();
-    await sleep(milliseconds, undefined, { signal: AbortSignal.any([stop.signal, wake.signal]) }).catch(() => {});
+    resting = startPause(milliseconds);
+    await resting.over;
   };
 
   const run = async (): Promise<void> => {
@@ -183,6 +183,7 @@ export function startRelay(options: RelayOptions): Relay {
   return {
     async close() {
       stop.abort();
+      resting?.end();
       await running;
     },
   };

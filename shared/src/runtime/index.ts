@@ -18,6 +18,7 @@ export { createHealth, type Health, type HealthReport } from './health.ts';
 export { isId, newId } from './id.ts';
 export { createLog, type Log } from './log.ts';
 export { memoryBounds } from './memory-bounds.ts';
+export { type Pause, startPause } from './pause.ts';
 export { random } from './random.ts';
 export { inRequest, outsideRequests, type RequestScope, requestNow } from './request-scope.ts';
 export { type ProcessLife, runProcess, StartError } from './run-process.ts';
