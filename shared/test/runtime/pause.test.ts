@@ -1,0 +1,14 @@
+// Pauses that can be cut short.
+import { expect, it } from '@jest/globals';
+import { startPause } from '@shop/shared/runtime';
+
+it('ends when it is ended, long before its time', async () => {
+  const pause = startPause(3_600_000);
+  pause.end();
+  pause.end();
+  await expect(pause.over).resolves.toBeUndefined();
+});
+
+it('ends by itself', async () => {
+  await expect(startPause(1).over).resolves.toBeUndefined();
+});
