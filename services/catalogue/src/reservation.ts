@@ -35,6 +35,7 @@ export async function confirmReservations(tx: Transaction, taken: readonly Taken
      FROM unnest($1::uuid[], $2::uuid[]) AS taken (id, order_id)
      WHERE reservations.id = taken.id AND state = 'held' RETURNING taken.order_id AS "orderId"`,
     [taken.map(({ reservationId }) => reservationId), taken.map(({ orderId }) => orderId)],
+    { planEachTime: true },
   );
   return new Set(confirmed.map(({ orderId }) => orderId));
 }

@@ -127,7 +127,7 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
 /** Sends the e-mails that are due, a few at most, marks them and tells of them; returns how many there were. */
 function sendSome(options: SendLoopOptions): Promise<number> {
   return options.database.transaction(async (tx) => {
-    const due = await sql<Due>(tx, claim, [options.mailer.atOnce]);
+    const due = await sql<Due>(tx, claim, [options.mailer.atOnce], { planEachTime: true });
     if (due.length === 0) return 0;
     const tried = await Promise.all(
       due.map((each) =>
@@ -137,12 +137,13 @@ function sendSome(options: SendLoopOptions): Promise<number> {
         }),
       ),
     );
-    const settled = await sql<{ id: string; settledAt: Date | null }>(tx, settle, [
+    const outcomes = [
       tried.map(({ id }) => id),
       tried.map(({ status }) => status),
       tried.map(({ problem }) => problem ?? null),
       tried.map(({ delay }) => delay ?? null),
-    ]);
+    ];
+    const settled = await sql<{ id: string; settledAt: Date | null }>(tx, settle, outcomes, { planEachTime: true });
     const told = tried.flatMap(({ kind, status, details, requestId, traceparent, id }) => {
       const settledAt = settled.find((row) => row.id === id)?.settledAt;
       if (!settledAt) return [];

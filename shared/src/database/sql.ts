@@ -16,20 +16,29 @@ interface OpenTransaction {
 const names = new Map<string, string>();
 const maximumNames = 500;
 
+export interface SqlOptions {
+  /**
+   * For a statement that joins a list with a table that grows: a plan that was made when the table was small, and kept, would go on
+   * reading all of it.
+   */
+  readonly planEachTime?: boolean;
+}
+
 /**
  * Runs one statement in the transaction and returns its rows (also those of RETURNING). The statement's text comes from the source
- * code and is one of few: each is prepared once per connection.
+ * code and is one of few: each is prepared once per connection, unless it is to be planned each time.
  * The row type is the caller's promise of what the statement's columns are.
  */
 export async function sql<Row extends object>(
   tx: Transaction,
   statement: string,
   values: readonly SqlValue[] = [],
+  { planEachTime = false }: SqlOptions = {},
 ): Promise<Row[]> {
   const { connection, finished } = tx as Transaction & OpenTransaction;
   // The connection goes back to the pool with COMMIT; what comes later would run in somebody else's transaction.
   if (finished !== undefined) throw new Error('the transaction is over');
-  const name = values.length === 0 ? undefined : (names.get(statement) ?? nameFor(statement));
+  const name = planEachTime || values.length === 0 ? undefined : (names.get(statement) ?? nameFor(statement));
   const query = values.length === 0 ? statement : { text: statement, values: [...values], ...(name && { name }) };
   return (await measureStatement(statement, () => connection.query<Row>(query))).rows;
 }

@@ -96,6 +96,19 @@ describe('transaction', () => {
     expect((await database.pool.query('SELECT id FROM things WHERE id = 2')).rowCount).toBe(0);
   });
 
+  it('prepares a statement once, unless it is to be planned each time', async () => {
+    const kept = await database.transaction(async (tx) => {
+      await sql(tx, 'SELECT id FROM things JOIN unnest($1::int[]) AS kept (wanted) ON id = wanted', [[1, 2]]);
+      const options = { planEachTime: true };
+      await sql(tx, 'SELECT id FROM things JOIN unnest($1::int[]) AS new (wanted) ON id = wanted', [[1, 2]], options);
+      return sql<{ statement: string }>(
+        tx,
+        "SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%wanted%'",
+      );
+    });
+    expect(kept.map(({ statement }) => statement)).toEqual([expect.stringContaining('AS kept')]);
+  });
+
   it('retries a deadlock, so that both sides succeed', async () => {
     await database.pool.query('INSERT INTO things VALUES (10, 1), (11, 1)');
     const add = (first: number, second: number) =>
