@@ -16,7 +16,7 @@ await startService({
   name: 'notifications',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readNotificationsConfig,
-  poolSize: 16, // ten events in work, two senders, and what asks for readiness
+  poolSize: 16, // a dozen events in work, two senders, and what asks for readiness
   async build({ config, database, log, onStop }) {
     const { smtpUrl } = config;
     const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl, workers);

@@ -18,7 +18,7 @@ export interface ConsumeOptions {
   readonly transport: Transport;
   readonly database: Database;
   readonly log: Log;
-  /** Events handled at once; default 10. Each holds a database connection while it runs. */
+  /** Events in work at once; default 20. Those that are not taken together wait for a connection to the database each. */
   readonly prefetch?: number;
 }
 
@@ -39,7 +39,7 @@ export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
   const takers = takersOf(options);
   return transport.subscribe({
     consumer: name,
-    prefetch: options.prefetch ?? 10,
+    prefetch: options.prefetch ?? 20,
     async take(delivery) {
       const began = performance.now();
       const { verdict, outcome, type } = await take(options, takers, delivery);
