@@ -49,7 +49,7 @@ const pruneEvery = 60_000;
 /** Published rows stay three days, rows of the inbox thirty. */
 const retention: Retention = { publishedHours: 72, takenHours: 720 };
 /** Pause after a batch, so that what is committed meanwhile goes together; the first event after a quiet time does not wait. */
-const gather = 40;
+const gather = 25;
 const longestPause = 2_000;
 
 /** For the log: why a broker or database is away is a line, anything else is worth its stack. */
