@@ -81,7 +81,7 @@ function checkConditions(
   faults: Fault[],
 ): Condition[] {
   const names = Object.keys(spec.fields);
-  const found: (Condition & { key: string })[] = [];
+  const found: { condition: Condition; key: string }[] = [];
   const before = faults.length;
   for (const part of written) {
     if (faults.length > listedFaults) break;
@@ -89,9 +89,9 @@ function checkConditions(
     if (!condition) continue;
     const rank = String.fromCharCode(32 + names.indexOf(part.field), 32 + operators.indexOf(condition.operator));
     const value = condition.operator === 'in' ? condition.values : condition.value;
-    found.push({ ...condition, key: `${rank}${JSON.stringify(value)}` });
+    found.push({ condition, key: `${rank}${JSON.stringify(value)}` });
   }
-  const conditions = inOrder(found).map(({ key: _, ...condition }) => condition);
+  const conditions = inOrder(found).map(({ condition }) => condition);
   if (faults.length === before) {
     for (const field of new Set(conditions.map((condition) => condition.field))) {
       const conflict = contradiction(conditions.filter((condition) => condition.field === field));

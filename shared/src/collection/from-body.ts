@@ -1,5 +1,6 @@
 // The body spelling: JSON → tree → criteria.
 import type { Fault } from '../http/problem.ts';
+import { escapePointer } from '../http/text.ts';
 import { type Criteria, check, listedFaults, refuse } from './criteria.ts';
 import { bounds, type CollectionSpec } from './spec.ts';
 import { fault, shown, type Tree, type WrittenCondition } from './tree.ts';
@@ -37,7 +38,7 @@ export function fromBody(spec: CollectionSpec<never>, body: unknown): Criteria {
 
 /** RFC 6901: `~` and `/` in a member's name are escaped. */
 function pointer(base: string, name: string | number): string {
-  return `${base}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100).toWellFormed()}`;
+  return `${base}/${escapePointer(String(name)).slice(0, 100).toWellFormed()}`;
 }
 
 function unknownMember(name: string, at: string, known: readonly string[], faults: Fault[]): void {

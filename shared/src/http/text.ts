@@ -39,7 +39,10 @@ export function cleanJson(value: unknown, faults: Fault[], pointer = '', depth =
   return copy;
 }
 
+const plainName = /^\w*$/;
+
 /** A member name as a JSON Pointer reference token (RFC 6901 section 3). */
 export function escapePointer(name: string): string {
+  if (plainName.test(name)) return name;
   return name.replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed();
 }
