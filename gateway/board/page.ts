@@ -1,19 +1,12 @@
 // The board's page: a form to log in, and an empty picture and tables that its script fills.
 import { readAssets } from '../docs/assets.ts';
-import { createLayout } from '../docs/layout.ts';
+import { boardLayout, boardSection } from './layout.ts';
 
 export const boardPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function boardPage(): string {
   const assets = readAssets();
-  const current = { address: '/board', title: 'Board', short: 'Board' };
-  const runbooks = { address: '/board/runbooks', title: 'Runbooks', short: 'Runbooks' };
-  const layout = createLayout(assets, [
-    current,
-    runbooks,
-    { address: '/docs', title: 'Documentation', short: 'Documentation' },
-  ]);
   const content = `<main class="guide board">
 <h1>The shop now</h1>
 <p id="notice" class="asking" role="status">Log in with an account that has the scope <code>orders:read-all</code>.</p>
@@ -50,7 +43,7 @@ ${table('Requests in the last minute', 'operations', ['Operation', 'Requests', '
 </main>`;
   const head = `<link rel="stylesheet" href="${assets.addressOf('board.css')}">\n`;
   const end = `<script type="module" src="${assets.addressOf('board.js')}"></script>\n`;
-  return layout.page(current, content, { head, end });
+  return boardLayout(assets).page(boardSection, content, { head, end });
 }
 
 /** A heading, and a table whose rows the script fills. */

@@ -90,7 +90,7 @@ export function board(
           sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: boardPolicy });
           return;
         }
-        if (/^\/board\/runbooks\//.test(request.path)) throw new Problem('not-found', 'There is no such runbook.');
+        if (request.path.startsWith('/board/runbooks/')) throw new Problem('not-found', 'There is no such runbook.');
         if (!request.identified) throw new Error('the figures of the board were reached without authenticate');
         const [, id] = /^\/board\/orders\/([^/]+)$/.exec(request.path) ?? [];
         if (id === undefined) stream(request, response, traffic);

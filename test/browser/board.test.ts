@@ -55,6 +55,24 @@ async function openBoard(options: BrowserContextOptions = {}): Promise<Page> {
   return page;
 }
 
+/** The board as staff sees it. */
+async function openAsStaff(options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await openBoard(options);
+  await logIn(page);
+  return page;
+}
+
+/** Looks while a process of the shop stands still. */
+async function whileFrozen(name: string, look: () => Promise<void>): Promise<void> {
+  const id = await processIdOf(shop.dataDir, name);
+  process.kill(id, 'SIGSTOP');
+  try {
+    await look();
+  } finally {
+    process.kill(id, 'SIGCONT');
+  }
+}
+
 const part = (page: Page, key: string, state = ''): Locator => page.locator(`#picture [data-part="${key}"]${state}`);
 
 const overflow = (page: Page): Promise<number> =>
@@ -85,8 +103,7 @@ describe('the board', () => {
   it.each(screens)(
     'shows on a %s in a %s room every part and its state, and keeps to the width',
     async (_device, colorScheme, viewport) => {
-      const page = await openBoard({ colorScheme, viewport });
-      await logIn(page);
+      const page = await openAsStaff({ colorScheme, viewport });
       for (const key of everyPart) await part(page, key, '.ready').waitFor();
       expect(await page.locator('#picture .part').count()).toBe(everyPart.length);
       await page.locator('#faults', { hasText: 'All is well.' }).waitFor();
@@ -107,8 +124,7 @@ describe('the board', () => {
   it(
     'leads from a part to its figures, by the keyboard too',
     async () => {
-      const page = await openBoard();
-      await logIn(page);
+      const page = await openAsStaff();
       await page.locator('#processes tr', { hasText: 'orders' }).waitFor();
       await part(page, 'process orders').focus();
       await page.keyboard.press('Enter');
@@ -121,8 +137,7 @@ describe('the board', () => {
   it(
     'shows what an order moves, and what happened to it, in their own boxes',
     async () => {
-      const page = await openBoard({ viewport: { width: 390, height: 844 } });
-      await logIn(page);
+      const page = await openAsStaff({ viewport: { width: 390, height: 844 } });
       await page.locator('#processes tr', { hasText: 'notifications' }).waitFor();
       await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
       await Array.fromAsync(client.products({ price: { gte: 10 } }, { limit: 50 }));
@@ -164,12 +179,9 @@ describe('the board', () => {
   it(
     'shows a service that hangs, what to do about it, and that it is back',
     async () => {
-      const page = await openBoard();
-      await logIn(page);
+      const page = await openAsStaff();
       await part(page, 'process orders', '.ready').waitFor();
-      const id = await processIdOf(shop.dataDir, 'orders');
-      process.kill(id, 'SIGSTOP');
-      try {
+      await whileFrozen('orders', async () => {
         const orders = part(page, 'process orders', '.not-ready');
         await orders.locator('.why', { hasText: 'nothing answers' }).waitFor();
         await orders.locator('.state', { hasText: 'not ready' }).waitFor();
@@ -178,9 +190,7 @@ describe('the board', () => {
         const fault = page.locator('#faults li', { hasText: 'orders: nothing answers.' });
         expect(await fault.locator('a').getAttribute('href')).toBe('/board/runbooks/process-down');
         await part(page, 'process catalogue', '.ready').waitFor();
-      } finally {
-        process.kill(id, 'SIGCONT');
-      }
+      });
       await part(page, 'process orders', '.ready').waitFor();
       await part(page, 'schema orders', '.ready').waitFor();
     },
@@ -190,8 +200,7 @@ describe('the board', () => {
   it(
     'names the check that fails where a service has lost its database',
     async () => {
-      const page = await openBoard();
-      await logIn(page);
+      const page = await openAsStaff();
       await part(page, 'process notifications', '.ready').waitFor();
       const { databases } = await runningShop(shop.dataDir);
       const url = new URL(databases.notifications ?? '');
@@ -226,17 +235,12 @@ describe('the board', () => {
   it(
     'says when it hears nothing, and goes on by itself when the gateway is back',
     async () => {
-      const page = await openBoard();
-      await logIn(page);
+      const page = await openAsStaff();
       await part(page, 'process orders', '.ready').waitFor();
-      const id = await processIdOf(shop.dataDir, 'gateway');
-      process.kill(id, 'SIGSTOP');
-      try {
+      await whileFrozen('gateway', async () => {
         await part(page, 'process gateway', '.not-ready').locator('.why', { hasText: 'does not answer' }).waitFor();
         await part(page, 'process orders', '.unknown').waitFor();
-      } finally {
-        process.kill(id, 'SIGCONT');
-      }
+      });
       await part(page, 'process gateway', '.ready').waitFor();
       await part(page, 'process orders', '.ready').waitFor();
       await page.locator('#faults', { hasText: 'All is well.' }).waitFor();

@@ -25,7 +25,13 @@ const narrowTexts = (w) => {
   return { ...texts, name, state: [13, 45], up: [w - 12, 45, 'end'], rate: [w - 12, 24, 'end'] };
 };
 
-const schemaTexts = { name: [33, 32], state: [33, 49], lag: [12, 66] };
+const schema = (name, label, x, y, w) => {
+  const texts = { name: [33, 32], state: [33, 49], lag: [12, 66] };
+  return { key: `schema ${name}`, label, x, y, w, h: 76, icon: [20, 28], texts };
+};
+
+/** The points of a line: x, y, x, y … */
+const through = (...xy) => xy.flatMap((x, index) => (index % 2 === 0 ? [[x, xy[index + 1]]] : []));
 
 function wideWindow() {
   const columns = Object.fromEntries(services.map((name, index) => [name, index * 276]));
@@ -35,31 +41,9 @@ function wideWindow() {
   const [row, base, broker] = [184, 332, 496];
   const places = [gateway];
   const lines = [
-    {
-      from: 'clients',
-      to: 'gateway',
-      points: [
-        [124, 62],
-        [276, 62],
-      ],
-      label: [200, 53, 'middle'],
-    },
-    {
-      from: 'orders',
-      to: 'catalogue',
-      points: [
-        [520, row + 44],
-        [552, row + 44],
-      ],
-    },
-    {
-      from: 'catalogue',
-      to: 'orders',
-      points: [
-        [552, row + 68],
-        [520, row + 68],
-      ],
-    },
+    { from: 'clients', to: 'gateway', points: through(124, 62, 276, 62), label: [200, 53, 'middle'] },
+    { from: 'orders', to: 'catalogue', points: through(520, row + 44, 552, row + 44) },
+    { from: 'catalogue', to: 'orders', points: through(552, row + 68, 520, row + 68) },
   ];
   places.push({
     key: 'broker broker',
@@ -73,32 +57,17 @@ function wideWindow() {
   for (const name of services) {
     const x = columns[name];
     places.push({ key: `process ${name}`, x, y: row, w, h: card, icon: [20, 23], texts });
-    places.push({
-      key: `schema ${name}`,
-      label: name,
-      x: x + 12,
-      y: base + 26,
-      w: 176,
-      h: 76,
-      icon: [20, 28],
-      texts: schemaTexts,
-    });
+    places.push(schema(name, name, x + 12, base + 26, 176));
     lines.push({
       from: name,
       to: `schema ${name}`,
-      points: [
-        [x + 100, row + card],
-        [x + 100, base + 26],
-      ],
+      points: through(x + 100, row + card, x + 100, base + 26),
     });
     lines.push({
       event: true,
       from: name,
       to: 'broker',
-      points: [
-        [x + 100, base + 102],
-        [x + 100, broker],
-      ],
+      points: through(x + 100, base + 102, x + 100, broker),
       label: [x + 110, 472],
     });
   }
@@ -108,12 +77,7 @@ function wideWindow() {
     lines.push({
       from: 'gateway',
       to: name,
-      points: [
-        [start, 118],
-        [start, 150],
-        [x, 150],
-        [x, row],
-      ],
+      points: through(start, 118, start, 150, x, 150, x, row),
       label: [x + 10, 173],
     });
   }
@@ -132,10 +96,7 @@ function wideWindow() {
       event: true,
       from: name,
       to: service,
-      points: [
-        [x + 216, broker + 12],
-        [x + 216, row + card],
-      ],
+      points: through(x + 216, broker + 12, x + 216, row + card),
       label: [x + 208, 472, 'end'],
     });
   }
@@ -163,64 +124,21 @@ function narrowWindow() {
   ];
   const between = rows.orders + card;
   const lines = [
-    {
-      from: 'orders',
-      to: 'catalogue',
-      points: [
-        [190, between],
-        [190, rows.catalogue],
-      ],
-    },
-    {
-      from: 'catalogue',
-      to: 'orders',
-      points: [
-        [208, rows.catalogue],
-        [208, between],
-      ],
-    },
+    { from: 'orders', to: 'catalogue', points: through(190, between, 190, rows.catalogue) },
+    { from: 'catalogue', to: 'orders', points: through(208, rows.catalogue, 208, between) },
   ];
   for (const [name, y] of Object.entries(rows)) {
     places.push({ key: `process ${name}`, x: 32, y, w, h: card, icon: [20, 19], texts });
-    places.push({
-      key: `schema ${name}`,
-      label: 'schema',
-      x: 236,
-      y: y + 9,
-      w: 102,
-      h: 76,
-      icon: [20, 28],
-      texts: schemaTexts,
-    });
+    places.push(schema(name, 'schema', 236, y + 9, 102));
     lines.push({
       from: name,
       to: `schema ${name}`,
-      points: [
-        [218, y + 47],
-        [236, y + 47],
-      ],
+      points: through(218, y + 47, 236, y + 47),
     });
-    lines.push({
-      event: true,
-      from: name,
-      to: 'broker',
-      points: [
-        [338, y + 47],
-        [351, y + 47],
-        [351, broker],
-      ],
-    });
+    lines.push({ event: true, from: name, to: 'broker', points: through(338, y + 47, 351, y + 47, 351, broker) });
   }
   for (const name of called)
-    lines.push({
-      from: 'gateway',
-      to: name,
-      points: [
-        [9, 96],
-        [9, rows[name] + 28],
-        [32, rows[name] + 28],
-      ],
-    });
+    lines.push({ from: 'gateway', to: name, points: through(9, 96, 9, rows[name] + 28, 32, rows[name] + 28) });
   for (const [index, [name, service]] of Object.entries(queues).entries()) {
     const y = rows[service] + 64;
     places.push({
@@ -232,16 +150,7 @@ function narrowWindow() {
       icon: [20, 18],
       texts: { name: [34, 23], state: [326, 23, 'end'], waiting: [13, 43], dead: [326, 43, 'end'] },
     });
-    lines.push({
-      event: true,
-      from: name,
-      to: service,
-      points: [
-        [20, broker],
-        [20, y],
-        [32, y],
-      ],
-    });
+    lines.push({ event: true, from: name, to: service, points: through(20, broker, 20, y, 32, y) });
   }
   const frames = [{ x: 229, y: 106, w: 116, h: 470, label: 'PostgreSQL', at: [287, 121, 'middle'] }];
   return { width: 358, height: 822, places, lines, frames, notes: [] };

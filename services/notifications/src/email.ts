@@ -1,5 +1,5 @@
-// What the e-mails say: one plain text and one simple HTML with the same content. Nothing of a customer's gets into a header or
-// into HTML as anything but text.
+// What the e-mails say: one plain text and one simple HTML with the same content. Nothing of a customer's gets into a header,
+// and into HTML only as text.
 import type { Kind, Occasion } from './notification.ts';
 import type { Recipient } from './recipient.ts';
 

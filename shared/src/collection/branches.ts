@@ -13,7 +13,7 @@ export interface Located {
 /** Rows that one ordered scan, or one for each of some values, gives. */
 export interface Branch {
   readonly conditions: readonly Located[];
-  /** The leading sort column of this branch's rows: any value, present, or absent. */
+  /** Whether the leading sort column of this branch's rows may have a value, has one, or has none. */
   readonly leading: 'any' | 'present' | 'absent';
   /**
    * Set when each value of the leading column is read as a scan of its own: all values, those after the last row's, or

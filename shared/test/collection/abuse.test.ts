@@ -1,4 +1,4 @@
-// Hostile input is refused, quickly, and never reaches SQL as anything but a parameter.
+// Hostile input is refused, quickly, and reaches SQL only as a parameter.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { compile, fromBody, fromQuery } from '../../src/collection/index.ts';
