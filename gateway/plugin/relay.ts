@@ -1,7 +1,7 @@
 // One attempt to have a service answer a request: the answer is passed on as it comes, at the pace the client takes it.
 import { Problem } from '@shop/shared/protocol';
 import type { Dispatcher } from 'undici';
-import type { Address } from './address.ts';
+import type { Address, AddressOptions } from './address.ts';
 import { commonHeaders } from './answer.ts';
 import type { Body } from './collect-body.ts';
 import type { GatewayRequest, GatewayResponse } from './exchange.ts';
@@ -58,7 +58,7 @@ export function relay(
   body: Body,
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const handler = new RelayHandler(request, response, resolve, reject);
+    const handler = new RelayHandler(request, response, address.options, resolve, reject);
     const method = request.method ?? 'GET';
     // undici takes any iterable as a body; its types know fewer.
     const content = (body ?? null) as Buffer | null;
@@ -71,7 +71,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #response: GatewayResponse;
   readonly #resolve: (answered: boolean) => void;
   readonly #reject: (failure: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #bodyTimeout: number;
+  #timer: NodeJS.Timeout;
   readonly #onClose = () => this.#giveUp(new Error('the client is gone'));
   #controller: Dispatcher.DispatchController | undefined;
   #overdue = false;
@@ -81,6 +82,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   constructor(
     request: GatewayRequest,
     response: GatewayResponse,
+    { headersTimeout, bodyTimeout }: AddressOptions,
     resolve: (answered: boolean) => void,
     reject: (failure: unknown) => void,
   ) {
@@ -88,7 +90,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#response = response;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.#expire(), Math.max(1, request.deadline - performance.now()));
+    this.#bodyTimeout = bodyTimeout;
+    const left = Math.min(headersTimeout, request.deadline - performance.now());
+    this.#timer = setTimeout(() => this.#expire(), Math.max(1, left));
     response.once('close', this.#onClose);
   }
 
@@ -100,15 +104,18 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
     if (status < 200 || this.#settled) return;
     clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#stall(), this.#bodyTimeout);
     this.#response.writeHead(status, answerHeaders(this.#request, fields));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#timer.refresh();
     if (this.#response.write(chunk) || this.#waits || this.#response.writableLength < heldForClient) return;
     this.#waits = true;
     controller.pause();
     this.#response.once('drain', () => {
       this.#waits = false;
+      this.#timer.refresh();
       controller.resume();
     });
   }
@@ -131,8 +138,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     } else if (error instanceof Problem) {
       this.#reject(error);
     } else {
-      const late = this.#overdue || error.name === 'HeadersTimeoutError';
-      this.#reject(new RelayFailure(error, this.#controller !== undefined, late));
+      this.#reject(new RelayFailure(error, this.#controller !== undefined, this.#overdue));
     }
   }
 
@@ -142,6 +148,12 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     // While it waits for a connection there is no controller to abort: it is aborted when its turn comes.
     this.onResponseError(null, error);
     this.#controller?.abort(error);
+  }
+
+  /** The rest of the answer does not come. While the client is the one to wait for, the service may be silent. */
+  #stall(): void {
+    if (this.#waits) this.#timer.refresh();
+    else this.#controller?.abort(new Error('the service fell silent in the middle of its answer'));
   }
 
   #giveUp(reason: Error): void {

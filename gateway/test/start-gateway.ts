@@ -1,6 +1,8 @@
 // Starts the real gateway process for a test file, on the contract and configuration of test/config.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
 import { createClient, eventually, startIssuer, type TestClient, type TestIssuer } from '@shop/shared/testing';
@@ -67,6 +69,21 @@ export async function startGateway(
     output: () => written.join(''),
     stop,
   };
+}
+
+/** Copies the test configuration. */
+export async function copyConfig(folder: string): Promise<string> {
+  await cp(testConfig, folder, { recursive: true });
+  return folder;
+}
+
+/** Copies the test configuration with some of its text replaced. @throws when the text is not there */
+export async function configWith(folder: string, text: string, replacement: string): Promise<string> {
+  const file = join(await copyConfig(folder), 'gateway.config.yml');
+  const before = await readFile(file, 'utf8');
+  if (!before.includes(text)) throw new Error(`the configuration lacks ${text}`);
+  await writeFile(file, before.replace(text, replacement));
+  return folder;
 }
 
 /** The bare process, with nothing in its environment but what is given. */

@@ -1,16 +1,15 @@
 // The gateway starts whole or not at all, takes a new configuration without losing a request, and leaves in order.
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
-import { spawnGateway, startGateway } from './start-gateway.ts';
+import { configWith, copyConfig, spawnGateway, startGateway } from './start-gateway.ts';
 
-const testConfig = fileURLToPath(new URL('config', import.meta.url));
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-gateway-'));
@@ -34,17 +33,6 @@ async function outcome(child: ChildProcess): Promise<{ code: number | null; erro
   });
   const [code] = await once(child, 'exit');
   return { code, error };
-}
-
-/** A copy of the test configuration with some text replaced. */
-async function configWith(name: string, text: string, replacement: string): Promise<string> {
-  const copy = join(folder, name);
-  await cp(testConfig, copy, { recursive: true });
-  const file = join(copy, 'gateway.config.yml');
-  const before = await readFile(file, 'utf8');
-  expect(before).toContain(text);
-  await writeFile(file, before.replace(text, replacement));
-  return copy;
 }
 
 describe('does not start', () => {
@@ -106,14 +94,14 @@ describe('does not start', () => {
     ['a limit for an unknown operation', 'createToken:', 'makeToken:', 'makeToken, which no contract has'],
     ['an unreadable file', 'apiEndpoints:', '\t: [', 'does not hold'],
   ])('with %s', async (name, text, replacement, reason) => {
-    const config = await configWith(name.replaceAll(' ', '-'), text, replacement);
+    const config = await configWith(join(folder, name.replaceAll(' ', '-')), text, replacement);
     const { code, error } = await outcome(spawnGateway({ ...complete, GATEWAY_CONFIG_DIR: config }));
     expect(code).toBe(1);
     expect(error).toContain(reason);
   });
 
   it('with a plugin that is not ours', async () => {
-    const config = await configWith('plugin', 'policies:', 'policies:');
+    const config = await copyConfig(join(folder, 'plugin'));
     await appendFile(join(config, 'system.config.yml'), '  other: {}\n');
     const { code, error } = await outcome(spawnGateway({ ...complete, GATEWAY_CONFIG_DIR: config }));
     expect({ code, error }).toEqual({
@@ -125,7 +113,7 @@ describe('does not start', () => {
 
 describe('a changed configuration', () => {
   it('is taken without losing a request; one that does not hold is refused and reported', async () => {
-    const config = await configWith('reload', '/v1/products/*]', '/v1/products/*]');
+    const config = await copyConfig(join(folder, 'reload'));
     const gateway = await startGateway({ GATEWAY_CONFIG_DIR: config });
     const file = join(config, 'gateway.config.yml');
     const good = await readFile(file, 'utf8');

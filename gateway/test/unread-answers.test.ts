@@ -1,15 +1,13 @@
 // A client that does not read its answers: what it holds is its own connection, never one to a service.
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from '@jest/globals';
-import { startGateway, type TestGateway } from './start-gateway.ts';
+import { configWith, startGateway, type TestGateway } from './start-gateway.ts';
 
-const usual = fileURLToPath(new URL('config', import.meta.url));
 /** Less than the gateway holds for a client; more of them than the buffers between it and the client take. */
 const answer = Buffer.alloc(240 * 1_024, 'x');
 const asked = 100;
@@ -25,14 +23,7 @@ afterEach(async () => {
 
 it('leaves the only connection to the service to the others', async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
-  await cp(usual, folder, { recursive: true });
-  const file = join(folder, 'gateway.config.yml');
-  const text = await readFile(file, 'utf8');
-  await writeFile(
-    file,
-    text.replaceAll('{ serviceEndpoint: catalogue }', '{ serviceEndpoint: catalogue, connections: 1 }'),
-  );
-  expect(await readFile(file, 'utf8')).toContain('connections: 1');
+  await configWith(folder, '{ serviceEndpoint: catalogue }', '{ serviceEndpoint: catalogue, connections: 1 }');
   gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder });
   const { service, client, port } = gateway;
   service.answer = (_request, response) => void response.end(answer);

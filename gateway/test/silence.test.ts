@@ -1,0 +1,82 @@
+// A service that does not begin, or does not go on: it is given up after the times of the configuration.
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { configWith, startGateway, type TestGateway } from './start-gateway.ts';
+
+const headersTimeout = 600;
+const bodyTimeout = 400;
+
+let folder: string;
+let gateway: TestGateway;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
+  const times = `headersTimeout: ${headersTimeout}, bodyTimeout: ${bodyTimeout}`;
+  await configWith(folder, '{ serviceEndpoint: catalogue }', `{ serviceEndpoint: catalogue, ${times} }`);
+  gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** Answers in pieces, each after a pause. */
+function inPieces(pieces: readonly string[], pause: number): (request: unknown, response: ServerResponse) => void {
+  return async (_request, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    for (const piece of pieces) {
+      response.write(piece);
+      await setTimeout(pause);
+    }
+    response.end();
+  };
+}
+
+it('does not begin: 504, long before the deadline of the request', async () => {
+  gateway.service.answer = () => {};
+  const began = performance.now();
+  expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 504, body: { code: 'gateway-timeout' } });
+  const took = performance.now() - began;
+  expect(took).toBeGreaterThan(headersTimeout - 50);
+  expect(took).toBeLessThan(5_000);
+});
+
+it('does not go on: what has come never looks whole, and the connection to it is not kept', async () => {
+  const left: Promise<unknown>[] = [];
+  gateway.service.answer = (_request, response) => {
+    left.push(once(response, 'close'));
+    response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"half":');
+  };
+  const began = performance.now();
+  await expect(fetch(`${gateway.url}/v1/products/1`).then((answer) => answer.text())).rejects.toThrow();
+  expect(performance.now() - began).toBeGreaterThan(bodyTimeout - 50);
+  await left[0];
+});
+
+it('goes on in time, for longer than any of the times', async () => {
+  gateway.service.answer = inPieces(['{', '"a"', ':', '1', '}'], bodyTimeout / 2);
+  const began = performance.now();
+  expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 200, body: { a: 1 } });
+  expect(performance.now() - began).toBeGreaterThan(2 * bodyTimeout);
+});
+
+it('is not to blame while the client does not read', async () => {
+  const answer = Buffer.alloc(40 << 20, 'x');
+  gateway.service.answer = (_request, response) => void response.end(answer);
+  const socket = connect(gateway.port, '127.0.0.1');
+  socket.write('GET /v1/products/1 HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n');
+  socket.pause();
+  await setTimeout(4 * bodyTimeout);
+  let read = 0;
+  socket.on('data', (piece) => {
+    read += piece.length;
+  });
+  socket.resume();
+  await once(socket, 'end');
+  expect(read).toBeGreaterThan(answer.length);
+});
