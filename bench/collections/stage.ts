@@ -92,7 +92,7 @@ export async function start(
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: compiled,
-      NODE_OPTIONS: memoryBounds,
+      ...memoryBounds,
       ...environment,
       PORT: String(port),
       GATEWAY_PORT: String(port),

@@ -69,7 +69,7 @@ export async function openStage(): Promise<Stage> {
       JWT_AUDIENCE: audience,
       DRAIN_MS: '0',
       LOG_LEVEL: 'warn',
-      NODE_OPTIONS: memoryBounds,
+      ...memoryBounds,
     };
     const others = {
       PORT: String(port),

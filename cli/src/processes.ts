@@ -91,7 +91,7 @@ function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEn
   const { DATABASE_URL, DATABASE_URL_FILE, EVENTS_URL, EVENTS_URL_FILE, ...passedOn } = given;
   return {
     NODE_COMPILE_CACHE: folder.compileCache,
-    NODE_OPTIONS: memoryBounds,
+    ...memoryBounds,
     MAIL_DIR: folder.mail,
     ...secretsNotGiven(secrets, given),
     ...passedOn,

@@ -276,5 +276,6 @@ function labelsMeet(
 
 it('bounds the memory of a container as that of a process of npm start', () => {
   const image = readFileSync(fileURLToPath(new URL('../../deploy/Dockerfile', import.meta.url)), 'utf8');
-  expect(image).toContain(`ENV NODE_OPTIONS="${memoryBounds}"\n`);
+  const variables = Object.entries(memoryBounds).map(([name, value]) => `${name}="${value}"`);
+  expect(image).toContain(`ENV ${variables.join(' ')}\n`);
 });
