@@ -1,5 +1,6 @@
 // How much a caller may still ask for: a steady rate and a reserve for bursts, and what the answer says about them.
 import { Problem } from '@shop/shared/protocol';
+import { outsideRequests } from '@shop/shared/runtime';
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Counters } from './counters.ts';
 import type { GatewayRequest } from './exchange.ts';
@@ -63,8 +64,8 @@ interface Left {
 }
 
 async function consume(counter: RateLimiterAbstract, key: string): Promise<Left> {
-  // The library rejects with the same kind of value that it resolves with; anything else is a failure.
-  const result = await counter.consume(key).then(
+  // A count lasts longer than its request. The library rejects with the same kind of value that it resolves with; anything else is a failure.
+  const result = await outsideRequests(() => counter.consume(key)).then(
     (state) => ({ allowed: true, state }),
     (state: unknown) => ({ allowed: false, state }),
   );

@@ -10,15 +10,19 @@ export interface RequestScope {
 }
 
 const scopes = new AsyncLocalStorage<RequestScope>();
+const atStart = AsyncLocalStorage.snapshot();
 
 /** Runs `work`, and everything that it waits for, as part of the request. */
 export function inRequest<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
 }
 
-/** Runs what a request set going but what is not about it, such as the end of a connection that it happened to open. */
+/**
+ * Runs what a request set going but what is not about it, such as the end of a connection that it happened to open. What
+ * outlives the request, a timer or a connection, keeps nothing of it.
+ */
 export function outsideRequests<T>(work: () => T): T {
-  return scopes.exit(work);
+  return atStart(work);
 }
 
 /** The request that this runs for; undefined for what the process does by itself. */
