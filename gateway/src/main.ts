@@ -6,7 +6,7 @@ import { openCounters } from '../plugin/counters.ts';
 import { createPlugin } from '../plugin/index.ts';
 import { readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
-import { releaseStartMemory } from './memory.ts';
+import { settleMemory } from './memory.ts';
 import { watchConfig } from './reload.ts';
 import { createGatewayServer, listen } from './server.ts';
 
@@ -43,6 +43,6 @@ await runProcess('gateway', async (life) => {
   });
   const watch = watchConfig(configFolder, engine, log);
   life.onStop('configuration', () => watch.close());
-  releaseStartMemory();
+  settleMemory();
   log.info({ host: config.host, port }, 'listening');
 });
