@@ -2,22 +2,29 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** Milliseconds between two bytes of a slow sender; in how many groups the senders take turns. */
+const everyByte = 500;
+const turns = 50;
+
 /** Connections that have asked once and stay open. */
 export async function openIdle(port: number, count: number): Promise<() => void> {
   const sockets = await openAll(port, count, 'GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n');
   return () => closeAll(sockets);
 }
 
-/** Senders that each add a byte to their request every half second, and begin again when they are cut off. */
+/** Senders that each add a byte to their request every half second, each in its own time, and begin again when cut off. */
 export async function openSlow(port: number, count: number): Promise<() => void> {
   const start = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 1000\r\n\r\n';
   const sockets = await openAll(port, count, start);
+  let turn = 0;
   const timer = setInterval(() => {
-    for (const [index, socket] of sockets.entries()) {
-      if (socket.writable) socket.write('x');
+    turn = (turn + 1) % turns;
+    for (let index = turn; index < sockets.length; index += turns) {
+      const socket = sockets[index];
+      if (socket?.writable) socket.write('x');
       else sockets[index] = begin(port, start);
     }
-  }, 500);
+  }, everyByte / turns);
   return () => {
     clearInterval(timer);
     closeAll(sockets);
