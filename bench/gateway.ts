@@ -53,7 +53,7 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
   const gateway = await stage.start('ours');
   const closeIdle = await openIdle(gateway.port, idleConnections);
   console.log(`resident memory with ${idleConnections} idle connections: ${gateway.memory().toFixed(0)} MB`);
-  closeIdle();
+  await closeIdle();
   // A quarter of what the gateway can do: the load and the service share a core that the senders keep busy too.
   const quarter = rate / 2;
   await ask(gateway, warmUp);
@@ -64,7 +64,7 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
     alone.push(await steadyP99(gateway.port, requests(gateway), quarter, measured));
     const closeSlow = await openSlow(gateway.port, slowSenders);
     beside.push(await steadyP99(gateway.port, requests(gateway), quarter, measured));
-    closeSlow();
+    await closeSlow();
   }
   console.log(
     `p99 at ${quarter.toFixed(0)} requests/s beside ${slowSenders} slow senders: ` +

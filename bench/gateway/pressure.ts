@@ -5,15 +5,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Milliseconds between two bytes of a slow sender; in how many groups the senders take turns. */
 const everyByte = 500;
 const turns = 50;
+/** Milliseconds after thousands of connections were opened or closed. */
+const settling = 1_000;
 
 /** Connections that have asked once and stay open. */
-export async function openIdle(port: number, count: number): Promise<() => void> {
+export async function openIdle(port: number, count: number): Promise<() => Promise<void>> {
   const sockets = await openAll(port, count, 'GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n');
   return () => closeAll(sockets);
 }
 
 /** Senders that each add a byte to their request every half second, each in its own time, and begin again when cut off. */
-export async function openSlow(port: number, count: number): Promise<() => void> {
+export async function openSlow(port: number, count: number): Promise<() => Promise<void>> {
   const start = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 1000\r\n\r\n';
   const sockets = await openAll(port, count, start);
   let turn = 0;
@@ -27,7 +29,7 @@ export async function openSlow(port: number, count: number): Promise<() => void>
   }, everyByte / turns);
   return () => {
     clearInterval(timer);
-    closeAll(sockets);
+    return closeAll(sockets);
   };
 }
 
@@ -37,7 +39,7 @@ async function openAll(port: number, count: number, start: string): Promise<Sock
     sockets.push(...Array.from({ length: Math.min(100, count - sockets.length) }, () => begin(port, start)));
     await pause(50);
   }
-  await pause(1_000);
+  await pause(settling);
   return sockets;
 }
 
@@ -49,8 +51,9 @@ function begin(port: number, start: string): Socket {
   return socket;
 }
 
-function closeAll(sockets: readonly Socket[]): void {
+async function closeAll(sockets: readonly Socket[]): Promise<void> {
   for (const socket of sockets) socket.destroy();
+  await pause(settling);
 }
 
 /**
@@ -73,7 +76,7 @@ export async function steadyP99(
     await pause(1);
   }
   await Promise.all(running);
-  closeAll(idle);
+  await closeAll(idle);
   times.sort((left, right) => left - right);
   return times[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }
