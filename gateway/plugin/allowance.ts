@@ -64,7 +64,8 @@ interface Left {
 }
 
 async function consume(counter: RateLimiterAbstract, key: string): Promise<Left> {
-  // A count lasts longer than its request. The library rejects with the same kind of value that it resolves with; anything else is a failure.
+  // A count outlives its request. The library rejects with the same kind of value that it resolves with; anything else is a
+  // failure.
   const result = await outsideRequests(() => counter.consume(key)).then(
     (state) => ({ allowed: true, state }),
     (state: unknown) => ({ allowed: false, state }),

@@ -71,7 +71,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #response: GatewayResponse;
   readonly #resolve: (answered: boolean) => void;
   readonly #reject: (failure: unknown) => void;
-  readonly #bodyTimeout: number;
+  readonly #times: AddressOptions;
   #timer: NodeJS.Timeout;
   readonly #onClose = () => this.#giveUp(new Error('the client is gone'));
   #controller: Dispatcher.DispatchController | undefined;
@@ -82,7 +82,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   constructor(
     request: GatewayRequest,
     response: GatewayResponse,
-    { headersTimeout, bodyTimeout }: AddressOptions,
+    times: AddressOptions,
     resolve: (answered: boolean) => void,
     reject: (failure: unknown) => void,
   ) {
@@ -90,9 +90,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#response = response;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#bodyTimeout = bodyTimeout;
-    const left = Math.min(headersTimeout, request.deadline - performance.now());
-    this.#timer = setTimeout(() => this.#expire(), Math.max(1, left));
+    this.#times = times;
+    this.#timer = this.#untilAnswer();
     response.once('close', this.#onClose);
   }
 
@@ -104,7 +103,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
     if (status < 200 || this.#settled) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#stall(), this.#bodyTimeout);
+    this.#timer = setTimeout(() => this.#stall(), this.#times.bodyTimeout);
     this.#response.writeHead(status, answerHeaders(this.#request, fields));
   }
 
@@ -142,9 +141,19 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     }
   }
 
+  #untilAnswer(): NodeJS.Timeout {
+    const left = Math.min(this.#times.headersTimeout, this.#request.deadline - performance.now());
+    return setTimeout(() => this.#expire(), Math.max(1, left));
+  }
+
   #expire(): void {
+    // The service's own time begins when it has the whole request.
+    if (!this.#request.complete && performance.now() < this.#request.deadline) {
+      this.#timer = this.#untilAnswer();
+      return;
+    }
     this.#overdue = true;
-    const error = new Error('the deadline of the request has passed');
+    const error = new Error('the service did not answer in time');
     // While it waits for a connection there is no controller to abort: it is aborted when its turn comes.
     this.onResponseError(null, error);
     this.#controller?.abort(error);

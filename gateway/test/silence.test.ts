@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { configWith, startGateway, type TestGateway } from './start-gateway.ts';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
   const times = `headersTimeout: ${headersTimeout}, bodyTimeout: ${bodyTimeout}`;
   await configWith(folder, '{ serviceEndpoint: catalogue }', `{ serviceEndpoint: catalogue, ${times} }`);
-  gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder });
+  gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder, BODY_LIMIT: String(1 << 20) });
 });
 afterAll(async () => {
   await gateway?.stop();
@@ -44,6 +45,20 @@ it('does not begin: 504, long before the deadline of the request', async () => {
   const took = performance.now() - began;
   expect(took).toBeGreaterThan(headersTimeout - 50);
   expect(took).toBeLessThan(5_000);
+});
+
+it('has its time to begin from the end of a body that streams to it', async () => {
+  gateway.service.answer = (_request, response) => void response.end('{"a":1}');
+  const piece = Buffer.alloc(100 * 1_024, ' ');
+  const socket = connect(gateway.port, '127.0.0.1');
+  socket.write(
+    `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nContent-Length: ${3 * piece.length}\r\n\r\n`,
+  );
+  for (let sent = 0; sent < 3; sent += 1) {
+    socket.write(piece);
+    await setTimeout(headersTimeout / 2 + 100);
+  }
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 it('does not go on: what has come never looks whole, and the connection to it is not kept', async () => {
