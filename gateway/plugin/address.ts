@@ -6,7 +6,7 @@ export interface AddressOptions {
   readonly connections: number;
   /** Milliseconds. */
   readonly connectTimeout: number;
-  /** Until an answer begins, and between two pieces of its body. */
+  /** From the end of the request until its answer begins, and between two pieces of the answer's body. */
   readonly headersTimeout: number;
   readonly bodyTimeout: number;
 }

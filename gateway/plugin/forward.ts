@@ -10,15 +10,17 @@ import type { Service, ServiceDirectory } from './service.ts';
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+const milliseconds = { type: 'integer', minimum: 1, maximum: 600_000 };
+
 const schema = {
   ...actionSchema('forward', { serviceEndpoint: { type: 'string' } }),
-  // Milliseconds, and connections for each address of the service.
   properties: {
     serviceEndpoint: { type: 'string' },
+    // For each address of the service.
     connections: { type: 'integer', minimum: 1, default: 128 },
-    connectTimeout: { type: 'integer', minimum: 1, default: 1_000 },
-    headersTimeout: { type: 'integer', minimum: 1, default: 10_000 },
-    bodyTimeout: { type: 'integer', minimum: 1, default: 10_000 },
+    connectTimeout: { ...milliseconds, default: 1_000 },
+    headersTimeout: { ...milliseconds, default: 10_000 },
+    bodyTimeout: { ...milliseconds, default: 10_000 },
   },
   additionalProperties: true,
 };

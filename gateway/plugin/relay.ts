@@ -91,13 +91,21 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#times = times;
-    this.#timer = this.#untilAnswer();
+    this.#timer = setTimeout(() => this.#expire(), Math.max(1, this.#left()));
     response.once('close', this.#onClose);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#settled) controller.abort(new Error('given up before it was sent'));
+  }
+
+  /** The service's own time begins here: not while the request waits for a connection, nor while its body streams. */
+  onRequestSent(): void {
+    const { headersTimeout } = this.#times;
+    if (this.#settled || this.#response.headersSent || headersTimeout >= this.#left()) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#expire(), headersTimeout);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
@@ -141,17 +149,12 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     }
   }
 
-  #untilAnswer(): NodeJS.Timeout {
-    const left = Math.min(this.#times.headersTimeout, this.#request.deadline - performance.now());
-    return setTimeout(() => this.#expire(), Math.max(1, left));
+  /** Milliseconds until the deadline of the request. */
+  #left(): number {
+    return this.#request.deadline - performance.now();
   }
 
   #expire(): void {
-    // The service's own time begins when it has the whole request.
-    if (!this.#request.complete && performance.now() < this.#request.deadline) {
-      this.#timer = this.#untilAnswer();
-      return;
-    }
     this.#overdue = true;
     const error = new Error('the service did not answer in time');
     // While it waits for a connection there is no controller to abort: it is aborted when its turn comes.

@@ -1,7 +1,7 @@
 // A service that does not begin, or does not go on: it is given up after the times of the configuration.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ let folder: string;
 let gateway: TestGateway;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
-  const times = `headersTimeout: ${headersTimeout}, bodyTimeout: ${bodyTimeout}`;
+  const times = `connections: 1, headersTimeout: ${headersTimeout}, bodyTimeout: ${bodyTimeout}`;
   await configWith(folder, '{ serviceEndpoint: catalogue }', `{ serviceEndpoint: catalogue, ${times} }`);
   gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder, BODY_LIMIT: String(1 << 20) });
 });
@@ -26,8 +26,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** Answers just before it would be given up. */
+const inTime: RequestListener = async (_request, response) => {
+  await setTimeout(0.7 * headersTimeout);
+  response.end('{}');
+};
+
 /** Answers in pieces, each after a pause. */
-function inPieces(pieces: readonly string[], pause: number): (request: unknown, response: ServerResponse) => void {
+function inPieces(pieces: readonly string[], pause: number): RequestListener {
   return async (_request, response) => {
     response.setHeader('Content-Type', 'application/json');
     for (const piece of pieces) {
@@ -47,18 +53,23 @@ it('does not begin: 504, long before the deadline of the request', async () => {
   expect(took).toBeLessThan(5_000);
 });
 
-it('has its time to begin from the end of a body that streams to it', async () => {
-  gateway.service.answer = (_request, response) => void response.end('{"a":1}');
+it('has its time from the end of a body that streams to it', async () => {
+  gateway.service.answer = inTime;
   const piece = Buffer.alloc(100 * 1_024, ' ');
+  const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close';
   const socket = connect(gateway.port, '127.0.0.1');
-  socket.write(
-    `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nContent-Length: ${3 * piece.length}\r\n\r\n`,
-  );
-  for (let sent = 0; sent < 3; sent += 1) {
+  socket.write(`${head}\r\nContent-Length: ${3 * piece.length}\r\n\r\n`);
+  for (const pause of [0.4, 0.4, 0]) {
     socket.write(piece);
-    await setTimeout(headersTimeout / 2 + 100);
+    await setTimeout(pause * headersTimeout);
   }
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+it('has its time from the end of the wait for a connection to it', async () => {
+  gateway.service.answer = inTime;
+  const answers = await Promise.all([1, 2, 3].map((id) => gateway.client.get(`/v1/products/${id}`)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
 it('does not go on: what has come never looks whole, and the connection to it is not kept', async () => {
