@@ -92,6 +92,12 @@ describe('does not start', () => {
       'nowhere has no address',
     ],
     ['a limit for an unknown operation', 'createToken:', 'makeToken:', 'makeToken, which no contract has'],
+    [
+      'a time that no timer can keep',
+      'serviceEndpoint: orders',
+      'serviceEndpoint: orders, bodyTimeout: 600001',
+      'PARAMS',
+    ],
     ['an unreadable file', 'apiEndpoints:', '\t: [', 'does not hold'],
   ])('with %s', async (name, text, replacement, reason) => {
     const config = await configWith(join(folder, name.replaceAll(' ', '-')), text, replacement);
