@@ -6,6 +6,8 @@ import { contentTooLarge } from './guard.ts';
 // A body that is here in whole can be sent twice, is framed by its length whatever the client did, and a slow sender
 // holds no connection to a service. Past this size the memory is worth more than that.
 export const collected = 128 * 1024;
+// Pieces are copied together: one of a single byte, kept by itself, would cost hundreds.
+const smallestRoom = 1024;
 
 /** The whole body, or a stream that refuses to grow past the maximum; undefined when there is none. */
 export type Body = Buffer | AsyncIterable<Buffer> | undefined;
@@ -27,15 +29,24 @@ async function collect(request: GatewayRequest, response: GatewayResponse, maxim
   if (request.expectsContinue) response.writeContinue();
   if (length > collected || (coded && maximum > collected)) return bounded(request, maximum);
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let room: Buffer = Buffer.alloc(0);
     let bytes = 0;
     const incomplete = () => reject(new Problem('invalid-request', 'The request ended before its body was complete.'));
     request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= maximum) chunks.push(chunk);
-      else reject(contentTooLarge(maximum));
+      const grown = bytes + chunk.length;
+      if (grown > maximum) {
+        reject(contentTooLarge(maximum));
+        return;
+      }
+      // Most bodies are one piece, and are not copied at all.
+      if (bytes === 0) room = chunk;
+      else {
+        if (grown > room.length) room = Buffer.concat([room], Math.max(grown, 2 * room.length, smallestRoom));
+        room.set(chunk, bytes);
+      }
+      bytes = grown;
     });
-    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    request.on('end', () => resolve(room.subarray(0, bytes)));
     request.on('error', incomplete);
     request.on('close', incomplete);
   });

@@ -1,5 +1,6 @@
 // What a request looks like behind the gateway, and its answer in front of it.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sendRaw } from './raw.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 let gateway: TestGateway;
@@ -25,6 +26,15 @@ describe('forwarding', () => {
       'idempotency-key': 'k-1',
       'content-length': '8',
     });
+  });
+
+  it('puts a body together that comes byte by byte', async () => {
+    const sent = Array.from({ length: 3_000 }, (_, index) => String.fromCharCode(33 + (index % 94))).join('');
+    const pieces = sent.replace(/./gs, '1\r\n$&\r\n');
+    const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nTransfer-Encoding: chunked';
+    const { answers } = await sendRaw(gateway.port, `${head}\r\n\r\n${pieces}0\r\n\r\n`, 5_000);
+    expect(answers[0]).toMatchObject({ status: 200 });
+    expect(last()).toMatchObject({ body: sent, headers: { 'content-length': '3000' } });
   });
 
   it('passes status, header fields and body of the answer back, without hop-by-hop fields and product names', async () => {
