@@ -13,6 +13,8 @@ const arrival = 10_000;
 const idle = 60_000;
 /** Requests that a connection may send before the first of them is answered: each holds memory until its turn. */
 const sentAhead = 100;
+/** Refusals in one turn of the event loop: thousands of slow senders may be late at once, and the others do not wait. */
+const refusedAtOnce = 8;
 /** From the signal to the end of the last running request. */
 const stopWithin = 9_500;
 
@@ -20,7 +22,7 @@ const options = {
   IncomingMessage: GatewayRequest,
   headersTimeout: arrival,
   requestTimeout: arrival,
-  connectionsCheckingInterval: 500,
+  connectionsCheckingInterval: 100,
   keepAliveTimeout: idle,
   // Node would answer these itself, without a problem document.
   requireHostHeader: false,
@@ -40,6 +42,7 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
   const maxHeaderSize = limits.maximumHeader + limits.maximumTarget;
   const asked = new WeakMap<Socket, Unanswered>();
   const refused = new WeakSet<Socket>();
+  const inTurn = takingTurns(refusedAtOnce);
 
   const take = (request: GatewayRequest, response: GatewayResponse): void => {
     // A request that was sent ahead waits: Node parses it at once, but the one before it may end the connection, and what
@@ -91,14 +94,28 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
       socket.destroy();
       return;
     }
-    // An answer may be under way for an earlier request of this connection: this refusal is not its answer.
-    const running = asked.get(socket)?.last;
-    if (running === undefined || running.writableFinished) refuse(socket, problemOf(error, limits));
-    else if (running.req.complete) running.once('close', () => refuse(socket, problemOf(error, limits)));
-    else if (running.headersSent) socket.destroy();
-    else refuse(socket, problemOf(error, limits));
+    inTurn(() => {
+      // An answer may be under way for an earlier request of this connection: this refusal is not its answer.
+      const running = asked.get(socket)?.last;
+      if (running === undefined || running.writableFinished) refuse(socket, problemOf(error, limits));
+      else if (running.req.complete) running.once('close', () => refuse(socket, problemOf(error, limits)));
+      else if (running.headersSent) socket.destroy();
+      else refuse(socket, problemOf(error, limits));
+    });
   });
   return server;
+}
+
+/** Runs what it is given in order, `atOnce` in each turn of the event loop, from the next turn on. */
+export function takingTurns(atOnce: number): (task: () => void) => void {
+  const tasks: (() => void)[] = [];
+  const turn = (): void => {
+    for (const task of tasks.splice(0, atOnce)) task();
+    if (tasks.length > 0) setImmediate(turn);
+  };
+  return (task) => {
+    if (tasks.push(task) === 1) setImmediate(turn);
+  };
 }
 
 interface ParserError extends Error {
