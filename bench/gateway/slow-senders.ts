@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const [port, count] = process.argv.slice(2).map(Number);
+const [port = 0, count = 0] = process.argv.slice(2).map(Number);
 /** Milliseconds between two bytes of a sender; in how many groups the senders take turns. */
 const everyByte = 500;
 const turns = 50;
@@ -11,14 +11,10 @@ const turns = 50;
 const begunWithin = 10_000;
 const start = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 1000\r\n\r\n';
 
-/** From an address of its own: of a crowd behind one address the gateway refuses most at once. */
+/** Where it can, from an address of its own: of a crowd behind one address the gateway refuses most at once. */
 function begin(index: number): Socket {
-  const localAddress = process.platform === 'linux' ? `127.1.${index >> 8}.${index & 255}` : undefined;
-  const socket = connect({
-    port: port ?? 0,
-    host: '127.0.0.1',
-    ...(localAddress === undefined ? {} : { localAddress }),
-  });
+  const localAddress = process.platform === 'linux' ? `127.1.${index >> 8}.${index & 255}` : '127.0.0.1';
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   socket.on('error', () => {});
   socket.resume();
   socket.write(start);
@@ -37,8 +33,8 @@ setInterval(() => {
 }, everyByte / turns);
 
 const began = performance.now();
-while (sockets.length < (count ?? 0)) {
-  const due = Math.min(count ?? 0, ((performance.now() - began) / begunWithin) * (count ?? 0));
+while (sockets.length < count) {
+  const due = Math.min(1, (performance.now() - began) / begunWithin) * count;
   while (sockets.length < due) sockets.push(begin(sockets.length));
   await pause(10);
 }

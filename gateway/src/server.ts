@@ -107,7 +107,7 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
 }
 
 /** Runs what it is given in order, `atOnce` in each turn of the event loop, from the next turn on. */
-export function takingTurns(atOnce: number): (task: () => void) => void {
+function takingTurns(atOnce: number): (task: () => void) => void {
   const tasks: (() => void)[] = [];
   const turn = (): void => {
     for (const task of tasks.splice(0, atOnce)) task();

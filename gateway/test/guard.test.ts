@@ -1,9 +1,6 @@
 // What the guard refuses, what it keeps from the services, and what it says by itself.
 import { connect } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '@shop/shared/testing';
-import { takingTurns } from '../src/server.ts';
 import { sendRaw } from './raw.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
@@ -113,16 +110,6 @@ describe('limits of size and time', () => {
       expect(answers[0]).toMatchObject({ status: 408, headers: { 'content-type': 'application/problem+json' } });
       expect(closed).toBe(true);
     }
-  });
-  it('leaves room between two of the crowd for what others wait for', async () => {
-    const done: string[] = [];
-    const inTurn = takingTurns(2);
-    for (let index = 0; index < 5; index += 1) inTurn(() => done.push(`late ${index}`));
-    expect(done).toEqual([]);
-    await setImmediate();
-    done.push('another');
-    await eventually(() => expect(done).toContain('late 4'));
-    expect(done).toEqual(['late 0', 'late 1', 'another', 'late 2', 'late 3', 'late 4']);
   });
 });
 
