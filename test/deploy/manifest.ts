@@ -69,3 +69,13 @@ export function containersOf(manifest: Manifest): Manifest[] {
   const { initContainers = [], containers = [] }: Partial<Manifest> = podOf(manifest)?.spec ?? {};
   return [...initContainers, ...containers];
 }
+
+/** The environment that a container is given, as far as the manifests tell it: of secrets the names of their files. */
+export function environmentOf(manifests: readonly Manifest[], container: Manifest): Record<string, string> {
+  const { env = [], envFrom = [] }: Partial<Manifest> = container;
+  const maps = envFrom.map(({ configMapRef }) =>
+    manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMapRef.name),
+  );
+  const own = Object.fromEntries(env.map(({ name, value }) => [name, String(value)]));
+  return Object.assign({}, ...maps.map((map) => map?.data), own);
+}

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { memoryBounds } from '@shop/shared/runtime';
 import { render } from './kustomize.ts';
-import { containersOf, type Manifest, podOf } from './manifest.ts';
+import { containersOf, environmentOf, type Manifest, podOf } from './manifest.ts';
 import { permittedArrows } from './network.ts';
 import { faultsOf, withoutSchema } from './schemas.ts';
 
@@ -150,13 +150,14 @@ describe.each(names)('%s', (name) => {
     });
     expect(deployment.spec.replicas).toBeUndefined(); // the autoscaler's to say
     const { terminationGracePeriodSeconds, topologySpreadConstraints } = deployment.spec.template.spec;
-    const [container] = containersOf(deployment);
-    // 5 s until nobody sends to it, 10 s to end.
-    expect(container?.lifecycle.preStop.exec.command).toEqual(['node', '-e', 'setTimeout(() => {}, 5000)']);
+    const [container = {} as Manifest] = containersOf(deployment);
+    // 5 s until nobody sends to it, 10 s to end, of which 4.5 s to send its connections elsewhere.
+    expect(container.lifecycle.preStop.exec.command).toEqual(['node', '-e', 'setTimeout(() => {}, 5000)']);
     expect(terminationGracePeriodSeconds).toBeGreaterThan(5 + 10);
-    expect(container?.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
-    expect(container?.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
-    expect(container?.startupProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
+    expect(environmentOf(manifests, container)).toMatchObject({ DRAIN_MS: '4500' });
+    expect(container.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
+    expect(container.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
+    expect(container.startupProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
     const keys = topologySpreadConstraints.map(({ topologyKey }: Manifest) => topologyKey);
     expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
 

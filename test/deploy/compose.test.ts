@@ -1,0 +1,35 @@
+// docker-compose.yml as it is written: what every container of a kind has in common.
+import { describe, expect, it } from '@jest/globals';
+import { readCompose } from './compose.ts';
+
+const { services } = readCompose();
+const processes = ['gateway', 'accounts', 'orders', 'catalogue', 'notifications'];
+
+describe('docker-compose.yml', () => {
+  it('confines every container, the optional ones too', () => {
+    for (const [name, service] of Object.entries(services)) {
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          read_only: true,
+          cap_drop: ['ALL'],
+          security_opt: ['no-new-privileges:true'],
+          mem_limit: expect.any(String),
+          cpus: expect.any(Number),
+          pids_limit: expect.any(Number),
+        }),
+      ]);
+      const published = (service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'));
+      expect([name, published]).toEqual([name, name === 'gateway' ? [`\${GATEWAY_PORT:-8080}:8080`] : []]);
+      expect(service.image).not.toMatch(/:latest$/);
+    }
+  });
+
+  it.each(processes)('lets %s send its connections elsewhere before it closes its port, and finish', (process) => {
+    expect(services[process]).toMatchObject({
+      environment: { DRAIN_MS: 4500 },
+      // A process ends within 10 s by itself.
+      stop_grace_period: '15s',
+    });
+  });
+});
