@@ -1,7 +1,7 @@
 // Everything that the shop says about itself: the published document, the reference on it, the guides beside it.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { GatewayConfig } from '../src/engine.ts';
+import type { GatewayConfig } from '../plugin/gateway-config.ts';
 import { readAssets } from './assets.ts';
 import { type EventDocument, eventList } from './event-list.ts';
 import { renderGuide } from './guide.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import type { Rate } from '../plugin/allowance.ts';
-import type { GatewayConfig } from '../src/engine.ts';
+import type { GatewayConfig } from '../plugin/gateway-config.ts';
 import { type Node, nodeOf } from './document.ts';
 import { joinContracts, type Part } from './join-contracts.ts';
 import { withProblemExamples } from './problem-examples.ts';

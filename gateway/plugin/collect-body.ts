@@ -1,6 +1,6 @@
 // The request body: small ones are taken in whole before a service hears of them, larger ones stream through.
 import { Problem } from '@shop/shared/protocol';
-import type { GatewayRequest, GatewayResponse } from './exchange.ts';
+import type { Body, GatewayRequest, GatewayResponse } from './exchange.ts';
 import { contentTooLarge } from './guard.ts';
 
 // A body that is here in whole can be sent twice, is framed by its length whatever the client did, and a slow sender
@@ -8,9 +8,6 @@ import { contentTooLarge } from './guard.ts';
 export const collected = 128 * 1024;
 // Pieces are copied together: one of a single byte, kept by itself, would cost hundreds.
 const smallestRoom = 1024;
-
-/** The whole body, or a stream that refuses to grow past the maximum; undefined when there is none. */
-export type Body = Buffer | AsyncIterable<Buffer> | undefined;
 
 /**
  * The body of a request, at most `maximum` bytes; taken in at the first call, the same at every further one.

@@ -3,8 +3,10 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
 import type { OperationOutline } from '@shop/shared/protocol';
 import type { Span } from '@shop/shared/telemetry';
-import type { GatewayConfig } from '../src/engine.ts';
-import type { Body } from './collect-body.ts';
+import type { GatewayConfig } from './gateway-config.ts';
+
+/** The whole body, or a stream that refuses to grow past the maximum; undefined when there is none. */
+export type Body = Buffer | AsyncIterable<Buffer> | undefined;
 
 /** Node's request with the gateway's findings as typed fields. The guard fills the first group before anything else. */
 export class GatewayRequest extends IncomingMessage {

@@ -2,8 +2,8 @@
 import { Problem } from '@shop/shared/protocol';
 import { type Span, traceparentOf } from '@shop/shared/telemetry';
 import type { Address } from './address.ts';
-import { type Body, bodyOf } from './collect-body.ts';
-import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
+import { bodyOf } from './collect-body.ts';
+import { actionSchema, type Body, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
 import { measureAttempt } from './measure.ts';
 import { RelayFailure, relay } from './relay.ts';
 import type { Service, ServiceDirectory } from './service.ts';

@@ -3,8 +3,7 @@ import { Problem } from '@shop/shared/protocol';
 import type { Dispatcher } from 'undici';
 import type { Address, AddressOptions } from './address.ts';
 import { commonHeaders } from './answer.ts';
-import type { Body } from './collect-body.ts';
-import type { GatewayRequest, GatewayResponse } from './exchange.ts';
+import type { Body, GatewayRequest, GatewayResponse } from './exchange.ts';
 
 // Connection matters (RFC 9110 section 7.6.1), what names products, and what the gateway says itself.
 const keptFields = new Set([

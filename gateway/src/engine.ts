@@ -4,20 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import EngineConfig from 'express-gateway/lib/config/config.js';
 import registry from 'express-gateway/lib/policies/index.js';
 import type { Middleware } from '../plugin/exchange.ts';
+import type { GatewayConfig } from '../plugin/gateway-config.ts';
 import type { GatewayPlugin } from '../plugin/index.ts';
-
-/** gateway.config.yml as the engine reads it. */
-export interface GatewayConfig {
-  readonly apiEndpoints: Readonly<Record<string, unknown>>;
-  readonly serviceEndpoints: Readonly<Record<string, { readonly url?: string; readonly urls?: readonly string[] }>>;
-  readonly policies: readonly string[];
-  readonly pipelines: Readonly<Record<string, EnginePipeline>>;
-}
-
-interface EnginePipeline {
-  readonly apiEndpoints: readonly string[];
-  readonly policies: readonly Readonly<Record<string, unknown>>[];
-}
 
 export interface EngineRouter extends Middleware {
   use(middleware: Middleware): void;
