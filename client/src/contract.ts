@@ -30,7 +30,7 @@ export interface paths {
                  * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists; what is no UUID
                  *     names nothing.
                  */
-                accountId: string | "me" | unknown;
+                accountId: "me" | string;
             };
             cookie?: never;
         };
@@ -1166,16 +1166,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["AccountsProblem"];
             };
         };
-        /** @description `not-found`: there is no such order, or not for this caller. */
-        ActionNotFound: {
-            headers: {
-                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
-            };
-        };
         /** @description `order-already-shipped`, or `request-in-progress`. The order is unchanged. */
         CancelConflict: {
             headers: {
@@ -1247,7 +1237,6 @@ export interface components {
         /** @description `invalid-request`: every fault is listed. */
         InvalidAction: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1257,7 +1246,6 @@ export interface components {
         /** @description `invalid-request`: every fault is listed. Also an `expectedTotal` with more decimals than the currency. */
         InvalidOrder: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1326,7 +1314,6 @@ export interface components {
         /** @description The order has changed since the version in `If-Match`. */
         OrdersPreconditionFailed: {
             headers: {
-                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1717,7 +1704,7 @@ export interface operations {
                  * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists; what is no UUID
                  *     names nothing.
                  */
-                accountId: string | "me" | unknown;
+                accountId: "me" | string;
             };
             cookie?: never;
         };
@@ -1766,7 +1753,7 @@ export interface operations {
                  * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists; what is no UUID
                  *     names nothing.
                  */
-                accountId: string | "me" | unknown;
+                accountId: "me" | string;
             };
             cookie?: never;
         };
@@ -2112,7 +2099,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidAction"];
             401: components["responses"]["OrdersUnauthenticated"];
-            404: components["responses"]["ActionNotFound"];
+            404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["OrdersNotAcceptable"];
             409: components["responses"]["CancelConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
@@ -2148,7 +2135,7 @@ export interface operations {
             400: components["responses"]["InvalidAction"];
             401: components["responses"]["OrdersUnauthenticated"];
             403: components["responses"]["OrdersForbidden"];
-            404: components["responses"]["ActionNotFound"];
+            404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["OrdersNotAcceptable"];
             409: components["responses"]["TransitionConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
@@ -2182,7 +2169,7 @@ export interface operations {
             400: components["responses"]["InvalidAction"];
             401: components["responses"]["OrdersUnauthenticated"];
             403: components["responses"]["OrdersForbidden"];
-            404: components["responses"]["ActionNotFound"];
+            404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["OrdersNotAcceptable"];
             409: components["responses"]["TransitionConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
@@ -2216,7 +2203,7 @@ export interface operations {
             400: components["responses"]["InvalidAction"];
             401: components["responses"]["OrdersUnauthenticated"];
             403: components["responses"]["OrdersForbidden"];
-            404: components["responses"]["ActionNotFound"];
+            404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["OrdersNotAcceptable"];
             409: components["responses"]["TransitionConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
@@ -2309,6 +2296,7 @@ export interface operations {
                     /** @description Address of the product. */
                     Location: string;
                     ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -69,6 +69,12 @@ describe('201', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(await count()).toBe(before);
   });
+
+  it('takes the mended request under the idempotency key of a malformed one', async () => {
+    const key = { 'Idempotency-Key': 'mended' };
+    expect((await create({ ...kettle, price: 1.999 }, key)).status).toBe(400);
+    expect(await create({ ...kettle, price: 1.99 }, key)).toMatchObject({ status: 201, body: { price: 1.99 } });
+  });
 });
 
 describe('400', () => {

@@ -102,6 +102,24 @@ describe('200', () => {
     expect(again.text).toBe(first.text);
   });
 
+  it.each([
+    ['1', 400],
+    ['"7"', 412],
+  ])('is done under the key of a request that was refused: If-Match: %s, %i', async (tag, status) => {
+    const id = await placed();
+    const key = { 'Idempotency-Key': newId() };
+    expect((await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': tag } })).status).toBe(status);
+    const mended = await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': '"1"' } });
+    expect([mended.status, mended.body.status]).toEqual([200, 'cancelled']);
+    expect(mended.headers).not.toHaveProperty('idempotency-replayed');
+  });
+
+  it('is done under the key of a request for an unknown order', async () => {
+    const headers = { 'Idempotency-Key': newId() };
+    expect((await shop.act(customer, newId(), 'cancel', { headers })).status).toBe(404);
+    expect((await shop.act(customer, await placed(), 'cancel', { headers })).status).toBe(200);
+  });
+
   it('takes the version that is current', async () => {
     const headers = { 'If-Match': '"1"' };
     expect((await shop.act(customer, await placed(), 'cancel', { headers })).status).toBe(200);
@@ -211,6 +229,18 @@ describe('409', () => {
       );
       expect(rows).toEqual([{ open: 0 }]);
     });
+  });
+});
+
+describe('409 again', () => {
+  it('is the answer to a repeat with its key', async () => {
+    const id = await placed();
+    for (const action of ['process', 'ship']) await shop.act(shop.staff, id, action);
+    const headers = { 'Idempotency-Key': newId() };
+    const first = await shop.act(customer, id, 'cancel', { headers });
+    const again = await shop.act(customer, id, 'cancel', { headers });
+    expect([again.status, again.text]).toEqual([409, first.text]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
   });
 });
 

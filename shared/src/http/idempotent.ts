@@ -24,10 +24,13 @@ const selectKept = `
   SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
   WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '24 hours'`;
 
+/** What the shop decided about a request that it understood. Any other refusal asks for a mended request: its key stays free for it. */
+const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
+
 /**
  * Runs `work` in one transaction. With an `Idempotency-Key` header the answer is kept for 24 hours per account, operation and
- * key, and a repeated request gets it again with `Idempotency-Replayed: true`. A refusal (4xx) thrown by `work` is an answer
- * too: its effects are rolled back and it is kept. A 5xx is not kept.
+ * key, and a repeated request gets it again with `Idempotency-Replayed: true`. A 409 or 422 thrown by `work` is an answer too:
+ * its effects are rolled back and it is kept. No other refusal is kept, and no failure.
  * @throws Problem 422 for the same key with another request, 409 while the first request still runs
  */
 export async function idempotent(
@@ -53,7 +56,7 @@ export async function idempotent(
       try {
         return await work(tx);
       } catch (error) {
-        if (error instanceof Problem && error.status < 500) refusal = error;
+        if (error instanceof Problem && keptRefusals.has(error.status)) refusal = error;
         throw error;
       }
     });
