@@ -9,6 +9,7 @@ export interface Compose {
 
 export interface ComposeService {
   readonly image?: string;
+  readonly command?: string | readonly string[];
   readonly stop_grace_period?: string;
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;

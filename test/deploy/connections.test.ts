@@ -1,0 +1,77 @@
+// PostgreSQL has a connection for every replica that the autoscalers and a rolling update can make.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { readCompose } from './compose.ts';
+import { render } from './kustomize.ts';
+import { containersOf, type Manifest } from './manifest.ts';
+
+const services = ['accounts', 'orders', 'catalogue', 'notifications'];
+/** For jobs, the operator and people. */
+const kept = 20;
+
+function source(path: string): string {
+  return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+}
+
+/** Of one replica at most: two pools, and one connection for the relay. */
+function connectionsOf(service: string): number {
+  const usual = /poolSize: size = (\d+)/.exec(source('shared/src/database/connect.ts'))?.[1];
+  const own = /poolSize: (\d+)/.exec(source(`services/${service}/src/main.ts`))?.[1];
+  return 2 * Number(own ?? usual) + 1;
+}
+
+function named(manifests: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+}
+
+/** With an update of all services at once. */
+function mostConnections(manifests: readonly Manifest[]): number {
+  return services
+    .map((service) => {
+      const { maxReplicas } = named(manifests, 'HorizontalPodAutoscaler', service).spec;
+      const { strategy, minReadySeconds } = named(manifests, 'Deployment', service).spec;
+      expect(strategy).toMatchObject({ rollingUpdate: { maxSurge: 1 } });
+      // 5 s until nobody sends to it and 10 s to end: by then the next one begins, so that only one ends at a time.
+      expect(minReadySeconds).toBeGreaterThanOrEqual(5 + 10);
+      return (Number(maxReplicas) + 2) * connectionsOf(service);
+    })
+    .reduce((sum, connections) => sum + connections, 0);
+}
+
+function maxConnections(manifests: readonly Manifest[], overlay: string): number {
+  if (overlay === 'production') {
+    return Number(Object(named(manifests, 'Cluster', 'postgres').spec.postgresql).parameters.max_connections);
+  }
+  const [container] = containersOf(named(manifests, 'StatefulSet', 'postgres'));
+  return Number(/max_connections=(\d+)/.exec(String(container?.args))?.[1]);
+}
+
+describe.each(['production', 'development'])('overlays/%s', (overlay) => {
+  const manifests = render(fileURLToPath(new URL(`../../deploy/kubernetes/overlays/${overlay}`, import.meta.url)));
+  const most = mostConnections(manifests);
+  const available = maxConnections(manifests, overlay);
+
+  it('lets no autoscaler go past the connections of PostgreSQL', () => {
+    expect(most + kept).toBeLessThanOrEqual(available);
+  });
+
+  it('has its arithmetic in the guide', () => {
+    const row = source('docs/growing.md')
+      .split('\n')
+      .find((line) => line.startsWith(`| \`overlays/${overlay}\``));
+    expect(row?.split('|').slice(-4, -1).map(Number)).toEqual([most, most + kept, available]);
+    const replicas = services.map((service) => named(manifests, 'HorizontalPodAutoscaler', service).spec.maxReplicas);
+    const factors = services.map((service, index) => `(${replicas[index]} + 2) × ${connectionsOf(service)}`);
+    expect(row).toContain(factors.join(' | '));
+  });
+});
+
+it('has connections enough in the compose file for three of each service', () => {
+  const { command } = readCompose().services.postgres ?? {};
+  const available = Number(/max_connections=(\d+)/.exec(String(command))?.[1]);
+  const most = services.reduce((sum, service) => sum + 3 * connectionsOf(service), 0);
+  expect(most + kept).toBeLessThanOrEqual(available);
+});
