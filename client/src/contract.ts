@@ -1554,7 +1554,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["GatewayProblem"];
             };
         };
-        /** @description The service is away or cannot reach what it needs; nothing was done. */
+        /**
+         * @description The service is away or cannot reach what it needs. Usually nothing was done, but that is not certain: repeat a change with
+         *     the same `Idempotency-Key`.
+         */
         GatewayServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];

@@ -148,9 +148,10 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'Read before you repeat. A request with an `Idempotency-Key` can be sent again without a thought.',
   },
   'service-unavailable': {
-    when: 'A service, or something it needs, is away or overloaded for the moment.',
+    when: 'A service, or something it needs, is away or overloaded for the moment. Once in a while what was asked has been done.',
     example: 'The service is not available at the moment; try again shortly.',
-    remedy: 'Wait as long as `Retry-After` says and send the request again.',
+    remedy:
+      'Wait as long as `Retry-After` says. Send a GET again, and a POST with the same `Idempotency-Key`; before anything else, read.',
   },
   'gateway-timeout': {
     when: 'A service did not answer within ten seconds. What was asked may have been done.',

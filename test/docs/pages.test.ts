@@ -109,4 +109,14 @@ describe('the pages', () => {
     );
     expect(errors + events).not.toContain('<!-- ');
   });
+
+  it('say for every problem whether to send the request again', async () => {
+    const errors = await (await get('/docs/errors')).text();
+    const answers = [...errors.matchAll(/<tr>\s*<td>(.*?)<\/td>/gs)].map(([, cell = '']) => cell);
+    const unsaid = Object.entries(problems).filter(
+      ([code, { status }]) =>
+        !answers.some((cell) => cell.includes(`${status}`) && (!cell.includes('<code>') || cell.includes(`>${code}<`))),
+    );
+    expect(unsaid).toEqual([]);
+  });
 });
