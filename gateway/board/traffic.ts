@@ -1,5 +1,5 @@
 // What came through the gateway in the last minute, by operation: how often, how it ended, how long it took.
-import type { Middleware } from '../plugin/exchange.ts';
+import { type Middleware, watching } from '../plugin/exchange.ts';
 
 export interface OperationFigures {
   readonly operation: string;
@@ -22,8 +22,6 @@ interface Slice {
   readonly durations: number[];
 }
 
-/** The operation that lasts as long as somebody looks: what it takes says nothing about the shop. */
-export const watching = 'watchBoard';
 const sliceLength = 5_000;
 const slices = 12;
 /** Milliseconds. What takes longer than the last is counted with it. */

@@ -43,6 +43,9 @@ export class GatewayRequest extends IncomingMessage {
   answerHeaders: string[] = [];
 }
 
+/** The operation that lasts as long as somebody looks at the board: what it takes says nothing about the shop. */
+export const watching = 'watchBoard';
+
 export type GatewayResponse = ServerResponse<GatewayRequest>;
 
 export type Middleware = (request: GatewayRequest, response: GatewayResponse, next: (error?: unknown) => void) => void;

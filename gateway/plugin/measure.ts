@@ -8,8 +8,7 @@ import {
   SpanStatusCode,
   startSpan,
 } from '@shop/shared/telemetry';
-import { watching } from '../board/traffic.ts';
-import type { GatewayRequest, GatewayResponse } from './exchange.ts';
+import { type GatewayRequest, type GatewayResponse, watching } from './exchange.ts';
 import type { RelayFailure } from './relay.ts';
 import type { ServiceDirectory } from './service.ts';
 
