@@ -7,7 +7,7 @@ import { countRefusal } from './measure-orders.ts';
 import { type NewOrder, placeOrder } from './place-order.ts';
 import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } from './stock-reservation.ts';
 
-export interface OrderInput {
+interface OrderInput {
   readonly items: readonly { readonly productId: string; readonly quantity: number }[];
   readonly shipping_address?: Readonly<Record<string, string>>;
   readonly expectedTotal?: number;
@@ -22,7 +22,7 @@ const reservationKey = /^reservations(_\d+)?_pkey$/;
  */
 export async function createOrder(request: OperationRequest, context: OrdersContext): Promise<Reply> {
   const input = request.body as OrderInput;
-  const expectedTotal = readExpectedTotal(input, context.orders);
+  const expectedTotal = readExpectedTotal(input.expectedTotal, context.orders);
   const wanted = wantedLines(input);
   for (let attempt = 0; ; attempt += 1) {
     const kept = await keptAnswer(request, context);

@@ -1,6 +1,5 @@
 // What an order costs against what the client expected, in exact minor units.
 import { type Fault, Problem } from '@shop/shared/http';
-import type { OrderInput } from './create-order.ts';
 import type { Orders } from './order.ts';
 import type { NewOrder } from './place-order.ts';
 
@@ -8,7 +7,7 @@ import type { NewOrder } from './place-order.ts';
 const maximumTotal = 999_999_999_999_999n;
 
 /** @throws Problem 400 when the expected total has more decimals than the currency */
-export function readExpectedTotal({ expectedTotal }: OrderInput, { money }: Orders): bigint | undefined {
+export function readExpectedTotal(expectedTotal: number | undefined, { money }: Orders): bigint | undefined {
   if (expectedTotal === undefined) return undefined;
   const minor = money.fromJson(expectedTotal);
   if (typeof minor === 'number') return BigInt(minor);
