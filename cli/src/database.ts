@@ -10,8 +10,8 @@ import {
 } from '@shop/shared/embedded';
 import { StartError } from '@shop/shared/runtime';
 import type { Run } from './part.ts';
-import { services } from './processes.ts';
 import type { Secrets } from './secrets.ts';
+import { services } from './services.ts';
 import { root } from './settings.ts';
 
 export type DatabaseUrls = Readonly<Record<SchemaName, string>>;

@@ -1,17 +1,14 @@
 // The shop's processes, and the environment that makes them one shop.
 import { join } from 'node:path';
-import { freePorts, type SchemaName } from '@shop/shared/embedded';
+import { freePorts } from '@shop/shared/embedded';
 import { memoryBounds } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
 import type { Secrets } from './secrets.ts';
+import { type ServiceName, services } from './services.ts';
 import { root, type Settings } from './settings.ts';
 
-export type ServiceName = Exclude<SchemaName, 'events'>;
 export type ProcessName = ServiceName | 'gateway';
-
-/** In the order in which they are listed for people. */
-export const services = ['accounts', 'orders', 'catalogue', 'notifications'] as const satisfies readonly ServiceName[];
 
 export interface ShopProcess {
   readonly name: ProcessName;

@@ -3,7 +3,7 @@ import { BrokerAwayError, shopTopology } from '@shop/shared/events';
 import pg from 'pg';
 import type { AttachedShop } from './attach.ts';
 import { atDesk, mostLetters } from './events-desk.ts';
-import { services } from './processes.ts';
+import { services } from './services.ts';
 
 export interface Outbox {
   readonly service: string;

@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { StartError } from '@shop/shared/runtime';
 import type { AttachedShop } from './attach.ts';
-import { type ServiceName, scriptEnvironment } from './processes.ts';
+import { scriptEnvironment } from './processes.ts';
+import type { ServiceName } from './services.ts';
 import { root } from './settings.ts';
 
 /**

@@ -1,7 +1,7 @@
 // All that the four schemas know of one order, by time. Each is read as its own role, which can reach nothing else.
 import pg from 'pg';
 import type { DatabaseUrls } from './database.ts';
-import type { ServiceName } from './processes.ts';
+import type { ServiceName } from './services.ts';
 
 interface StepOf<Kind extends string> {
   readonly kind: Kind;

@@ -5,7 +5,7 @@ import { StartError } from '@shop/shared/runtime';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { type DatabaseUrls, migrateAll } from '../database.ts';
-import { type ServiceName, services } from '../processes.ts';
+import { type ServiceName, services } from '../services.ts';
 import { root } from '../settings.ts';
 import { type ArchivedSchema, type ArchivedTable, checksumOf, type Manifest, readRows } from './archive.ts';
 import { copyIn, copyOut, sameText, type Table, tablesOf } from './tables.ts';

@@ -5,7 +5,7 @@ import { StartError } from '@shop/shared/runtime';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { AttachedShop } from '../attach.ts';
-import { type ServiceName, services } from '../processes.ts';
+import { type ServiceName, services } from '../services.ts';
 import {
   type ArchivedSchema,
   type ArchivedTable,

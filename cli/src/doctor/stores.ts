@@ -5,9 +5,9 @@ import { StartError } from '@shop/shared/runtime';
 import pg from 'pg';
 import type { AttachedShop } from '../attach.ts';
 import { explain } from '../explain.ts';
-import { type ServiceName, services } from '../processes.ts';
 import { countDeadLetters, readOutboxes } from '../queues.ts';
 import { askScript } from '../service-script.ts';
+import { type ServiceName, services } from '../services.ts';
 import { root } from '../settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
