@@ -2,7 +2,7 @@
 // to publish again what that consumer takes; the inbox sorts out what had arrived.
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../runtime/index.ts';
-import { type Names, repeatQueueArguments } from './rabbitmq-topology.ts';
+import { isThere, type Names, repeatQueueArguments } from './rabbitmq-topology.ts';
 
 /** Several replicas find the same loss within moments: their requests become one. */
 const gatherFor = 500;
@@ -56,20 +56,6 @@ export async function answerRequests(model: ChannelModel, options: RepeatOptions
     if (message === null) return;
     if (gathered.push(message) === 1) setTimeout(() => answer().catch(() => {}), gatherFor);
   });
-}
-
-/** Looks on a channel of its own: RabbitMQ closes the channel on which something is missing. */
-export async function isThere(model: ChannelModel, queue: string): Promise<boolean> {
-  const channel = await model.createChannel();
-  channel.on('error', () => {});
-  try {
-    await channel.checkQueue(queue);
-    await channel.close();
-    return true;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 404) return false;
-    throw error;
-  }
 }
 
 function consumersIn({ content }: ConsumeMessage): string[] {

@@ -1,7 +1,6 @@
 // What exists in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead letters.
 import type { Channel, ChannelModel } from 'amqplib';
 import { familyOf } from './event.ts';
-import { isThere } from './rabbitmq-repeat.ts';
 import { retryDelays, type Topology } from './transport.ts';
 
 /** The names that one namespace gives. */
@@ -125,4 +124,18 @@ export async function declareConsumer(
   for (const queue of queues) await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
   for (const { exchange, queue, key } of bindings) await channel.bindQueue(queue, exchange, key);
   return there.includes(false) ? [consumer] : [];
+}
+
+/** Looks on a channel of its own: RabbitMQ closes the channel on which something is missing. */
+export async function isThere(model: ChannelModel, queue: string): Promise<boolean> {
+  const channel = await model.createChannel();
+  channel.on('error', () => {});
+  try {
+    await channel.checkQueue(queue);
+    await channel.close();
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 404) return false;
+    throw error;
+  }
 }
