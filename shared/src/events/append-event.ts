@@ -10,7 +10,7 @@ export interface NewEvent<Type extends EventType> {
   readonly type: Type;
   /** The id of the aggregate that changed. */
   readonly subject: string;
-  /** The aggregate's version after the change, from 1. */
+  /** The aggregate's version after the change, from 1. Listeners compare it among events of one source and subject. */
   readonly sequence: number;
   readonly data: EventPayloads[Type];
   readonly requestId: string;

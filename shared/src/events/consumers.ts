@@ -1,5 +1,5 @@
-// Who takes which events: one durable queue per line. Every process declares all of them, so that an event published
-// before its consumer ever ran waits in a queue and is not lost.
+// Who takes which events: one durable queue per line. Every process declares all of them, or with `declare=own` its own while the
+// broker's definitions hold the rest: an event published before its consumer ever ran waits in a queue and is not lost.
 import type { EventType } from './definitions.ts';
 import type { Handler } from './event.ts';
 

@@ -13,7 +13,10 @@ export interface ShopEvent<Type extends EventType = EventType> {
   readonly source: string;
   /** The id of the aggregate that changed. */
   readonly subject: string;
-  /** The aggregate's version after the change: events of one subject may arrive in another order. */
+  /**
+   * The aggregate's version after the change: events may arrive in another order. Comparable among events of one source and subject;
+   * `stock.released.v1` and `notification.sent.v1` tell of no version of theirs, and stand each for itself.
+   */
   readonly sequence: number;
   readonly time: string;
   /** The request that caused it, from the gateway to the e-mail. */
