@@ -9,23 +9,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { launchShop, runningShop, runShop, type StartedShop, stillListening } from '../cli/test/started-shop.ts';
 import { loadContract } from '../shared/src/http/index.ts';
 import { createClient, eventually, serviceFolder, type TestClient } from '../shared/src/testing/index.ts';
+import { gatewayFields } from './gateway-fields.ts';
 
 const longEnough = 90_000;
 const soon = 2_000;
 const contracts = (['accounts', 'orders', 'catalogue'] as const).map((name) =>
   loadContract(join(serviceFolder(name), 'openapi.yaml')),
 );
-
-/** What the gateway adds to the services' answers. */
-const added = [
-  'content-security-policy',
-  'cross-origin-resource-policy',
-  'ratelimit',
-  'ratelimit-policy',
-  'referrer-policy',
-  'x-content-type-options',
-  'x-frame-options',
-];
 
 let folder: string;
 let shop: StartedShop;
@@ -36,7 +26,7 @@ beforeAll(async () => {
   await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
   shop = await launchShop({ dataDir: join(folder, 'data'), command: ['npm', 'start'] });
   await shop.ready;
-  client = createClient(shop.gateway, contracts, added);
+  client = createClient(shop.gateway, contracts, gatewayFields);
 }, longEnough);
 
 afterAll(async () => {

@@ -9,6 +9,8 @@ export interface RawAnswer {
 }
 
 export interface RawExchange {
+  /** All that came back, one character a byte. */
+  readonly text: string;
   readonly answers: readonly RawAnswer[];
   /** Whether the other side ended the connection. */
   readonly closed: boolean;
@@ -31,7 +33,10 @@ export function sendRaw(port: number, text: string, silence = 1_000): Promise<Ra
     socket.on('error', () => {
       closed = true;
     });
-    socket.on('close', () => resolve({ answers: readAnswers(Buffer.concat(chunks).toString('latin1')), closed }));
+    socket.on('close', () => {
+      const received = Buffer.concat(chunks).toString('latin1');
+      resolve({ text: received, answers: readAnswers(received), closed });
+    });
     socket.write(text, 'latin1');
   });
 }

@@ -1,171 +1,219 @@
-// Who may do what: every public operation of every contract, as every kind of caller, on one's own, somebody else's and no resource.
+// The access matrix: every cell of the rules through the gateway, and past it, because services judge a token again.
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ContractOperation, loadContract } from '@shop/shared/http';
+import { createServiceTokens } from '@shop/shared/auth';
+import { loadContract } from '@shop/shared/http';
+import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/protocol';
 import { newId } from '@shop/shared/runtime';
-import { type ServiceName, serviceFolder, startServices, type TestServices } from '@shop/shared/testing';
+import {
+  type CallOptions,
+  createClient,
+  type ServiceName,
+  startServices,
+  type TestClient,
+  type TestService,
+  type TestServices,
+} from '@shop/shared/testing';
+import { sendRaw } from '../../gateway/test/raw.ts';
+import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
+import { gatewayFields } from '../gateway-fields.ts';
+import {
+  type Caller,
+  callers,
+  expectedStatus,
+  product,
+  type Resource,
+  type Rule,
+  refusal,
+  rules,
+  scopesOf,
+  someone,
+  type Target,
+  targets,
+} from './rules.ts';
 
-const owners: readonly ServiceName[] = ['accounts', 'orders', 'catalogue'];
-const contracts = new Map(owners.map((name) => [name, loadContract(`${serviceFolder(name)}/openapi.yaml`)]));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const services: readonly ServiceName[] = ['accounts', 'orders', 'catalogue'];
+const secret = 'between-services-between-services';
 
-const callers = ['nobody', 'expired', 'forged', 'owner', 'other', 'reader', 'fulfiller', 'editor'] as const;
-type Caller = (typeof callers)[number];
-const targets = ['own', 'foreign', 'absent'] as const;
-type Target = (typeof targets)[number];
-
-/** What a path parameter names, or undefined where there is none. */
-type Resource = 'account' | 'order' | 'product' | undefined;
-
-interface Rule {
-  readonly resource: Resource;
-  readonly body?: () => unknown;
-  /** What a caller with a good token gets; a missing, expired or forged one is 401 wherever a token is needed. */
-  readonly expected: (caller: Caller, target: Target) => number;
-  readonly public?: true;
+interface Known extends OperationOutline {
+  /** Undefined for what the gateway answers itself. */
+  readonly service: ServiceName | undefined;
 }
 
-const isOwner = (caller: Caller) => caller === 'owner';
-const account = (caller: Caller, target: Target) => (isOwner(caller) && target === 'own' ? 200 : 403);
-const ownOrder = (caller: Caller, target: Target) => (isOwner(caller) && target === 'own' ? 200 : 404);
-const readOrder = (caller: Caller, target: Target) =>
-  target !== 'absent' && caller === 'reader' ? 200 : ownOrder(caller, target);
-/** The scope, and then whether the order is in a state for it: these orders have been cancelled before. */
-const fulfil = (caller: Caller, target: Target) => (caller !== 'fulfiller' ? 403 : target === 'absent' ? 404 : 409);
-const someone = { name: 'Someone', email: 'someone@example.com', password: 'a quiet green door' };
-const product = { name: 'A', brand: 'B', category: 'C', price: 1, status: 'active' };
+const operations: readonly Known[] = globSync('{services,gateway}/*/openapi.yaml', { cwd: root }).flatMap((file) => {
+  const service = /^services\/([^/]+)/.exec(file)?.[1] as ServiceName | undefined;
+  return outlineOperations(readDocument(join(root, file))).map((outline) => ({ ...outline, service }));
+});
+const internal = operations.filter((operation) => operation.internal);
+const offered = operations.filter((operation) => !operation.internal);
 
-const rules: Record<string, Rule> = {
-  registerAccount: {
-    resource: undefined,
-    public: true,
-    body: () => ({ ...someone, email: `${newId()}@example.com` }),
-    expected: () => 201,
-  },
-  getAccount: { resource: 'account', expected: account },
-  updateAccount: { resource: 'account', body: () => ({ phone_number: '+49 30 1234' }), expected: account },
-  issueToken: {
-    resource: undefined,
-    public: true,
-    body: () => ({ email: 'none@example.com', password: 'wrong password' }),
-    expected: () => 401,
-  },
-  revokeToken: { resource: undefined, public: true, body: () => ({ refresh_token: 'none' }), expected: () => 204 },
-  getKeySet: { resource: undefined, public: true, expected: () => 200 },
-  createOrder: {
-    resource: undefined,
-    body: () => ({ items: [{ productId: newId(), quantity: 1 }] }),
-    expected: () => 422,
-  },
-  listOrders: { resource: undefined, expected: () => 200 },
-  getOrder: { resource: 'order', expected: readOrder },
-  getOrderHistory: { resource: 'order', expected: readOrder },
-  cancelOrder: { resource: 'order', expected: ownOrder },
-  processOrder: { resource: 'order', expected: fulfil },
-  shipOrder: { resource: 'order', expected: fulfil },
-  deliverOrder: { resource: 'order', expected: fulfil },
-  listProducts: { resource: undefined, public: true, expected: () => 200 },
-  searchProducts: { resource: undefined, public: true, body: () => ({}), expected: () => 200 },
-  getProduct: { resource: 'product', public: true, expected: (_caller, target) => (target === 'absent' ? 404 : 200) },
-  createProduct: { resource: undefined, body: () => product, expected: (caller) => (caller === 'editor' ? 201 : 403) },
-  updateProduct: {
-    resource: 'product',
-    body: () => ({ name: 'A2' }),
-    expected: (caller, target) => (caller !== 'editor' ? 403 : target === 'absent' ? 404 : 200),
-  },
-};
+const ways = ['through the gateway', 'past the gateway'] as const;
+type Way = (typeof ways)[number];
+
+interface Cell {
+  readonly id: string;
+  readonly way: Way;
+  readonly operation: Known;
+  readonly rule: Rule;
+  readonly caller: Caller;
+}
+
+/** Every operation as every caller, by every way there is. */
+const cells: readonly Cell[] = offered.flatMap((operation) => {
+  const { operationId: id, service } = operation;
+  const rule = rules[id];
+  if (rule === undefined) return [];
+  return ways
+    .filter((way) => way === 'through the gateway' || service !== undefined)
+    .flatMap((way) => callers.map((caller) => ({ id, way, operation, rule, caller })));
+});
 
 let shop: TestServices;
-const tokens = new Map<Caller, string | undefined>();
-const ids: Record<'account' | 'order' | 'product', Record<Target, string>> = {
+let gateway: TestGateway;
+let client: TestClient;
+const tokens = new Map<Caller, string>();
+const ids: Record<Resource, Record<Target, string>> = {
   account: { own: '', foreign: '', absent: newId() },
   order: { own: '', foreign: '', absent: newId() },
   product: { own: '', foreign: '', absent: newId() },
 };
 
 beforeAll(async () => {
-  shop = await startServices(['accounts', 'orders', 'catalogue']);
-  const { issuer } = shop;
-  const accounts = shop.service('accounts').client;
+  shop = await startServices(services, { environment: { INTERNAL_SECRET: secret } });
+  const { issuer, service } = shop;
+  gateway = await startGateway({
+    GATEWAY_CONFIG_DIR: join(root, 'gateway/config'),
+    JWKS_URL: issuer.jwksUrl,
+    ...Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_URL`, service(name).url])),
+  });
+  const contracts = services.map((name) => loadContract(join(root, 'services', name, 'openapi.yaml')));
+  client = createClient(gateway.url, contracts, gatewayFields);
+
   for (const target of ['own', 'foreign'] as const) {
-    const created = await accounts.post('/v1/accounts', { body: { ...someone, email: `${target}@example.com` } });
-    ids.account[target] = created.body.id;
+    const body = { ...someone, email: `${target}@example.com` };
+    ids.account[target] = (await client.post('/v1/accounts', { body })).body.id;
   }
   const owner = { accountId: ids.account.own };
-  tokens.set('nobody', undefined);
   tokens.set('expired', await issuer.sign({ ...owner, expiresIn: -60 }));
   tokens.set('forged', await issuer.forge(owner));
   tokens.set('owner', await issuer.sign(owner));
-  tokens.set('other', await issuer.sign());
-  tokens.set('reader', await issuer.sign({ scopes: ['orders:read-all'] }));
-  tokens.set('fulfiller', await issuer.sign({ scopes: ['orders:fulfil'] }));
-  tokens.set('editor', await issuer.sign({ scopes: ['catalogue:write'] }));
+  for (const caller of ['other', 'reader', 'fulfiller', 'editor'] as const)
+    tokens.set(caller, await issuer.sign({ scopes: scopesOf(caller) }));
 
-  const editor = tokens.get('editor') ?? '';
-  const made = await shop
-    .service('catalogue')
-    .client.post('/v1/products', { token: editor, body: { ...product, stock: 100 } });
-  ids.product = { own: made.body.id, foreign: made.body.id, absent: newId() };
+  const stocked = { token: tokens.get('editor') ?? '', body: { ...product, stock: 100 } };
+  const { id: productId } = (await client.post('/v1/products', stocked)).body;
+  ids.product = { own: productId, foreign: productId, absent: newId() };
   for (const target of ['own', 'foreign'] as const) {
     const token = await issuer.sign({ accountId: ids.account[target] });
-    const orders = shop.service('orders').client;
-    const order = await orders.post('/v1/orders', {
-      token,
-      body: { items: [{ productId: made.body.id, quantity: 1 }] },
-    });
-    ids.order[target] = order.body.id;
-    await orders.post(`/v1/orders/${order.body.id}/cancel`, { token });
+    const body = { items: [{ productId, quantity: 1 }] };
+    ids.order[target] = (await client.post('/v1/orders', { token, body })).body.id;
+    await client.post(`/v1/orders/${ids.order[target]}/cancel`, { token });
   }
 });
-afterAll(() => shop?.stop());
+afterAll(async () => {
+  await gateway?.stop();
+  await shop?.stop();
+});
 
-const operations = [...contracts].flatMap(([service, contract]) =>
-  contract.operations.filter(({ internal }) => !internal).map((operation) => ({ service, operation })),
-);
+it('has a rule for every operation of every contract but the internal ones, and for no other', () => {
+  expect(Object.keys(rules).sort()).toEqual(offered.map(({ operationId }) => operationId).sort());
+});
 
-async function call(service: ServiceName, operation: ContractOperation, rule: Rule, caller: Caller, target: Target) {
-  const id = rule.resource === undefined ? '' : ids[rule.resource][target];
-  const path = operation.path.replace(/\{\w+\}/, id);
+function serviceBehind({ operationId, service }: Known): TestService {
+  if (service === undefined) throw new Error(`there is no service behind ${operationId}`);
+  return shop.service(service);
+}
+
+function pathOf({ path }: Known, { resource }: Rule, target: Target): string {
+  return path.replace(/\{\w+\}/, resource === undefined ? '' : ids[resource][target]);
+}
+
+async function call({ way, operation, rule, caller }: Cell, target: Target) {
+  const method = operation.method.toUpperCase();
+  const path = pathOf(operation, rule, target);
   const token = tokens.get(caller);
-  return shop.service(service).client.call(operation.method.toUpperCase(), path, {
+  if (rule.streams === true) {
+    const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
+    const answer = await fetch(new URL(path, gateway.url), { method, ...(headers && { headers }) });
+    await answer.body?.cancel();
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), text: '' };
+  }
+  const toward = way === 'through the gateway' ? client : serviceBehind(operation).client;
+  return toward.call(method, path, {
     ...(token === undefined ? {} : { token }),
     ...(rule.body === undefined ? {} : { body: rule.body() }),
-    headers: { 'X-Request-Id': 'the-same-for-all' },
   });
 }
 
-it('has a rule for every public operation and for no other', () => {
-  expect(Object.keys(rules).sort()).toEqual(operations.map(({ operation }) => operation.operationId).sort());
+describe.each(cells)('$id $way as $caller', (cell) => {
+  const { way, rule, caller } = cell;
+  it.each(rule.resource === undefined ? (['own'] as const) : targets)('on %s', async (target) => {
+    const { status, headers, text } = await call(cell, target);
+    const refused = refusal(rule, caller);
+    expect([status, text.slice(0, 300)]).toEqual([expectedStatus(rule, caller, target), expect.any(String)]);
+    if (refused !== undefined) expect(headers['www-authenticate']).toMatch(/^Bearer /);
+    // The gateway counts whom it has let past: what it refuses by itself is uncounted, and no service has heard of it.
+    if (way === 'through the gateway') expect(headers.ratelimit === undefined).toBe(refused !== undefined);
+  });
 });
 
-describe.each(operations.map(({ service, operation }) => [operation.operationId, service, operation] as const))(
-  '%s',
-  (id, service, operation) => {
-    const rule = rules[id];
-    if (rule === undefined) throw new Error(`no rule for ${id}`);
-    const places = rule.resource === undefined ? (['own'] as const) : targets;
-    it.each(callers.flatMap((caller) => places.map((target) => [caller, target] as const)))(
-      'as %s on %s',
-      async (caller, target) => {
-        const bad = caller === 'nobody' || caller === 'expired' || caller === 'forged';
-        const expected = bad && rule.public !== true ? 401 : rule.expected(caller, target);
-        const answer = await call(service, operation, rule, caller, target);
-        expect([answer.status, answer.text.slice(0, 300)]).toEqual([expected, expect.any(String)]);
-        if (expected === 401 && bad) expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
-      },
-    );
-  },
-);
+/** All bytes of an answer, but for what tells requests apart. */
+async function bytesOf({ way, operation, rule, caller }: Cell, target: Target): Promise<string> {
+  const { host, port } = new URL(way === 'through the gateway' ? gateway.url : serviceBehind(operation).url);
+  const token = tokens.get(caller);
+  const body = rule.body === undefined ? '' : JSON.stringify(rule.body());
+  const lines = [
+    `${operation.method.toUpperCase()} ${pathOf(operation, rule, target)} HTTP/1.1`,
+    `Host: ${host}`,
+    'Connection: close',
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+    ...(body === '' ? [] : ['Content-Type: application/merge-patch+json', `Content-Length: ${body.length}`]),
+  ];
+  const { text } = await sendRaw(Number(port), `${lines.join('\r\n')}\r\n\r\n${body}`, 10_000);
+  const [, id = ''] = /^X-Request-Id: (\S+)/im.exec(text) ?? [];
+  expect(id).not.toBe('');
+  return text.replaceAll(id, '').replace(/^(Date|traceparent|RateLimit): .*/gim, '$1:');
+}
 
-it.each(['getOrder', 'getOrderHistory', 'cancelOrder', 'getAccount', 'updateAccount'])(
-  '%s answers alike for what is of somebody else and what does not exist',
-  async (id) => {
-    const found = operations.find(({ operation }) => operation.operationId === id);
-    const rule = rules[id];
-    if (found === undefined || rule === undefined) throw new Error(`no operation ${id}`);
-    const [foreign, absent] = await Promise.all(
-      (['foreign', 'absent'] as const).map((target) => call(found.service, found.operation, rule, 'owner', target)),
-    );
-    const { date: _, ...foreignHeaders } = foreign?.headers ?? {};
-    const { date: __, ...absentHeaders } = absent?.headers ?? {};
-    expect([foreign?.status, foreignHeaders, foreign?.text]).toEqual([absent?.status, absentHeaders, absent?.text]);
-  },
-);
+const hidden = cells.filter(({ rule, caller }) => {
+  const foreign = expectedStatus(rule, caller, 'foreign');
+  return rule.resource !== undefined && foreign >= 400 && foreign === expectedStatus(rule, caller, 'absent');
+});
+
+it.each(hidden)('$id $way answers $caller alike for what is of somebody else and what does not exist', async (cell) => {
+  const [foreign, absent] = await Promise.all([bytesOf(cell, 'foreign'), bytesOf(cell, 'absent')]);
+  expect(foreign).toMatch(new RegExp(`^HTTP/1.1 ${expectedStatus(cell.rule, cell.caller, 'absent')} `));
+  expect(foreign).toBe(absent);
+});
+
+describe.each(internal)('$operationId, which is internal, is not there', (operation) => {
+  const method = operation.method.toUpperCase();
+  const path = () => operation.path.replace(/\{\w+\}/, ids.order.own);
+  const nothing = [404, 'not-found', undefined];
+  const ask = async (options: CallOptions): Promise<unknown[]> => {
+    const { status, body, headers } = await gateway.client.call(method, path(), options);
+    return [status, body.code, headers.ratelimit];
+  };
+
+  it.each(callers)('for %s', async (caller) => {
+    const token = tokens.get(caller);
+    expect(await ask(token === undefined ? {} : { token })).toEqual(nothing);
+  });
+
+  it('for a service with a token that the service behind takes', async () => {
+    const { service = '', security } = operation;
+    const Authorization = createServiceTokens({ secret, name: 'test' }).sign(service, {
+      method,
+      path: path(),
+      body: '',
+    });
+    const allowed: CallOptions =
+      security.access === 'service' ? { headers: { Authorization } } : { token: tokens.get('reader') ?? '' };
+    const past = await serviceBehind(operation).client.call(method, path(), allowed);
+    expect([401, 403]).not.toContain(past.status);
+    expect(await ask(allowed)).toEqual(nothing);
+  });
+});
