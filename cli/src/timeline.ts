@@ -1,4 +1,5 @@
-// All that the four schemas know of one order, by time. Each is read as its own role, which can reach nothing else.
+// What the schemas of orders, catalogue and notifications know of one order, by time. Each is read as its own role, which can reach
+// nothing else. Works on a stopped shop; the gateway's board asks the running orders and catalogue instead.
 import pg from 'pg';
 import type { DatabaseUrls } from './database.ts';
 import type { ServiceName } from './services.ts';

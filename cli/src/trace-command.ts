@@ -1,4 +1,4 @@
-// `trace`: what became of one order, step by step, through all services.
+// `trace`: what became of one order, step by step: its states, its stock, its e-mails, and the events between them.
 import { StartError } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { withShop } from './attach.ts';
@@ -8,7 +8,9 @@ import { table } from './table.ts';
 import { readTimeline, type Step, type Timeline } from './timeline.ts';
 
 export function traceCommand(): Command {
-  return withJson(new Command('trace').description('show what happened to an order, in all services, by time'))
+  return withJson(
+    new Command('trace').description('show what happened to an order, its stock and its e-mails, by time'),
+  )
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
       const timeline = await withShop(({ databases }) => readTimeline(databases, id));
