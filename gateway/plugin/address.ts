@@ -9,6 +9,8 @@ export interface AddressOptions {
   /** From the end of the request until its answer begins, and between two pieces of the answer's body. */
   readonly headersTimeout: number;
   readonly bodyTimeout: number;
+  /** A service that was given less than this for a request is not to blame for having been late. */
+  readonly fairTime: number;
 }
 
 const failuresToEject = 5;

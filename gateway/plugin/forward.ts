@@ -4,11 +4,16 @@ import { type Span, traceparentOf } from '@shop/shared/telemetry';
 import type { Address } from './address.ts';
 import { bodyOf } from './collect-body.ts';
 import { actionSchema, type Body, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
+import type { GuardOptions } from './guard.ts';
 import { measureAttempt } from './measure.ts';
 import { RelayFailure, relay } from './relay.ts';
 import type { Service, ServiceDirectory } from './service.ts';
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
+// A request with less than this left is not worth a question. Less than the shortest deadline that can be configured.
+const leastTime = 50;
+// So much of its own a service has had that was late, before it is held against it; or half of a deadline that is shorter.
+const fairTime = 1_000;
 
 const milliseconds = { type: 'integer', minimum: 1, maximum: 600_000 };
 
@@ -33,8 +38,8 @@ interface ForwardAction {
   readonly bodyTimeout: number;
 }
 
-/** @param maximumBody bytes of a request body */
-export function forward(services: ServiceDirectory, maximumBody: number): Policy {
+/** @param guard the bound of a request's body, and its deadline */
+export function forward(services: ServiceDirectory, { maximumBody, deadline }: GuardOptions): Policy {
   return {
     name: 'forward',
     schema,
@@ -43,7 +48,8 @@ export function forward(services: ServiceDirectory, maximumBody: number): Policy
       const addresses = endpoint?.urls ?? endpoint?.url?.split(',') ?? [];
       const origins = addresses.map((address) => new URL(address).origin);
       if (origins.length === 0) throw new Error(`the service endpoint ${serviceEndpoint} has no address`);
-      const options = { connections, connectTimeout, headersTimeout, bodyTimeout };
+      const fair = Math.min(fairTime, headersTimeout, deadline / 2);
+      const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair };
       const service = services.open(serviceEndpoint, origins, options);
       return (request, response, next) => {
         send(request, response, service, maximumBody).catch(next);
@@ -60,8 +66,12 @@ async function send(
 ): Promise<void> {
   // Should the pipeline ever lack its checks, nothing gets through.
   if (!request.identified) throw new Error('forward was reached without authenticate');
-  service.requireClosed();
   const body = await bodyOf(request, response, maximumBody);
+  // Not before: the one request that an open breaker lets through must not be somebody's who is slow to send it.
+  service.requireClosed();
+  // 408 and not 504: the time went by while the request came in, no service was asked, and nothing was done.
+  if (timeLeft(request) < leastTime)
+    throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
   const first = service.choose();
   try {
     await attempt(request, response, service, first, body);
@@ -91,7 +101,7 @@ async function attempt(
     if (failure instanceof RelayFailure) {
       measured.end(undefined, failure);
       // A client that is slow with its body, or leaves in the middle of it, says nothing about the service.
-      if (request.complete) {
+      if (failure.counts && request.complete) {
         address.failed();
         service.breaker.failed(performance.now());
       }
@@ -101,12 +111,17 @@ async function attempt(
 }
 
 function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | undefined): string[] {
-  const left = Math.max(1, Math.floor(request.deadline - performance.now()));
+  const left = Math.max(1, Math.floor(timeLeft(request)));
   const headers = [...request.forwardable, 'request-timeout-ms', String(left)];
   if (span !== undefined) headers[request.traceparentAt] = traceparentOf(span);
   const length = request.headers['content-length'];
   if (body !== undefined && !Buffer.isBuffer(body) && length !== undefined) headers.push('content-length', length);
   return headers;
+}
+
+/** Milliseconds until the deadline of the request. */
+function timeLeft({ deadline }: GatewayRequest): number {
+  return deadline - performance.now();
 }
 
 /** Once more, when the service cannot have seen it, or seeing it twice is harmless; never when it was late. */

@@ -32,15 +32,19 @@ const keptFields = new Set([
 // So much of an answer is held for a client that does not read: a service's connection is worth more than the memory.
 const heldForClient = 256 * 1024;
 
-/** Why an attempt brought no answer, and whether the service can have seen the request. */
+/** Why an attempt brought no answer. */
 export class RelayFailure extends Error {
+  /** Whether the service can have seen the request. */
   readonly sent: boolean;
   readonly late: boolean;
+  /** Whether it is a mark against the service: not when it was late and had been given too little time. */
+  readonly counts: boolean;
 
-  constructor(cause: unknown, sent: boolean, late: boolean) {
+  constructor(cause: unknown, { sent, late, counts }: { sent: boolean; late: boolean; counts: boolean }) {
     super('the service gave no answer', { cause });
     this.sent = sent;
     this.late = late;
+    this.counts = counts;
   }
 }
 
@@ -71,6 +75,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #resolve: (answered: boolean) => void;
   readonly #reject: (failure: unknown) => void;
   readonly #times: AddressOptions;
+  /** Milliseconds that the service is given for this request alone. */
+  #given: number;
   #timer: NodeJS.Timeout;
   readonly #onClose = () => this.#giveUp(new Error('the client is gone'));
   #controller: Dispatcher.DispatchController | undefined;
@@ -90,7 +96,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#times = times;
-    this.#timer = setTimeout(() => this.#expire(), Math.max(1, this.#left()));
+    this.#given = this.#left();
+    this.#timer = setTimeout(() => this.#expire(), Math.max(1, this.#given));
     response.once('close', this.#onClose);
   }
 
@@ -101,8 +108,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   /** The service's own time begins here: not while the request waits for a connection, nor while its body streams. */
   onRequestSent(): void {
+    if (this.#settled || this.#response.headersSent) return;
     const { headersTimeout } = this.#times;
-    if (this.#settled || this.#response.headersSent || headersTimeout >= this.#left()) return;
+    this.#given = Math.min(headersTimeout, this.#left());
+    if (this.#given < headersTimeout) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#expire(), headersTimeout);
   }
@@ -111,7 +120,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#settled) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#stall(), this.#times.bodyTimeout);
-    this.#response.writeHead(status, answerHeaders(this.#request, fields));
+    this.#response.writeHead(status, answerHeaders(this.#request, status, fields));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -144,7 +153,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     } else if (error instanceof Problem) {
       this.#reject(error);
     } else {
-      this.#reject(new RelayFailure(error, this.#controller !== undefined, this.#overdue));
+      const late = this.#overdue;
+      const counts = !late || this.#given >= this.#times.fairTime;
+      this.#reject(new RelayFailure(error, { sent: this.#controller !== undefined, late, counts }));
     }
   }
 
@@ -183,18 +194,23 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
 type Fields = Readonly<Record<string, string | string[] | undefined>>;
 
-function answerHeaders(request: GatewayRequest, fields: Fields): string[] {
+function answerHeaders(request: GatewayRequest, status: number, fields: Fields): string[] {
   const headers = commonHeaders(request);
-  const named = typeof fields.connection === 'string' ? fields.connection.toLowerCase() : '';
+  const named = namedBy(fields.connection);
   for (const name in fields) {
     const value = fields[name];
-    if (value === undefined || keptFields.has(name) || (named !== '' && isNamed(named, name))) continue;
+    if (value === undefined || keptFields.has(name) || named?.includes(name)) continue;
+    // RFC 9110 section 8.6: an answer that has no content has no length of it.
+    if (status === 204 && name === 'content-length') continue;
     if (typeof value === 'string') headers.push(name, value);
     else for (const one of value) headers.push(name, one);
   }
   return headers;
 }
 
-function isNamed(connection: string, name: string): boolean {
-  return connection.split(',').some((option) => option.trim() === name);
+/** The fields that `Connection` names, on one line or on several. Nearly always it says no more than `keep-alive`. */
+function namedBy(connection: string | string[] | undefined): string[] | undefined {
+  if (connection === undefined || connection === 'keep-alive') return undefined;
+  const options = String(connection).toLowerCase().split(',');
+  return options.map((option) => option.trim());
 }

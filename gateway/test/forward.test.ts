@@ -56,4 +56,26 @@ describe('forwarding', () => {
     expect(answer.headers).not.toHaveProperty('server');
     expect(answer.headers).not.toHaveProperty('x-powered-by');
   });
+
+  const raw = (answer: string) => {
+    gateway.service.answer = (request) => void request.socket.write(answer.replaceAll('\n', '\r\n'));
+    return gateway.client.get('/v1/products/1');
+  };
+
+  it('keeps back what the answer names in any of its Connection lines', async () => {
+    const { status, headers } = await raw(
+      'HTTP/1.1 200 OK\nConnection: X-Inside\nConnection: keep-alive, x-within\nX-Inside: a\nX-Within: b\nX-Open: c\nContent-Length: 0\n\n',
+    );
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'x-open': 'c' });
+    expect(headers).not.toHaveProperty('x-inside');
+    expect(headers).not.toHaveProperty('x-within');
+  });
+
+  it('gives no length of what has no content', async () => {
+    const { status, headers } = await raw('HTTP/1.1 204 No Content\nContent-Length: 5\nX-Open: c\n\n');
+    expect(status).toBe(204);
+    expect(headers).toMatchObject({ 'x-open': 'c' });
+    expect(headers).not.toHaveProperty('content-length');
+  });
 });
