@@ -1,12 +1,13 @@
 // Starts accounts.
 import { fileURLToPath } from 'node:url';
+import { startPruning } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
 import { readAccountsConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { operations } from './operations.ts';
 import { createPasswords } from './password.ts';
-import { startPruning } from './prune.ts';
+import { expiredAccountRows } from './prune.ts';
 import { createSeal } from './seal.ts';
 import { followSigningKeys, prepareSigningKeys } from './signing-key.ts';
 import { createTurns } from './turns.ts';
@@ -17,7 +18,7 @@ await startService({
   readConfig: readAccountsConfig,
   async build({ config, database, log, onStop }) {
     defineAccount(database.sequelize);
-    onStop('pruning accounts', startPruning(database, config.refreshTokenDays, log));
+    onStop('pruning accounts', startPruning(database.pool, expiredAccountRows(config.refreshTokenDays), log));
     const seal = createSeal(config.keyEncryptionSecret);
     await prepareSigningKeys(database, seal);
     const context: Context = {

@@ -1,9 +1,9 @@
 // What is deleted when it has had its time, and what stays.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { connectDatabase, type Database } from '@shop/shared/database';
-import { pruneIdempotencyKeys } from '@shop/shared/http';
+import { connectDatabase, type Database, prune } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
-import { prune } from '../src/prune.ts';
+import { eventually } from '@shop/shared/testing';
+import { expiredAccountRows } from '../src/prune.ts';
 import {
   auditOf,
   type Holder,
@@ -30,6 +30,10 @@ afterAll(async () => {
   await accounts.services.stop();
 });
 
+const pruneAll = async () => {
+  for (const expiry of expiredAccountRows(30)) await prune(database.pool, expiry);
+};
+
 const count = async (table: string) =>
   (await accounts.database.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
 
@@ -38,7 +42,7 @@ it('deletes families whose newest token has expired, with their tokens', async (
   await accounts.database.query(
     "UPDATE refresh_families SET expires_at = now() - interval '1 second' WHERE id = (SELECT min(id::text)::uuid FROM refresh_families)",
   );
-  await prune(database, 30);
+  await pruneAll();
   expect(await count('refresh_families')).toBe(1);
   expect(await count('refresh_tokens')).toBe(1);
   expect((await refresh(accounts, expired)).status).toBe(401);
@@ -48,10 +52,10 @@ it('deletes families whose newest token has expired, with their tokens', async (
 it('forgets used tokens of a living family only when they are as old as a token may be', async () => {
   const before = await count('refresh_tokens WHERE used_at IS NOT NULL');
   expect(before).toBeGreaterThan(0);
-  await prune(database, 30);
+  await pruneAll();
   expect(await count('refresh_tokens WHERE used_at IS NOT NULL')).toBe(before);
   await accounts.database.query("UPDATE refresh_tokens SET used_at = used_at - interval '31 days'");
-  await prune(database, 30);
+  await pruneAll();
   expect(await count('refresh_tokens WHERE used_at IS NOT NULL')).toBe(0);
   expect(await count('refresh_tokens')).toBe(1);
 });
@@ -59,20 +63,27 @@ it('forgets used tokens of a living family only when they are as old as a token 
 it('keeps the audit log for a year', async () => {
   const before = await auditOf(accounts, holder.id);
   await accounts.database.query("UPDATE audit_log SET created_at = now() - interval '360 days'");
-  await prune(database, 30);
+  await pruneAll();
   expect(await auditOf(accounts, holder.id)).toEqual(before);
   await accounts.database.query("UPDATE audit_log SET created_at = now() - interval '367 days'");
-  await prune(database, 30);
+  await pruneAll();
   expect(await auditOf(accounts, holder.id)).toEqual([]);
 });
 
-it('forgets idempotency keys after a day', async () => {
-  await accounts.database.query(
-    `INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, created_at)
-     VALUES ('anonymous', 'registerAccount', 'old', 'x', 201, '{}', now() - interval '25 hours'),
-            ('anonymous', 'registerAccount', 'new', 'x', 201, '{}', now())`,
-  );
-  await pruneIdempotencyKeys(database);
-  const { rows } = await accounts.database.query('SELECT key FROM idempotency_keys');
-  expect(rows).toEqual([{ key: 'new' }]);
+it('prunes as soon as the service starts, what is its own and what every service has', async () => {
+  const service = accounts.services.service('accounts');
+  await service.kill();
+  await accounts.database.query(`
+    INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, created_at)
+    SELECT 'anonymous', 'registerAccount', 'key ' || age, 'x', 201, '{}', now() - age * interval '1 hour'
+    FROM unnest(ARRAY[23, 25]) AS age;
+    INSERT INTO inbox (consumer, event_id, type, subject, request_id, attempt, taken_at)
+    VALUES ('c', gen_random_uuid(), 't', 's', 'r', 1, now() - interval '31 days');
+    INSERT INTO audit_log (id, action, created_at) VALUES (gen_random_uuid(), 'old', now() - interval '367 days')`);
+  await service.restart();
+  await eventually(async () => {
+    expect((await accounts.database.query('SELECT key FROM idempotency_keys')).rows).toEqual([{ key: 'key 23' }]);
+    expect(await count('inbox')).toBe(0);
+    expect(await count("audit_log WHERE action = 'old'")).toBe(0);
+  });
 });

@@ -4,6 +4,7 @@ export { connectDatabase, type Database, type DatabaseOptions } from './connect.
 export { keepCurrency } from './keep-currency.ts';
 export { knownMigrations, type MigrateOptions, migrate, pendingMigrations } from './migrate.ts';
 export { type Provisioning, provisionDatabase, type SchemaName, schemas } from './provision.ts';
+export { type Expiry, prune, startPruning } from './prune.ts';
 export { openRecentReads, type RecentReads, type RecentReadsOptions } from './recent-reads.ts';
 export { type SqlValue, sql } from './sql.ts';
 export type { Queryable } from './staleness.ts';

@@ -6,7 +6,6 @@ import { isDatabaseAway } from '../database/index.ts';
 import { type Log, type Pause, startPause } from '../runtime/index.ts';
 import { type StoredEvent, toCloudEvent } from './event.ts';
 import { beginMeasuring, measureBatch } from './measure-batch.ts';
-import { pruneEvents, type Retention } from './prune.ts';
 import { BrokerAwayError, type Outcome, type Transport } from './transport.ts';
 
 export interface RelayOptions {
@@ -45,9 +44,6 @@ const putOff = `
       problem = 'no queue takes it'
   WHERE id = ANY ($1::uuid[])`;
 
-const pruneEvery = 60_000;
-/** Published rows stay three days, rows of the inbox thirty. */
-const retention: Retention = { publishedHours: 72, takenHours: 720 };
 /** Pause after a batch, so that what is committed meanwhile goes together; the first event after a quiet time does not wait. */
 const gather = 25;
 const longestPause = 2_000;
@@ -67,7 +63,6 @@ export function startRelay(options: RelayOptions): Relay {
   let woken = false;
   let resting: Pause | undefined;
   let client: pg.Client | undefined;
-  let prunedAt = performance.now();
 
   const connected = async (): Promise<pg.Client> => {
     if (client !== undefined) return client;
@@ -160,10 +155,6 @@ export function startRelay(options: RelayOptions): Relay {
         if (stuck) throw new BrokerAwayError('the broker did not confirm every event');
         if (failures > 0) log.info('events are published again');
         failures = 0;
-        if (performance.now() - prunedAt > pruneEvery) {
-          prunedAt = performance.now();
-          await pruneEvents(to, retention);
-        }
         if (claimed > 0 && claimed < batchSize) await sleep(gather);
         if (claimed < batchSize) await pause(pollInterval);
       } catch (error) {

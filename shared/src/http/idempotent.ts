@@ -1,8 +1,7 @@
 // Idempotency keys: the key, the effect and the answer commit together, so a repeated request has no second effect.
 import { createHmac } from 'node:crypto';
 import type { Transaction } from 'sequelize';
-import { type Database, sql } from '../database/index.ts';
-import type { Log } from '../runtime/index.ts';
+import { type Database, type Expiry, sql } from '../database/index.ts';
 import type { OperationRequest, Reply } from './operation.ts';
 import { Problem, problemDocument, problemMediaType } from './problem.ts';
 
@@ -142,17 +141,5 @@ async function keep(tx: Transaction, scope: readonly string[], fingerprint: stri
   );
 }
 
-const pruneEvery = 3_600_000;
-
-/** Forgets keys whose 24 hours are over, every hour. The returned function stops it. */
-export function startPruningKeys(database: Database, log: Log): () => void {
-  const timer = setInterval(() => {
-    pruneIdempotencyKeys(database).catch((error: unknown) => log.warn({ err: error }, 'old idempotency keys stay'));
-  }, pruneEvery);
-  return () => clearInterval(timer);
-}
-
-/** Forgets the keys whose 24 hours are over. */
-export async function pruneIdempotencyKeys(database: Database): Promise<void> {
-  await database.pool.query("DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'");
-}
+/** Answers past the 24 hours for which they are kept. */
+export const expiredAnswers: Expiry = { table: 'idempotency_keys', since: 'created_at', hours: 24 };

@@ -4,13 +4,7 @@ export { type Contract, type ContractOperation, loadContract, type Security } fr
 export type { Answer } from './contract-answers.ts';
 export { type WatchCount, watchAnswers } from './contract-watch.ts';
 export { type AppOptions, createApp } from './create-app.ts';
-export {
-  type IdempotencyContext,
-  idempotent,
-  keptAnswer,
-  pruneIdempotencyKeys,
-  startPruningKeys,
-} from './idempotent.ts';
+export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer } from './idempotent.ts';
 export {
   createInternalClient,
   type InternalAnswer,

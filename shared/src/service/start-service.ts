@@ -1,15 +1,15 @@
 // The order in which every service starts: database and schema, callers, its own parts, events, HTTP.
 import { createServiceTokens, createTokenVerifier, type TokenVerifier } from '../auth/index.ts';
-import { connectDatabase, type Database, untilMigrated } from '../database/index.ts';
-import { type ConsumerName, type HandlersOf, startEvents } from '../events/index.ts';
+import { connectDatabase, type Database, startPruning, untilMigrated } from '../database/index.ts';
+import { type ConsumerName, expiredEvents, type HandlersOf, startEvents } from '../events/index.ts';
 import {
   createApp,
   createInternalClient,
+  expiredAnswers,
   type InternalClient,
   loadContract,
   type Operations,
   serve,
-  startPruningKeys,
 } from '../http/index.ts';
 import { createHealth, type Environment, type Health, type ProcessLife, runProcess } from '../runtime/index.ts';
 import { observe, startTelemetry } from '../telemetry/index.ts';
@@ -67,7 +67,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     life.onStop('database', () => database.close());
     health.add('database', () => database.ping());
     await untilMigrated(database.pool, `${folder}/migrations`, log);
-    life.onStop('pruning', startPruningKeys(database, log));
+    life.onStop('pruning', startPruning(database.pool, [expiredAnswers, ...expiredEvents], log));
 
     const callers = openCallers(name, config, life);
     const parts = await service.build({

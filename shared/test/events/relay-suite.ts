@@ -13,7 +13,6 @@ import {
   type Topology,
   type Transport,
 } from '../../src/events/index.ts';
-import { pruneEvents } from '../../src/events/prune.ts';
 import { eventually } from '../../src/testing/index.ts';
 import { type Kind, log, record, startEventsFor, type TestEvents } from './brokers.ts';
 import { eventType, shipped, startStore, type TestStore } from './service.ts';
@@ -225,30 +224,5 @@ export const relaySuite = (kind: Kind): void =>
       expect(await started.lag()).toBeGreaterThan(89);
       expect(await started.lag()).toBeLessThan(120);
       await started.close();
-    });
-
-    it('prunes what was published and taken long ago, and nothing else', async () => {
-      const client = new pg.Client({ connectionString: store.url });
-      await client.connect();
-      const row = (type: string, published: string) =>
-        client.query(
-          `INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, published_at)
-         VALUES (gen_random_uuid(), $1, 's', 1, 'r', '{}', now() - interval '100 hours', ${published})`,
-          [type],
-        );
-      await row('old', `now() - interval '73 hours'`);
-      await row('new', `now() - interval '71 hours'`);
-      await row('unpublished', 'NULL');
-      await client.query(
-        `INSERT INTO inbox (consumer, event_id, type, subject, request_id, attempt, taken_at)
-       SELECT 'c', gen_random_uuid(), 't' || age, 's', 'r', 1, now() - age * interval '1 hour' FROM unnest(ARRAY[719, 721]) AS age`,
-      );
-      await pruneEvents(client, { publishedHours: 72, takenHours: 720 });
-      expect((await client.query('SELECT type FROM outbox ORDER BY type')).rows).toEqual([
-        { type: 'new' },
-        { type: 'unpublished' },
-      ]);
-      expect((await client.query('SELECT type FROM inbox')).rows).toEqual([{ type: 't719' }]);
-      await client.end();
     });
   });

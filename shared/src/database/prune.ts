@@ -1,0 +1,59 @@
+// Deletes rows that have had their time, in batches that are committed one by one, so that a backlog of any size goes away.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../runtime/index.ts';
+import type { Queryable } from './staleness.ts';
+
+/** Rows of a table that nobody needs any more. Table and column are trusted text: they come from the source code. */
+export interface Expiry {
+  readonly table: string;
+  /** Column of the time from which on it counts; there is an index on it. Rows that have none stay. */
+  readonly since: string;
+  readonly hours: number;
+}
+
+/** Some tens of milliseconds' work: far below any time-out of a statement, and nobody waits long for a lock. */
+const batchSize = 5_000;
+const pruneEvery = 60_000;
+
+/**
+ * Deletes what has expired until none is left, or until the signal. Several may prune at once: what another one has locked is
+ * left to it.
+ * @returns how many rows were deleted
+ */
+export async function prune(pool: Queryable, { table, since, hours }: Expiry, signal?: AbortSignal): Promise<number> {
+  // By place and not by key: the planner would rather read all of a large table than look up so many keys.
+  const batch = `
+    DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${table} WHERE ${since} < now() - $1 * interval '1 hour'
+      ORDER BY ${since} LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`;
+  let deleted = 0;
+  while (signal?.aborted !== true) {
+    const { rowCount } = await pool.query(batch, [hours]);
+    if (!rowCount) break;
+    deleted += rowCount;
+  }
+  return deleted;
+}
+
+/**
+ * Prunes at once, and then every minute. A failure is logged, keeps what was deleted before, and keeps nothing else from being
+ * pruned. The returned function stops it after the batch in work.
+ */
+export function startPruning(pool: Queryable, expiries: readonly Expiry[], log: Log): () => Promise<void> {
+  const stop = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      for (const expiry of expiries) {
+        await prune(pool, expiry, stop.signal).catch((error: unknown) =>
+          log.warn({ err: error, table: expiry.table }, 'old rows stay for now'),
+        );
+      }
+      await sleep(pruneEvery, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  };
+  const running = run();
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}

@@ -1,0 +1,109 @@
+// What has had its time goes away, however much of it there is, and nothing else does; on a real PostgreSQL.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectDatabase, type Database, type Expiry, prune, startPruning } from '@shop/shared/database';
+import { expiredEvents } from '@shop/shared/events';
+import { expiredAnswers } from '@shop/shared/http';
+import { createLog } from '@shop/shared/runtime';
+import { createTestDatabase, eventually, type TestDatabase } from '@shop/shared/testing';
+
+const log = createLog('test', 'silent');
+const backlog = 12_000; // more than two batches of 5,000
+let test: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  test = await createTestDatabase(['notifications']);
+  database = connectDatabase({ url: test.urls.notifications, name: 'test', log });
+});
+afterAll(async () => {
+  await database.close();
+  await test.drop();
+});
+
+const query = (text: string) => database.pool.query(text);
+const keys = async (where = 'true'): Promise<number> =>
+  (await query(`SELECT count(*)::int AS n FROM idempotency_keys WHERE ${where}`)).rows[0].n;
+
+describe('prune', () => {
+  /** The oldest first by its number; the last one of the backlog is a second from having to stay. */
+  beforeEach(async () => {
+    await query(`
+      TRUNCATE idempotency_keys;
+      INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, created_at)
+      SELECT 'a', 'o', n, 'x', 201, '{}', now() - interval '24 hours' - (${backlog} - n + 1) * interval '1 second'
+      FROM generate_series(1, ${backlog}) AS n;
+      INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, created_at)
+      VALUES ('a', 'o', 'young', 'x', 201, '{}', now() - interval '23 hours')`);
+  });
+
+  it('deletes a backlog of more than one batch in one round, and nothing else', async () => {
+    expect(await prune(database.pool, expiredAnswers)).toBe(backlog);
+    expect(await keys()).toBe(1);
+    expect(await keys("key = 'young'")).toBe(1);
+    expect(await prune(database.pool, expiredAnswers)).toBe(0);
+  });
+
+  it('keeps what it has deleted when a later batch fails, and deletes the rest the next time', async () => {
+    await query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
+      CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys FOR EACH ROW WHEN (OLD.key = '11000') EXECUTE FUNCTION refuse()`);
+    await expect(prune(database.pool, expiredAnswers)).rejects.toThrow('not this one');
+    await query('DROP TRIGGER refuse ON idempotency_keys; DROP FUNCTION refuse()');
+    expect(await keys()).toBe(backlog - 10_000 + 1);
+    expect(await prune(database.pool, expiredAnswers)).toBe(backlog - 10_000);
+  });
+
+  it('leaves to another what it has locked, and waits for nobody', async () => {
+    await database.transaction(async (tx) => {
+      await database.sequelize.query("SELECT FROM idempotency_keys WHERE key = '1' FOR UPDATE", { transaction: tx });
+      expect(await prune(database.pool, expiredAnswers)).toBe(backlog - 1);
+    });
+    expect(await prune(database.pool, expiredAnswers)).toBe(1);
+  });
+
+  it('deletes each row once when several prune', async () => {
+    const deleted = await Promise.all([1, 2, 3].map(() => prune(database.pool, expiredAnswers)));
+    expect(deleted.reduce((sum, each) => sum + each, 0)).toBe(backlog);
+    expect(await keys()).toBe(1);
+  });
+
+  it('begins at once, and stops after the batch in work', async () => {
+    await startPruning(database.pool, [expiredAnswers], log)();
+    expect(await keys()).toBe(backlog - 5_000 + 1);
+  });
+
+  it('prunes the other tables when one fails', async () => {
+    const missing: Expiry = { table: 'missing', since: 'created_at', hours: 1 };
+    const stop = startPruning(database.pool, [missing, expiredAnswers], log);
+    await eventually(async () => expect(await keys()).toBe(1));
+    await stop();
+  });
+});
+
+it('keeps events that are unpublished, or were published or taken not long ago', async () => {
+  await query(`
+    INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, published_at)
+    SELECT gen_random_uuid(), type, 's', 1, 'r', '{}', now() - interval '100 hours', now() - hours * interval '1 hour'
+    FROM (VALUES ('old', 73), ('new', 71), ('unpublished', NULL)) AS event (type, hours);
+    INSERT INTO inbox (consumer, event_id, type, subject, request_id, attempt, taken_at)
+    SELECT 'c', gen_random_uuid(), type, 's', 'r', 1, now() - hours * interval '1 hour'
+    FROM (VALUES ('old', 721), ('new', 719)) AS event (type, hours)`);
+  for (const expiry of expiredEvents) expect(await prune(database.pool, expiry)).toBe(1);
+  expect((await query('SELECT type FROM outbox ORDER BY type')).rows).toEqual([
+    { type: 'new' },
+    { type: 'unpublished' },
+  ]);
+  expect((await query('SELECT type FROM inbox')).rows).toEqual([{ type: 'new' }]);
+});
+
+it.each([expiredAnswers, ...expiredEvents])(
+  'finds what has expired in $table by an index',
+  async ({ table, since }) => {
+    const { rows } = await database.pool.query(
+      `SELECT FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+     WHERE indrelid = $1::regclass AND attname = $2`,
+      [table, since],
+    );
+    expect(rows).toHaveLength(1);
+  },
+);
