@@ -4,8 +4,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { migrate } from '@shop/shared/database';
-import { provisionDatabase, schemas, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { migrate, provisionDatabase, schemas } from '@shop/shared/database';
+import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { serviceFolder } from '@shop/shared/testing';
 
 const header = 'externalKey,name,brand,category,price,stock,description\n';

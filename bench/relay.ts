@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { connectDatabase, type Database, migrate } from '@shop/shared/database';
-import { provisionDatabase, schemas, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { connectDatabase, type Database, migrate, provisionDatabase, schemas } from '@shop/shared/database';
+import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import {
   appendEvent,
   connectTransport,

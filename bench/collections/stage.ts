@@ -6,7 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePorts, provisionDatabase, type SchemaName, schemas, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
+import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { memoryBounds } from '@shop/shared/runtime';
 import pg from 'pg';
 

@@ -1,7 +1,8 @@
 // Finds the shop that a command is about, running or not, and lends its database to the command.
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type SchemaName, schemas, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { type SchemaName, schemas } from '@shop/shared/database';
+import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { StartError } from '@shop/shared/runtime';
 import { type DataFolder, dataFolder, findRunning, type RunningShop, takeFolder } from './data-folder.ts';
 import { type DatabaseUrls, migrateAll, provision } from './database.ts';

@@ -1,13 +1,7 @@
 // The shop's database: the embedded server, or an outside one when DATABASE_URL is set; provisioned, migrated.
 import { join } from 'node:path';
-import { migrate } from '@shop/shared/database';
-import {
-  type EmbeddedPostgres,
-  freePorts,
-  provisionDatabase,
-  type SchemaName,
-  startEmbeddedPostgres,
-} from '@shop/shared/embedded';
+import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
+import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { StartError } from '@shop/shared/runtime';
 import type { Run } from './part.ts';
 import type { Secrets } from './secrets.ts';

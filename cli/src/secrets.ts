@@ -1,7 +1,7 @@
 // The shop's secrets: made at the first start, then kept. The folder with them and its database belong together.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type SchemaName, schemas } from '@shop/shared/embedded';
+import { type SchemaName, schemas } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import { writePrivately } from './data-folder.ts';
 

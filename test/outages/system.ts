@@ -3,14 +3,8 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '@shop/shared/database';
-import {
-  type EmbeddedPostgres,
-  freePorts,
-  provisionDatabase,
-  type SchemaName,
-  startEmbeddedPostgres,
-} from '@shop/shared/embedded';
+import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
+import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/broker-server.ts';

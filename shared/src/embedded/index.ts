@@ -1,6 +1,4 @@
 // The door of the embedded PostgreSQL: a real server from npm, for `npm start` and for tests.
-
-export { provisionDatabase, type SchemaName, schemas } from '../database/provision.ts';
 export { makeDataFolder } from './cluster.ts';
 export { type FolderLock, identityOf, lockFolder } from './folder-lock.ts';
 export { freePorts } from './free-ports.ts';
