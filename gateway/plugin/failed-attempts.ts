@@ -7,6 +7,8 @@ import type { GatewayResponse } from './exchange.ts';
 /** Refused credentials, and an address that is taken: both tell a guesser something. */
 const telling = new Set([401, 409]);
 const window = 60;
+/** Milliseconds before the end of a window from which on nothing is taken back: it could arrive as a gift to the next one. */
+const closing = 1_000;
 
 export class FailedAttempts {
   readonly #counter: RateLimiterAbstract;
@@ -20,21 +22,26 @@ export class FailedAttempts {
 
   /**
    * An attempt counts as failed until its answer says otherwise: many at once are no more than many in a row, and nobody
-   * saves a count by leaving before the answer.
+   * saves a count by leaving before the answer. One that is refused here stays counted, so that no answer brings back what
+   * was never let through.
    * @throws Problem 429 with `Retry-After` when the e-mail address in the body has failed too often
    */
   async watch(body: unknown, response: GatewayResponse): Promise<void> {
     const email = emailIn(body);
     if (email === undefined) return;
     const { consumedPoints, msBeforeNext } = await this.#counter.penalty(email);
-    const refused = consumedPoints > this.#allowed;
+    if (consumedPoints > this.#allowed) throw tooMany(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
+    const until = performance.now() + msBeforeNext - closing;
     response.once('finish', () => {
+      if (telling.has(response.statusCode) || performance.now() > until) return;
       // A counter that cannot be reached has its substitute in memory; a lost count is not worth an error.
-      if (refused || !telling.has(response.statusCode)) this.#counter.reward(email).catch(() => {});
+      this.#counter.reward(email).catch(() => {});
     });
-    if (refused) throw tooMany(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
   }
 }
+
+/** An address of 254 characters is never longer, however it is decomposed; normalizing a long text could take seconds. */
+const longestEmail = 2_048;
 
 // Reads what the service reads: also behind a byte order mark, over which JSON.parse alone would stumble.
 const utf8 = new TextDecoder();
@@ -44,7 +51,7 @@ function emailIn(body: unknown): string | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
     const { email } = JSON.parse(utf8.decode(body)) as { email?: unknown };
-    if (typeof email !== 'string') return undefined;
+    if (typeof email !== 'string' || email.length > longestEmail) return undefined;
     return email.normalize('NFC').trim().toLowerCase().normalize('NFC').slice(0, 254);
   } catch {
     // What is no JSON is the service's to refuse.
