@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { readLogLevel } from '@shop/shared/runtime';
 import { readTelemetry } from '@shop/shared/telemetry';
 import { readEnvironment } from '../../gateway/src/config.ts';
 import { readAccountsConfig } from '../../services/accounts/src/config.ts';
@@ -22,7 +23,11 @@ const readers: Record<string, Read> = {
 };
 
 function observed(read: Read): Read {
-  return (environment) => ({ ...readTelemetry(environment), ...read(environment) });
+  return (environment) => ({
+    ...readTelemetry(environment),
+    ...read(environment),
+    logLevel: readLogLevel(environment),
+  });
 }
 
 /** A value for each variable without a default. */
@@ -89,8 +94,7 @@ describe.each(Object.entries(readers))('the section of %s', (name, read) => {
   const variables = documented().get(name) ?? new Map<string, string>();
 
   it('lists what the process reads, and nothing else', () => {
-    // The log's level is read where the log is made, by every process but the launcher.
-    expect([...variables.keys()].filter((variable) => variable !== 'LOG_LEVEL').sort()).toEqual(namesRead(read));
+    expect([...variables.keys()].sort()).toEqual(namesRead(read));
   });
 
   it('gives the defaults that hold', () => {

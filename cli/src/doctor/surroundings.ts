@@ -1,11 +1,12 @@
 // What the shop stands on: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
 import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { ConfigError, type Environment } from '@shop/shared/runtime';
+import { ConfigError, type Environment, readLogLevel } from '@shop/shared/runtime';
+import { readTelemetry } from '@shop/shared/telemetry';
 import type { DataFolder } from '../data-folder.ts';
 import type { DatabaseUrls } from '../database.ts';
 import { claimPort } from '../gateway-port.ts';
-import { shopProcesses } from '../processes.ts';
+import { type ProcessName, shopProcesses } from '../processes.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Settings } from '../settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -28,7 +29,7 @@ export function checkNode(): Finding {
 
 /** Reads the configuration of every process as the process itself would, in the environment that npm start would give it. */
 export async function checkConfiguration(settings: Settings, given: NodeJS.ProcessEnv): Promise<Finding[]> {
-  const readers: Readonly<Record<string, (environment: Environment) => unknown>> = {
+  const readers: Readonly<Record<ProcessName, Reader>> = {
     gateway: (await import('../../../gateway/src/config.ts')).readEnvironment,
     accounts: (await import('../../../services/accounts/src/config.ts')).readAccountsConfig,
     orders: (await import('../../../services/orders/src/config.ts')).readOrdersConfig,
@@ -37,18 +38,26 @@ export async function checkConfiguration(settings: Settings, given: NodeJS.Proce
   };
   const folder = { compileCache: '', mail: '' } as DataFolder;
   const processes = await shopProcesses({ settings, given, folder, secrets: anySecrets, databases: anyDatabases });
-  const mistakes = processes.flatMap(({ name, environment }) => {
-    try {
-      readers[name]?.(environment);
-      return [];
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      return error.message.split('\n').map((line) => `${name}: ${line}`);
-    }
-  });
+  const mistakes = processes.flatMap(({ name, environment }) =>
+    [readers[name], readTelemetry, readLogLevel]
+      .flatMap((read) => mistakesOf(read, environment))
+      .map((line) => `${name}: ${line}`),
+  );
   const remedy = 'set it right in the environment or in .env; .env.example describes every variable';
   if (mistakes.length > 0) return mistakes.map((mistake) => failed('configuration', mistake, remedy));
   return [ok('configuration', `${processes.length} processes can read theirs`)];
+}
+
+type Reader = (environment: Environment) => unknown;
+
+function mistakesOf(read: Reader, environment: Environment): string[] {
+  try {
+    read(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message.split('\n');
+  }
 }
 
 /** Stand-ins for what npm start makes up itself. */

@@ -41,12 +41,18 @@ describe('the notifications process', () => {
   });
 
   it('names every mistake in its environment', async () => {
-    const { code, lines } = await run({ PORT: 'x', SMTP_URL: 'http://mail', MAIL_FROM: 'Shop <a@b>' });
+    const { code, lines } = await run({
+      PORT: 'x',
+      DRAIN_MS: 'long',
+      SMTP_URL: 'http://mail',
+      MAIL_FROM: 'Shop <a@b>',
+    });
     expect(code).toBe(1);
     expect(lines).toEqual([
       'notifications: DATABASE_URL is required',
       'notifications: EVENTS_URL is required',
       expect.stringContaining('PORT must be a whole number'),
+      'notifications: DRAIN_MS must be a whole number from 0 to 8000, not "long"',
       expect.stringContaining('SMTP_URL must be a URL'),
       expect.stringContaining('MAIL_FROM must be an e-mail address'),
     ]);

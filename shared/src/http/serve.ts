@@ -3,29 +3,33 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
-import { type Health, integer, type ProcessLife, readConfig, StartError } from '../runtime/index.ts';
+import { type Health, type ProcessLife, StartError } from '../runtime/index.ts';
 import { messageClasses } from './message-classes.ts';
 
 export interface ServeOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /**
+   * Milliseconds between the signal and the closing of the port: longer than clients keep idle connections (4 s), and no request
+   * is lost.
+   */
+  readonly drain: number;
   readonly health: Health;
   readonly life: ProcessLife;
 }
 
 /**
- * Serves the application until the process stops. Then it says for `DRAIN_MS` milliseconds that it is not ready and closes each
- * connection with its answer, before it closes the port: with longer than clients keep idle connections (4 s), no request is lost.
+ * Serves the application until the process stops. Then it says for `drain` milliseconds that it is not ready and closes each
+ * connection with its answer, before it closes the port.
  * @returns the port that it listens on
  * @throws StartError when the port is taken or not allowed
  */
-export async function serve(app: Express, { host, port, health, life }: ServeOptions): Promise<number> {
+export async function serve(app: Express, { host, port, drain, health, life }: ServeOptions): Promise<number> {
   // Longer than a gateway keeps an idle connection, so that it is never the service that closes first.
   const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
   const server = createServer({ ...times, ...messageClasses(app) }, app);
   await listen(server, host, port);
-  const { drain } = readConfig(process.env, { drain: integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 }) });
   life.onStop('HTTP server', async () => {
     health.drain();
     // Whoever has a connection open is sent elsewhere by its next answer, so that none sends a request into the closing port.

@@ -16,7 +16,7 @@ export {
 export { currency, decimalsOf } from './currency.ts';
 export { createHealth, type Health, type HealthReport } from './health.ts';
 export { isId, newId } from './id.ts';
-export { createLog, type Log } from './log.ts';
+export { createLog, type Log, readLogLevel } from './log.ts';
 export { memoryBounds } from './memory-bounds.ts';
 export { type Pause, startPause } from './pause.ts';
 export { random } from './random.ts';

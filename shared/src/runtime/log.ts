@@ -2,10 +2,19 @@
 // terminal the lines are made for people.
 import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
+import { choice, type Environment, readConfig } from './config.ts';
 import { redact, secretMembers } from './redact.ts';
 import { requestNow } from './request-scope.ts';
 
 export type Log = Logger;
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+type LogLevel = (typeof levels)[number];
+
+/** @throws ConfigError when LOG_LEVEL is no level */
+export function readLogLevel(environment: Environment): LogLevel {
+  return readConfig(environment, { level: choice('LOG_LEVEL', levels, 'info') }).level;
+}
 
 /**
  * Of an error its kind, message, stack and code. The driver's errors also carry the statement's values and the row that was
@@ -28,9 +37,10 @@ function describeRequest(): object {
 
 /**
  * A logger that names its process in every line.
- * @param level one of pino's levels; default `LOG_LEVEL` or `info`
+ * @param level default `LOG_LEVEL` or `info`
+ * @throws ConfigError when LOG_LEVEL is no level
  */
-export function createLog(name: string, level: string = process.env.LOG_LEVEL ?? 'info'): Log {
+export function createLog(name: string, level: LogLevel = readLogLevel(process.env)): Log {
   const options: LoggerOptions = {
     name,
     level,

@@ -21,7 +21,15 @@ const stopWithin = 10_000;
  * everything in reverse order, within 10 s, and exits 0. A failed start prints one line per mistake and exits 1.
  */
 export async function runProcess(name: string, start: (life: ProcessLife) => Promise<void>): Promise<void> {
-  const log = createLog(name);
+  let log: Log;
+  try {
+    log = createLog(name);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    complain(name, error);
+    process.exitCode = 1;
+    return;
+  }
   const stops: { label: string; stop: () => Promise<void> | void }[] = [];
   let stopping: Promise<void> | undefined;
 
@@ -54,12 +62,13 @@ export async function runProcess(name: string, start: (life: ProcessLife) => Pro
 
   const fail = (error: unknown): void => {
     if (stopping !== undefined) return;
-    if (error instanceof ConfigError || error instanceof StartError) {
-      for (const line of error.message.split('\n')) process.stderr.write(`${name}: ${line}\n`);
-    } else {
-      log.fatal({ err: error }, 'start failed');
-    }
+    if (error instanceof ConfigError || error instanceof StartError) complain(name, error);
+    else log.fatal({ err: error }, 'start failed');
     exit(1, 'start failed');
   };
   await start({ log, onStop: (label, stop) => stops.push({ label, stop }), fail }).catch(fail);
+}
+
+function complain(name: string, { message }: Error): void {
+  for (const line of message.split('\n')) process.stderr.write(`${name}: ${line}\n`);
 }

@@ -10,6 +10,8 @@ export const serviceVariables = {
   host: text('HOST', '127.0.0.1'),
   /** 0 takes a free port. */
   port: integer('PORT', { min: 0, max: 65_535 }),
+  /** How long the service goes on answering after the signal to stop. */
+  drain: integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 }),
 };
 
 /** What a service needs besides when it takes requests of accounts and of other services. */

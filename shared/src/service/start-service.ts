@@ -97,7 +97,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     const { operations, context } = parts;
     const contract = loadContract(`${folder}/openapi.yaml`);
     const app = createApp({ name, contract, operations, context, ...callers, health, log });
-    await serve(app, { host: config.host, port: config.port, health, life });
+    await serve(app, { host: config.host, port: config.port, drain: config.drain, health, life });
   });
 }
 

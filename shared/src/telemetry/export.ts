@@ -21,23 +21,24 @@ export interface ExportOptions {
   readonly name: string;
   readonly edge: boolean;
   readonly settings: TelemetrySettings;
-  readonly sends: { readonly spans: boolean; readonly metrics: boolean };
+  /** Whole addresses; undefined for what is sent nowhere. */
+  readonly sendTo: { readonly spans: string | undefined; readonly metrics: string | undefined };
 }
 
 /** @throws StartError when METRICS_PORT is taken */
 export async function startExporting(options: ExportOptions, life: ProcessLife): Promise<void> {
-  const { name, settings, sends } = options;
+  const { name, settings, sendTo } = options;
   const resource = describe(name);
-  if (sends.spans || sends.metrics) reportTrouble(life.log);
-  if (sends.spans) recordSpans(resource, options, life);
+  if (sendTo.spans !== undefined || sendTo.metrics !== undefined) reportTrouble(life.log);
+  if (sendTo.spans !== undefined) recordSpans(sendTo.spans, resource, options, life);
   const readers: IMetricReader[] = [];
   if (settings.metricsPort !== undefined) {
     readers.push(await serveMetrics({ host: settings.metricsHost, port: settings.metricsPort }, life));
   }
-  if (sends.metrics) {
+  if (sendTo.metrics !== undefined) {
     readers.push(
       new PeriodicExportingMetricReader({
-        exporter: new OTLPMetricExporter(),
+        exporter: new OTLPMetricExporter({ url: sendTo.metrics }),
         exportIntervalMillis: settings.metricInterval,
         exportTimeoutMillis: Math.min(settings.metricInterval, 10_000),
       }),
@@ -64,13 +65,13 @@ function measure(resource: Resource, readers: IMetricReader[], life: ProcessLife
   });
 }
 
-function recordSpans(resource: Resource, { edge, settings }: ExportOptions, life: ProcessLife): void {
+function recordSpans(url: string, resource: Resource, { edge, settings }: ExportOptions, life: ProcessLife): void {
   const ratio = new TraceIdRatioBasedSampler(settings.sampled);
   const provider = new TracerProvider({
     resource,
     sampler: edge ? ratio : new ParentBasedSampler({ root: ratio }),
     spanProcessors: [
-      new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), scheduledDelayMillis: settings.spanDelay }),
+      new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }), scheduledDelayMillis: settings.spanDelay }),
     ],
   });
   traceWith(provider.getTracer('shop'), edge);

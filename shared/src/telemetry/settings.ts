@@ -1,5 +1,7 @@
 // The environment variables of telemetry. Those that begin with OTEL_ mean what OpenTelemetry says of them.
-import { type Environment, integer, optional, readConfig, share, text } from '../runtime/index.ts';
+import { choice, type Environment, integer, optional, readConfig, share, text, url } from '../runtime/index.ts';
+
+const collector = (name: string) => url(name, ['http', 'https']);
 
 export type TelemetrySettings = ReturnType<typeof readTelemetry>;
 
@@ -10,12 +12,12 @@ export function readTelemetry(environment: Environment) {
     metricsPort: optional(integer('METRICS_PORT', { min: 1, max: 65_535 })),
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     /** Where spans and metrics are sent; nothing is when not set. */
-    endpoint: optional(text('OTEL_EXPORTER_OTLP_ENDPOINT')),
-    tracesEndpoint: optional(text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')),
-    metricsEndpoint: optional(text('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT')),
-    tracesExporter: text('OTEL_TRACES_EXPORTER', 'otlp'),
-    metricsExporter: text('OTEL_METRICS_EXPORTER', 'otlp'),
-    disabled: text('OTEL_SDK_DISABLED', 'false'),
+    endpoint: optional(collector('OTEL_EXPORTER_OTLP_ENDPOINT')),
+    tracesEndpoint: optional(collector('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')),
+    metricsEndpoint: optional(collector('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT')),
+    tracesExporter: choice('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp'),
+    metricsExporter: choice('OTEL_METRICS_EXPORTER', ['otlp', 'none'], 'otlp'),
+    disabled: choice('OTEL_SDK_DISABLED', ['true', 'false'], 'false'),
     serviceName: optional(text('OTEL_SERVICE_NAME')),
     /** The share of traces that is recorded. */
     sampled: share('OTEL_TRACES_SAMPLER_ARG', 0.05),

@@ -20,12 +20,13 @@ export async function startTelemetry(
 ): Promise<void> {
   const settings = readTelemetry(environment);
   const { endpoint, tracesEndpoint, tracesExporter, metricsEndpoint, metricsExporter } = settings;
-  const sends = {
-    spans: tracesExporter !== 'none' && (tracesEndpoint ?? endpoint) !== undefined,
-    metrics: metricsExporter !== 'none' && (metricsEndpoint ?? endpoint) !== undefined,
+  const below = (path: string): string | undefined => endpoint && `${endpoint.replace(/\/$/, '')}/${path}`;
+  const sendTo = {
+    spans: tracesExporter === 'none' ? undefined : (tracesEndpoint ?? below('v1/traces')),
+    metrics: metricsExporter === 'none' ? undefined : (metricsEndpoint ?? below('v1/metrics')),
   };
-  const wanted = sends.spans || sends.metrics || settings.metricsPort !== undefined;
+  const wanted = [sendTo.spans, sendTo.metrics, settings.metricsPort].some((each) => each !== undefined);
   if (settings.disabled === 'true' || !wanted) return;
   const { startExporting } = await import('./export.ts');
-  await startExporting({ name: settings.serviceName ?? name, edge, settings, sends }, life);
+  await startExporting({ name: settings.serviceName ?? name, edge, settings, sendTo }, life);
 }

@@ -1,0 +1,24 @@
+// The doctor reads what every process reads: its own variables, those of its log and those of telemetry.
+import { describe, expect, it } from '@jest/globals';
+import { checkConfiguration } from '../src/doctor/surroundings.ts';
+import { readSettings } from '../src/settings.ts';
+
+const processes = ['gateway', 'accounts', 'orders', 'catalogue', 'notifications'];
+
+describe("the doctor's look at the configuration", () => {
+  it.each([
+    ['LOG_LEVEL', 'verbose'],
+    ['OTEL_TRACES_EXPORTER', 'zipkin'],
+    ['OTEL_SDK_DISABLED', 'yes'],
+    ['DRAIN_MS', 'long'],
+  ])('finds a wrong %s at each process', async (name, value) => {
+    const findings = await checkConfiguration(readSettings({}), { [name]: value });
+    expect(findings.map(({ state, detail }) => [state, detail])).toEqual(
+      processes.map((process) => ['failed', expect.stringMatching(`^${process}: ${name} must be .*"${value}"$`)]),
+    );
+  });
+
+  it('is content with nothing set', async () => {
+    expect(await checkConfiguration(readSettings({}), {})).toMatchObject([{ state: 'ok' }]);
+  });
+});
