@@ -11,8 +11,6 @@ import {
   type Variable,
 } from '@shop/shared/runtime';
 
-export type GatewayConfiguration = ReturnType<typeof readEnvironment>;
-
 /** @throws ConfigError naming every variable that is missing or wrong */
 export function readEnvironment(environment: Environment) {
   return readConfig(environment, {

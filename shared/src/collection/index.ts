@@ -1,13 +1,12 @@
 // The door of the collection grammar: filters, sorts, cursors and pages, the same for every resource.
-export { type Condition, type Criteria, check } from './criteria.ts';
+export type { Condition, Criteria } from './criteria.ts';
 export { type Cursors, createCursors, type Position } from './cursor.ts';
 export { boolean, choice, decimal, type FieldType, json, text, time, uuid, type Value } from './field-types.ts';
 export { fromBody } from './from-body.ts';
 export { fromQuery, type Query } from './from-query.ts';
 export { type Collection, openCollection, type Page, type PageRequest, readPage } from './read-page.ts';
-export { rowWriter, selectAll, writeAll } from './row-writer.ts';
+export { selectAll, writeAll } from './row-writer.ts';
 export {
-  bounds,
   type CollectionSpec,
   type Direction,
   type Field,
@@ -18,4 +17,4 @@ export {
   type SortCriterion,
 } from './spec.ts';
 export { toBody, toQuery } from './spell.ts';
-export { compile, type Input, type Scope, type Statement, shapeOf } from './statement.ts';
+export { compile, type Input, type Scope, type Statement } from './statement.ts';
