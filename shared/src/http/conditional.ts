@@ -7,19 +7,20 @@ export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
+// The comma between two tags and one inside a tag look alike, so a list is read from tag to tag.
+const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
+const tagList = new RegExp(String.raw`^[ \t,]*${tag}(?:[ \t]*,[ \t,]*${tag})*[ \t,]*$`);
+const eachTag = new RegExp(tag, 'g');
+
 /** The tags of a list, or '*'. @throws Problem 400 when the header is not a list of entity tags (RFC 9110 section 8.8.3) */
 function parseTags(name: string, value: string): '*' | readonly string[] {
   if (value.trim() === '*') return '*';
-  const tags = value
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
-  if (tags.length === 0 || !tags.every((tag) => /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/.test(tag))) {
+  if (!tagList.test(value)) {
     throw new Problem('invalid-request', `${name} must be a list of entity tags.`, {
       errors: [{ header: name, detail: 'must be "*" or entity tags in double quotes' }],
     });
   }
-  return tags;
+  return value.match(eachTag) ?? [];
 }
 
 /**
