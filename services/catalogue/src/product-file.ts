@@ -1,6 +1,6 @@
 // A file of products as it is on disk: CSV (RFC 4180) or JSON lines, read one line at a time and written the same way.
 import { createReadStream } from 'node:fs';
-import { cleanJson, type Fault, maxBodyBytes, Problem, parseBody } from '@shop/shared/http';
+import { cleanJson, type Fault, inexact, isExact, maxBodyBytes, Problem, parseBody } from '@shop/shared/http';
 import { StartError } from '@shop/shared/runtime';
 import { CsvError, parse } from 'csv-parse';
 
@@ -181,10 +181,11 @@ function readCells(line: number, columns: readonly string[], cells: readonly str
         faults: [{ pointer: `/${column}`, detail: 'is not valid UTF-8: save the file in that encoding' }],
       };
     }
-    if (cell !== '') value[column] = numbers.has(column) && /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell;
+    const isNumber = numbers.has(column) && /^-?\d+(\.\d+)?$/.test(cell);
+    if (isNumber && !isExact(cell)) return { line, faults: [{ pointer: `/${column}`, detail: inexact }] };
+    if (cell !== '') value[column] = isNumber ? Number(cell) : cell;
   }
-  const faults: Fault[] = [];
-  const clean = cleanJson(value, faults);
+  const { value: clean, faults } = cleanJson(value);
   return faults.length > 0 ? { line, faults } : { line, value: clean };
 }
 

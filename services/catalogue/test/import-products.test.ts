@@ -121,7 +121,7 @@ describe('a refused line', () => {
           'brand must not be blank',
           'rating must be <= 5',
           'color is not a known member',
-          'price must be a number with at most 2 decimals and no exponent, such as 9.50',
+          'price must be a number with at most 2 decimals, such as 9.50',
           'currency must be EUR: all prices of this shop are',
         ]),
       },
@@ -172,14 +172,16 @@ describe('CSV', () => {
       'C,Pan,Acme,kitchen',
       'D,Pa"n,Acme,kitchen,1,,',
       'E,Lid,Acme,kitchen,3,,',
+      'F,Lid,Acme,kitchen,19.990000000000000001,,',
     );
-    expect(await bring(path)).toEqual(counts(2, 0, 0, 3));
+    expect(await bring(path)).toEqual(counts(2, 0, 0, 4));
     expect(await product('A')).toMatchObject({ name: 'Pan "large", black', description: 'two\nlines', stock: 3 });
     expect(await product('E')).toMatchObject({ name: 'Lid', description: null, price_minor: '300' });
     expect(await readReport(report)).toEqual([
       { line: 4, externalKey: 'B', reasons: ['price must be number', 'stock must be integer'] },
       { line: 6, reasons: ['must have 7 cells, not 4'] },
       { line: 7, reasons: [expect.stringContaining('has a quote in the wrong place')] },
+      { line: 9, reasons: ['price must be a number of at most 15 digits'] },
     ]);
   });
 

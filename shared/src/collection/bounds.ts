@@ -12,7 +12,10 @@ interface Excess {
   readonly at: Place;
 }
 
-/** @throws Problem `query-too-costly` with the members `exceeded: [{ bound, maximum, actual }]` and `nearest` */
+/** Bytes of JSON. Past this the nearest request is not shown: the answer stays small whatever was sent. */
+const maxNearest = 32 * 1024;
+
+/** @throws Problem `query-too-costly` with the members `exceeded: [{ bound, maximum, actual }]` and, up to 32 KiB, `nearest` */
 export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: Criteria): void {
   const all = [tree.conditions, ...tree.groups.map((group) => group.conditions)].flat();
   const excesses: Excess[] = [];
@@ -26,12 +29,15 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   const group = tree.groups[bounds.groups];
   if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.count.groups, at: group.at });
   if (excesses.length === 0) return;
-  const nearest = nearestAccepted(criteria);
-  throw new Problem('query-too-costly', `${excesses.map(sentence).join(' ')} nearest is the closest accepted query.`, {
+  const accepted = nearestAccepted(criteria);
+  const nearest = tree.spelling === 'query' ? toQuery(spec, accepted) : toBody(spec, accepted);
+  const isShown = Buffer.byteLength(JSON.stringify(nearest)) <= maxNearest;
+  const sentences = [...excesses.map(sentence), ...(isShown ? ['nearest is the closest accepted query.'] : [])];
+  throw new Problem('query-too-costly', sentences.join(' '), {
     errors: excesses.map((excess) => fault(excess.at, sentence(excess))),
     extensions: {
       exceeded: excesses.map(({ bound, actual }) => ({ bound, maximum: bounds[bound], actual })),
-      nearest: tree.spelling === 'query' ? toQuery(spec, nearest) : toBody(spec, nearest),
+      ...(isShown ? { nearest } : {}),
     },
   });
 }

@@ -23,7 +23,8 @@ const maximumDigits = 15;
 
 /**
  * Exact decimal numbers with at most `scale` digits after the point, held as integers of the smallest unit, so that
- * no binary fraction takes part. At most 15 digits in all; more, or an exponent, is no value.
+ * no binary fraction takes part. At most 15 digits in all. In a query a number is written out in digits; in a body it is
+ * whatever JSON has for it, of which parseBody lets nothing pass that a double would have rounded.
  */
 export function decimal(scale: number): FieldType {
   const fromText = (text: string): number | undefined => {
@@ -41,7 +42,7 @@ export function decimal(scale: number): FieldType {
     expects:
       scale === 0
         ? 'a whole number'
-        : `a number with at most ${scale} decimal${scale === 1 ? '' : 's'} and no exponent, such as ${(9.5).toFixed(scale)}`,
+        : `a number with at most ${scale} decimal${scale === 1 ? '' : 's'}, such as ${(9.5).toFixed(scale)}`,
     fromText,
     fromJson: (json) => (typeof json === 'number' ? fromText(String(json)) : undefined),
     toText,

@@ -1,6 +1,6 @@
 // The body spelling: JSON → tree → criteria.
 import type { Fault } from '../http/problem.ts';
-import { escapePointer } from '../http/text.ts';
+import { pointerTo } from '../http/text.ts';
 import { type Criteria, check, listedFaults, refuse } from './criteria.ts';
 import { bounds, type CollectionSpec } from './spec.ts';
 import { fault, shown, type Tree, type WrittenCondition } from './tree.ts';
@@ -18,7 +18,7 @@ export function fromBody(spec: CollectionSpec<never>, body: unknown): Criteria {
   const root = readObject(body, '', faults);
   for (const name of Object.keys(root)) {
     if (faults.length > listedFaults) break;
-    const at = pointer('', name);
+    const at = pointerTo('', name);
     if (name === 'filters') readFilters(tree, readObject(root[name], at, faults), at, faults);
     else if (name === 'sort') readSort(tree, root[name], at, faults);
     else if (name === 'pagination') readPagination(tree, readObject(root[name], at, faults), at, faults);
@@ -28,17 +28,12 @@ export function fromBody(spec: CollectionSpec<never>, body: unknown): Criteria {
         .map((written, index) => ({
           spelling: 'json',
           written,
-          at: { pointer: pointer(at, index) },
+          at: { pointer: pointerTo(at, index) },
         }));
     } else unknownMember(name, at, members, faults);
   }
   if (faults.length > 0) refuse(faults);
   return check(spec, tree);
-}
-
-/** RFC 6901: `~` and `/` in a member's name are escaped. */
-function pointer(base: string, name: string | number): string {
-  return `${base}/${escapePointer(String(name)).slice(0, 100).toWellFormed()}`;
 }
 
 function unknownMember(name: string, at: string, known: readonly string[], faults: Fault[]): void {
@@ -61,15 +56,15 @@ function readFilters(tree: Tree, filters: Record<string, unknown>, at: string, f
   tree.conditions = readConditions(filters, at, faults);
   tree.count.conditions = countConditions(filters);
   if (!Object.hasOwn(filters, 'or')) return;
-  const base = pointer(at, 'or');
+  const base = pointerTo(at, 'or');
   const groups = readArray(filters.or, base, faults);
   tree.count.groups = groups.length;
   for (const group of groups) tree.count.conditions += countConditions(group);
   tree.groups = groups.slice(0, bounds.groups + 1).map((group, index) => {
-    const place = pointer(base, index);
+    const place = pointerTo(base, index);
     const object = readObject(group, place, faults);
     if (Object.hasOwn(object, 'or')) {
-      faults.push(fault({ pointer: pointer(place, 'or') }, 'or stands at the top of filters only, one level deep'));
+      faults.push(fault({ pointer: pointerTo(place, 'or') }, 'or stands at the top of filters only, one level deep'));
     }
     return { conditions: readConditions(object, place, faults), at: { pointer: place } };
   });
@@ -93,7 +88,7 @@ function readConditions(filters: Record<string, unknown>, at: string, faults: Fa
   for (const field of Object.keys(filters)) {
     if (field === 'or') continue;
     if (conditions.length > bounds.conditions || faults.length > listedFaults) break;
-    conditions.push(...readField(field, filters[field], pointer(at, field), faults));
+    conditions.push(...readField(field, filters[field], pointerTo(at, field), faults));
   }
   return conditions.slice(0, bounds.conditions + 1);
 }
@@ -106,20 +101,22 @@ function readField(field: string, json: unknown, base: string, faults: Fault[]):
     faults.push(fault({ pointer: base }, 'must hold an operator, as in {"eq": …}'));
   }
   return names.slice(0, bounds.conditions + 1).flatMap((operator) => {
-    const place = pointer(base, operator);
+    const place = pointerTo(base, operator);
     const written = given[operator];
     const one = (value: unknown, where: string) => {
       return { field, operator, values: [valueAt(value, where)], count: 1, at: { pointer: where } };
     };
     if (operator === 'in') {
       const list = readArray(written, place, faults);
-      const values = list.slice(0, bounds.listValues + 1).map((value, index) => valueAt(value, pointer(place, index)));
+      const values = list
+        .slice(0, bounds.listValues + 1)
+        .map((value, index) => valueAt(value, pointerTo(place, index)));
       return [{ field, operator, values, count: list.length, at: { pointer: place } }];
     }
     // An object cannot say `ne` twice, and a query can: each listed value is a condition of its own.
     if (operator !== 'ne' || !Array.isArray(written)) return [one(written, place)];
     const list = readArray(written, place, faults).slice(0, bounds.conditions + 1);
-    return list.map((value, index) => one(value, pointer(place, index)));
+    return list.map((value, index) => one(value, pointerTo(place, index)));
   });
 }
 
@@ -131,12 +128,12 @@ function readSort(tree: Tree, json: unknown, at: string, faults: Fault[]): void 
   const written = readArray(json, at, faults);
   if (written.length > bounds.sortCriteria) {
     const detail = `at most ${bounds.sortCriteria} sort criteria; these are ${written.length}`;
-    faults.push(fault({ pointer: pointer(at, bounds.sortCriteria) }, detail));
+    faults.push(fault({ pointer: pointerTo(at, bounds.sortCriteria) }, detail));
   }
   for (const [index, criterion] of written.slice(0, bounds.sortCriteria).entries()) {
-    const place = pointer(at, index);
+    const place = pointerTo(at, index);
     const { field, direction, ...others } = readObject(criterion, place, faults);
-    for (const name of Object.keys(others)) unknownMember(name, pointer(place, name), ['field', 'direction'], faults);
+    for (const name of Object.keys(others)) unknownMember(name, pointerTo(place, name), ['field', 'direction'], faults);
     if (typeof field === 'string' && typeof direction === 'string') {
       tree.sort.push({ field, direction, at: { pointer: place } });
     } else faults.push(fault({ pointer: place }, 'must be {"field": …, "direction": "asc" or "desc"}'));
@@ -145,7 +142,7 @@ function readSort(tree: Tree, json: unknown, at: string, faults: Fault[]): void 
 
 function readPagination(tree: Tree, pagination: Record<string, unknown>, at: string, faults: Fault[]): void {
   for (const name of Object.keys(pagination)) {
-    const place = pointer(at, name);
+    const place = pointerTo(at, name);
     if (name === 'limit') tree.limit = valueAt(pagination[name], place);
     else if (name === 'cursor') tree.cursor = valueAt(pagination[name], place);
     else unknownMember(name, place, paginationMembers, faults);

@@ -2,7 +2,7 @@
 import type { ValidateFunction } from 'ajv';
 import { type Compiler, isNode, locate, resolve, schemaAt } from './openapi-document.ts';
 import type { QueryValue } from './operation.ts';
-import { type Fault, Problem } from './problem.ts';
+import { type Fault, maxFaults, Problem } from './problem.ts';
 import { coerce, parseQueryString } from './query-string.ts';
 import { findingsOf } from './schema-faults.ts';
 
@@ -87,6 +87,7 @@ export function checkInput(
     }
   }
   for (const name of search.keys()) {
+    if (faults.length >= maxFaults) break;
     if (!parameters.some((parameter) => parameter.in === 'query' && parameter.name === name)) {
       faults.push({ parameter: name, detail: unknownParameter(parameters) });
     }
@@ -107,5 +108,6 @@ function unknownParameter(parameters: readonly Parameter[]): string {
 function summary(faults: readonly Fault[]): string {
   const [first] = faults;
   const where = first?.parameter ?? first?.header ?? (first?.pointer === '' ? 'The body' : first?.pointer);
-  return `${where} ${first?.detail}${faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''}.`;
+  const others = `${faults.length < maxFaults ? '' : 'at least '}${faults.length - 1} more`;
+  return `${where} ${first?.detail}${faults.length > 1 ? ` (and ${others})` : ''}.`;
 }

@@ -11,6 +11,7 @@ export {
   type InternalClient,
   type InternalClientOptions,
 } from './internal-client.ts';
+export { inexact, isExact } from './json-source.ts';
 export { mergePatch } from './merge-patch.ts';
 export {
   callerOf,

@@ -35,6 +35,9 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
+/** The most that one step lists: more faults than anyone reads would only make a small request into a large answer. */
+export const maxFaults = 100;
+
 /** One fault in the request. Exactly one of `pointer` (RFC 6901, into the body), `parameter` and `header` says where. */
 export interface Fault {
   pointer?: string;
@@ -45,7 +48,7 @@ export interface Fault {
 }
 
 export interface ProblemOptions {
-  /** Every fault at once. */
+  /** Every fault at once; what does not fit into 40 KiB is not told. */
   errors?: readonly Fault[];
   /** Answer headers, such as `WWW-Authenticate`, `Allow` or `Retry-After`. */
   headers?: Readonly<Record<string, string>>;
@@ -77,19 +80,45 @@ export class Problem extends Error {
 
 export const problemMediaType = 'application/problem+json';
 
+/** Characters of one text, and bytes of all `errors` together. */
+const maxText = 1_000;
+const maxErrors = 40 * 1024;
+
 /**
- * The problem document (RFC 9457) of a problem.
+ * The problem document (RFC 9457) of a problem. Texts and `errors` are cut short, so that no answer grows with what a
+ * client wrote into its request.
  * @param instance the request id
  */
 export function problemDocument(problem: Problem, instance: string): Record<string, unknown> {
+  const errors = fitting(problem.errors);
   return {
     type: `/problems/${problem.code}`,
     title: problems[problem.code].title,
     status: problem.status,
-    detail: problem.message,
+    detail: cut(problem.message),
     instance,
     code: problem.code,
-    ...(problem.errors.length > 0 ? { errors: problem.errors } : {}),
+    ...(errors.length > 0 ? { errors } : {}),
     ...problem.extensions,
   };
+}
+
+function fitting(errors: readonly Fault[]): Fault[] {
+  const listed: Fault[] = [];
+  let bytes = 0;
+  for (const fault of errors) {
+    const members = Object.entries(fault).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? cut(value) : value,
+    ]);
+    const short = Object.fromEntries(members) as Fault;
+    bytes += Buffer.byteLength(JSON.stringify(short));
+    if (bytes > maxErrors) break;
+    listed.push(short);
+  }
+  return listed;
+}
+
+function cut(text: string): string {
+  return text.length <= maxText ? text : `${text.slice(0, maxText).toWellFormed()}…`;
 }

@@ -1,5 +1,5 @@
 // Query strings: percent-decoding that refuses instead of guessing, and texts that become the contract's types.
-import { type Fault, Problem } from './problem.ts';
+import { type Fault, maxFaults, Problem } from './problem.ts';
 import { textFault } from './text.ts';
 
 /** Parameter name → its values in order of appearance. */
@@ -16,6 +16,7 @@ export function parseQueryString(target: string): QueryString {
   const faults: Fault[] = [];
   for (const piece of target.slice(start + 1).split('&')) {
     if (piece === '') continue;
+    if (faults.length === maxFaults) break;
     const equals = piece.indexOf('=');
     const name = decode(equals === -1 ? piece : piece.slice(0, equals));
     const value = decode(equals === -1 ? '' : piece.slice(equals + 1));
@@ -45,10 +46,12 @@ function decode(piece: string): string | undefined {
   }
 }
 
-/** A text as the type that the schema names, or the text itself when it is no such thing: the validator then says so. */
+/**
+ * A text as the type that the schema names, or the text itself when it is no such thing: the validator then says so.
+ * Numbers with decimals stay texts for the operation to read exactly.
+ */
 export function coerce(value: string, type: unknown): string | number | boolean {
   if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value);
-  if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }

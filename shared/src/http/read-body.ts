@@ -1,6 +1,7 @@
 // From the bytes of a request to a clean JSON value, or a problem that says what was wrong with them.
 import type { Request } from 'express';
-import { type Fault, Problem } from './problem.ts';
+import { sourceFaults } from './json-source.ts';
+import { Problem } from './problem.ts';
 import { cleanJson } from './text.ts';
 
 export const maxBodyBytes = 100 * 1024;
@@ -90,16 +91,17 @@ function checkMediaType(request: Request, rule: BodyRule): void {
 
 /** The bytes of a body as a clean JSON value. @throws Problem 400 */
 export function parseBody(bytes: Buffer): unknown {
-  let value: unknown;
+  let text: string;
+  let parsed: unknown;
   try {
-    value = JSON.parse(utf8.decode(bytes));
+    text = utf8.decode(bytes);
+    parsed = JSON.parse(text);
   } catch (error) {
     const detail = error instanceof SyntaxError ? 'is not valid JSON' : 'is not valid UTF-8';
     throw new Problem('invalid-request', `The body ${detail}.`, { errors: [{ pointer: '', detail }], cause: error });
   }
-  const faults: Fault[] = [];
-  const clean = cleanJson(value, faults);
-  if (faults.length > 0)
-    throw new Problem('invalid-request', 'The body holds what cannot be taken.', { errors: faults });
-  return clean;
+  const { value, faults, members } = cleanJson(parsed);
+  const errors = faults.length > 0 ? faults : sourceFaults(text, members);
+  if (errors.length > 0) throw new Problem('invalid-request', 'The body holds what cannot be taken.', { errors });
+  return value;
 }

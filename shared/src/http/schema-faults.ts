@@ -1,6 +1,7 @@
 // Turns a JSON Schema validator's findings into faults that say what was wrong and where.
 import type { ErrorObject } from 'ajv';
-import { escapePointer } from './text.ts';
+import { maxFaults } from './problem.ts';
+import { pointerTo } from './text.ts';
 
 /** One finding: a JSON Pointer into the checked value and a sentence about it. */
 export interface Finding {
@@ -8,21 +9,20 @@ export interface Finding {
   readonly detail: string;
 }
 
-const maxFindings = 100;
-
 /** All distinct findings, in the order of the document, at most 100. */
 export function findingsOf(errors: readonly ErrorObject[] | null | undefined): Finding[] {
   const seen = new Map<string, Finding>();
   for (const error of errors ?? []) {
+    if (seen.size === maxFaults) break;
     const finding = findingOf(error);
     if (finding !== undefined) seen.set(`${finding.pointer} ${finding.detail}`, finding);
   }
-  return [...seen.values()].slice(0, maxFindings);
+  return [...seen.values()];
 }
 
 function findingOf(error: ErrorObject): Finding | undefined {
   const { keyword, instancePath, params } = error;
-  const member = (name: unknown): string => `${instancePath}/${escapePointer(String(name))}`;
+  const member = (name: unknown): string => pointerTo(instancePath, String(name));
   switch (keyword) {
     case 'required':
     case 'dependentRequired':

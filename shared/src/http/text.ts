@@ -1,42 +1,73 @@
 // Cleans what a client wrote before anything else looks at it: NFC, no NUL, no lone surrogates, bounded depth.
-import type { Fault } from './problem.ts';
+import { type Fault, maxFaults } from './problem.ts';
 
 export const maxJsonDepth = 32;
 
 const forbiddenMembers = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Why a text cannot be stored, or undefined when it can. PostgreSQL has no NUL, UTF-8 has no lone surrogates. */
+/** Printable ASCII is in normalization form C and has no fault. */
+const plainText = /^[\x20-\x7e]*$/;
+const manyMarks = /\p{M}{31}/u;
+
+/** Why a text cannot be taken, or undefined when it can. PostgreSQL has no NUL, UTF-8 has no lone surrogates. */
 export function textFault(value: string): string | undefined {
   if (value.includes('\0')) return 'must not contain the character NUL (U+0000)';
   if (!value.isWellFormed()) return 'must not contain a lone surrogate';
+  // Normalizing a run of them costs the square of its length: 2 s for a body. 30 is the bound of UAX #15 section 13.
+  if (manyMarks.test(value)) return 'must not contain more than 30 combining marks in a row';
   return undefined;
 }
 
-/**
- * A copy of a JSON value with every text in Unicode normalization form C.
- * @param faults gets a fault for each text, member name or depth that is refused
- */
-export function cleanJson(value: unknown, faults: Fault[], pointer = '', depth = 0): unknown {
-  if (typeof value === 'string') {
-    const detail = textFault(value);
-    if (detail !== undefined) faults.push({ pointer, detail });
-    return value.normalize('NFC');
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth === maxJsonDepth) {
-    faults.push({ pointer, detail: `must not be nested deeper than ${maxJsonDepth} levels` });
+export interface CleanJson {
+  readonly value: unknown;
+  /** A fault for each text, member name or depth that is refused, at most 100. */
+  readonly faults: readonly Fault[];
+  /** How many members all its objects have together. */
+  readonly members: number;
+}
+
+/** A copy of a JSON value with every text in Unicode normalization form C. */
+export function cleanJson(given: unknown): CleanJson {
+  const faults: Fault[] = [];
+  const path: (string | number)[] = [];
+  let members = 0;
+  const refuse = (detail: string): null => {
+    if (faults.length < maxFaults) faults.push({ pointer: pointerOf(path), detail });
     return null;
-  }
-  if (Array.isArray(value))
-    return value.map((item, index) => cleanJson(item, faults, `${pointer}/${index}`, depth + 1));
-  const copy: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
-    const at = `${pointer}/${escapePointer(name)}`;
-    const detail = forbiddenMembers.has(name) ? 'is not an allowed member name' : textFault(name);
-    if (detail !== undefined) faults.push({ pointer: at, detail });
-    else copy[name] = cleanJson(member, faults, at, depth + 1);
-  }
-  return copy;
+  };
+  const clean = (value: unknown): unknown => {
+    if (typeof value === 'string') {
+      if (plainText.test(value)) return value;
+      const detail = textFault(value);
+      return detail === undefined ? value.normalize('NFC') : refuse(detail);
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (path.length === maxJsonDepth) return refuse(`must not be nested deeper than ${maxJsonDepth} levels`);
+    if (Array.isArray(value)) {
+      return value.map((item, index) => {
+        path.push(index);
+        const copy = clean(item);
+        path.pop();
+        return copy;
+      });
+    }
+    const copy: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(value)) {
+      members += 1;
+      path.push(name);
+      const detail = nameFault(name);
+      if (detail === undefined) copy[name] = clean(member);
+      else refuse(detail);
+      path.pop();
+    }
+    return copy;
+  };
+  return { value: clean(given), faults, members };
+}
+
+function nameFault(name: string): string | undefined {
+  if (forbiddenMembers.has(name)) return 'is not an allowed member name';
+  return plainText.test(name) ? undefined : textFault(name);
 }
 
 const plainName = /^\w*$/;
@@ -45,4 +76,17 @@ const plainName = /^\w*$/;
 export function escapePointer(name: string): string {
   if (plainName.test(name)) return name;
   return name.replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed();
+}
+
+/** Long enough for every name there is. */
+const shownCharacters = 100;
+
+/** The pointer (RFC 6901) to a member or an element. What a client made too long to be a name is cut. */
+export function pointerTo(base: string, name: string | number): string {
+  return `${base}/${escapePointer(String(name).slice(0, shownCharacters))}`;
+}
+
+/** The pointer to where a path of names and positions ends, no deeper than a body may be. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path.slice(0, maxJsonDepth).reduce<string>(pointerTo, '');
 }

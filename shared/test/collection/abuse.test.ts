@@ -102,6 +102,16 @@ describe('a body of', () => {
   });
 });
 
+it('a refusal shows no nearest request that is long', () => {
+  const refused = (characters: number) => {
+    const values = Array.from({ length: 101 }, (_, index) => String(index).padEnd(characters, 'é'));
+    return refusal(() => fromBody(sample, { filters: { brand: { in: values }, name: { in: values } } }));
+  };
+  expect(refused(50)?.extensions.nearest).toBeDefined();
+  expect(refused(90)).toMatchObject({ code: 'query-too-costly', message: expect.not.stringContaining('nearest') });
+  expect(refused(90)?.extensions).not.toHaveProperty('nearest');
+});
+
 describe('any text at all', () => {
   const parameter = fc.constantFrom(
     'brand',

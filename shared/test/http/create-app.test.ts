@@ -141,6 +141,15 @@ describe('parameters', () => {
     expect(seen?.query).toEqual({ limit: 7, tag: ['a z', 'b,c d'] });
   });
 
+  it('lists as many faults as anybody reads, and says that there are more', async () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => index.toString(36));
+    const { body } = await client.get(`/v1/notes?${names.join('&')}`);
+    expect(body.errors).toHaveLength(100);
+    expect(body.detail).toMatch(/\(and at least 99 more\)\.$/);
+    expect((await client.get(`/v1/notes?${names.map(() => '%').join('&')}`)).body.errors).toHaveLength(100);
+    expect((await post({ text: 'a', tags: names.map(() => 1) })).body.errors).toHaveLength(100);
+  });
+
   it('lists every fault at once', async () => {
     const answer = await client.get('/v1/notes?limit=1e2&page=2&offset=3&limit2=');
     expect(answer.status).toBe(400);
@@ -200,6 +209,8 @@ describe('bodies', () => {
     ['__proto__', '{"text":"a","__proto__":{"x":1}}', '/__proto__'],
     ['constructor', '{"text":"a","constructor":1}', '/constructor'],
     ['a number past all bounds', '{"text":"a","rank":1e400}', '/rank'],
+    ['a number that would be rounded', '{"text":"a","rank":19.990000000000000001}', '/rank'],
+    ['a member given twice', '{"text":"a","rank":1,"rank":2}', '/rank'],
     ['deep nesting', `{"text":"a","tags":${'['.repeat(40)}${']'.repeat(40)}}`, `/tags${'/0'.repeat(31)}`],
   ];
   it.each(bad)('refuses %s', async (_name, rawBody, pointer) => {

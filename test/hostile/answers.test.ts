@@ -1,0 +1,80 @@
+// No request makes a service answer at length, think for long or run out of memory: every operation that takes a body or a query.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadContract } from '@shop/shared/http';
+import { newId } from '@shop/shared/runtime';
+import { type ServiceName, startServices, type TestServices } from '@shop/shared/testing';
+import { hostileBodies } from '../../shared/test/http/hostile-bodies.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const services = ['accounts', 'orders', 'catalogue'] as const satisfies readonly ServiceName[];
+const maxAnswer = 64 * 1024;
+
+const operations = services.flatMap((service) =>
+  loadContract(join(root, 'services', service, 'openapi.yaml'))
+    .operations.filter(({ path }) => !path.startsWith('/internal/'))
+    .map((operation) => ({ ...operation, service })),
+);
+const withBody = operations.flatMap(({ body, ...operation }) =>
+  body === undefined ? [] : [{ ...operation, mediaType: body.mediaTypes[0] ?? '' }],
+);
+
+const counted = (count: number, piece: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => piece(index)).join('&');
+/** Just below what node takes as a request's header section. */
+const queries: Readonly<Record<string, string>> = {
+  'unknown parameters': counted(2_500, (index) => index.toString(36)),
+  'one long unknown parameter': 'x'.repeat(15_000),
+  'broken escapes': counted(7_000, () => '%'),
+  'a name with NUL': counted(3_500, () => '%00'),
+  'a parameter again and again': counted(1_200, () => 'limit=x'),
+  'unknown fields': `fields=${'a,'.repeat(7_000)}`,
+  'wrong sorts': `sort=${'a,'.repeat(7_000)}`,
+  'wrong conditions': `status=${'gte:1,'.repeat(2_400)}`,
+  'a long list': `status=${'a,'.repeat(7_000)}a`,
+  quotes: `status=${'"'.repeat(14_000)}`,
+  'combining marks': `status=${'%CC%81%CC%96'.repeat(1_200)}`,
+};
+
+let shop: TestServices;
+let token: string;
+let accountId: string;
+
+beforeAll(async () => {
+  // As much memory as a service has in the smallest container.
+  shop = await startServices(services, { environment: { NODE_OPTIONS: '--max-old-space-size=128' } });
+  accountId = newId();
+  token = await shop.issuer.sign({ accountId, scopes: ['catalogue:write', 'orders:fulfil', 'orders:read-all'] });
+});
+afterAll(() => shop?.stop());
+
+const target = (path: string) => path.replace('{accountId}', accountId).replace(/\{\w+\}/, newId());
+
+async function bytesOf(service: ServiceName, path: string, init: RequestInit): Promise<number> {
+  const headers = { Authorization: `Bearer ${token}`, ...init.headers };
+  const answer = await fetch(new URL(target(path), shop.service(service).url), { ...init, headers });
+  const bytes = (await answer.bytes()).length;
+  expect(answer.status).toBeLessThan(500);
+  return bytes;
+}
+
+describe.each(withBody)('$operationId', ({ service, path, method, mediaType }) => {
+  it.each(Object.entries(hostileBodies))('%s', async (_name, body) => {
+    const headers = { 'Content-Type': mediaType };
+    expect(await bytesOf(service, path, { method: method.toUpperCase(), body, headers })).toBeLessThan(maxAnswer);
+  });
+});
+
+describe.each(operations.filter(({ method }) => method === 'get'))('$operationId', ({ service, path }) => {
+  it.each(Object.entries(queries))('%s', async (_name, query) => {
+    expect(await bytesOf(service, `${path}?${query}`, {})).toBeLessThan(maxAnswer);
+  });
+});
+
+it('all services are as well as before', async () => {
+  for (const service of services) {
+    expect((await shop.service(service).client.get('/health/ready')).status).toBe(200);
+    expect(shop.service(service).output()).not.toMatch(/heap out of memory|internal-error/);
+  }
+});
