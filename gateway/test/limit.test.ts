@@ -188,6 +188,12 @@ describe('log-in and registration', () => {
     }
   });
 
+  it('leave an e-mail address that is longer than any to the service, and spend no time on it', async () => {
+    refuse();
+    const answers = await all(31, (index) => logIn(`a${'\u0301'.repeat(2_048)}@shop.test`, `192.0.2.${index + 220}`));
+    expect(statuses(answers)).toEqual({ 401: 31 });
+  });
+
   it('do not count what succeeds', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     for (let count = 0; count < 35; count += 1)
