@@ -3,13 +3,23 @@ import { bearerChallenge, hasScopes, type TokenVerifier } from '@shop/shared/aut
 import { Problem } from '@shop/shared/protocol';
 import { actionSchema, type GatewayRequest, type Policy } from './exchange.ts';
 
-/** Public, optional or required, and the scopes, come from the contract of the operation. */
+/**
+ * Public, optional or required, and the scopes, come from the contract of the operation. Whom it refuses, `limit` counts before
+ * the refusal is said: by the address, as anybody unknown. The signature is checked even when the address has nothing left,
+ * or one guesser would shut out the valid new tokens of all who share its address.
+ */
 export function authenticate(verifier: TokenVerifier): Policy {
   return {
     name: 'authenticate',
     schema: actionSchema('authenticate'),
     policy: () => (request, _response, next) => {
-      identify(request, verifier).then(() => next(), next);
+      identify(request, verifier).then(
+        () => next(),
+        (refusal: unknown) => {
+          request.refusal = refusal;
+          next();
+        },
+      );
     },
   };
 }

@@ -9,6 +9,7 @@ import { traceOrder } from '../board/trace.ts';
 import type { Traffic } from '../board/traffic.ts';
 import { commonHeaders, sendDocument } from './answer.ts';
 import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
+import { isRead } from './read-only.ts';
 import type { ServiceDirectory } from './service.ts';
 
 const every = 2_000;
@@ -44,11 +45,15 @@ export function board(
     new Map(services.all.map(({ name, known, usable, breaker }) => [name, { known, usable, refusing: breaker.open }]));
 
   const stream = (request: GatewayRequest, response: GatewayResponse, from: Traffic): void => {
+    const headers = [...commonHeaders(request), 'Content-Type', 'text/event-stream', 'Cache-Control', 'no-store'];
+    if (request.method === 'HEAD') {
+      response.writeHead(200, headers).end();
+      return;
+    }
     if (streams >= mostStreams)
       throw new Problem('service-unavailable', 'Too many boards are open.', { headers: { 'Retry-After': '60' } });
     if (streams === 0 && metrics.length > 0) startLooking();
     streams += 1;
-    const headers = [...commonHeaders(request), 'Content-Type', 'text/event-stream', 'Cache-Control', 'no-store'];
     response.writeHead(200, headers);
     const began = performance.now();
     const send = (): void => {
@@ -80,18 +85,15 @@ export function board(
       const pages = runbookPages().set('/board', boardPage());
       return (request, response, next) => {
         if (traffic === undefined) throw new Problem('not-found', 'There is nothing at this address.');
+        if (!isRead(request, response)) return;
         const text = pages.get(request.path);
-        const allowed = text === undefined ? ['GET'] : ['GET', 'HEAD'];
-        if (!allowed.includes(request.method ?? '')) {
-          const headers = { Allow: allowed.join(', ') };
-          throw new Problem('method-not-allowed', `The method ${request.method} is not supported here.`, { headers });
-        }
         if (text !== undefined) {
           sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: boardPolicy });
           return;
         }
         if (request.path.startsWith('/board/runbooks/')) throw new Problem('not-found', 'There is no such runbook.');
-        if (!request.identified) throw new Error('the figures of the board were reached without authenticate');
+        if (!request.identified)
+          throw request.refusal ?? new Error('the figures of the board were reached without authenticate');
         const [, id] = /^\/board\/orders\/([^/]+)$/.exec(request.path) ?? [];
         if (id === undefined) stream(request, response, traffic);
         else showOrder(request, response, id).catch(next);

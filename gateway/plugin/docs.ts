@@ -5,6 +5,7 @@ import { createDocumentation } from '../docs/documentation.ts';
 import type { Page } from '../docs/page.ts';
 import { commonHeaders } from './answer.ts';
 import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
+import { isRead } from './read-only.ts';
 
 interface DocsAction {
   /** The folder of the guides. */
@@ -12,8 +13,6 @@ interface DocsAction {
   /** The AsyncAPI documents. */
   readonly events: readonly string[];
 }
-
-const allow = 'GET, HEAD, OPTIONS';
 
 /** @param folder what the action names is relative to it */
 export function docs(folder: string): Policy {
@@ -33,15 +32,7 @@ export function docs(folder: string): Policy {
 
 async function answer(page: Page | undefined, request: GatewayRequest, response: GatewayResponse): Promise<void> {
   if (page === undefined) throw new Problem('not-found', 'There is nothing at this address.');
-  if (request.method === 'OPTIONS') {
-    response.writeHead(204, [...commonHeaders(request), 'Allow', allow]).end();
-    return;
-  }
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    throw new Problem('method-not-allowed', `The method ${request.method} is not supported here.`, {
-      headers: { Allow: allow },
-    });
-  }
+  if (!isRead(request, response)) return;
   const { body, etag, encoding } = await page.encoded(request.headers['accept-encoding']?.toString());
   const headers = commonHeaders(request, page.contentPolicy);
   headers.push('ETag', etag, 'Cache-Control', page.cacheControl, 'Vary', 'Accept-Encoding');

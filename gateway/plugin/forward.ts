@@ -65,7 +65,7 @@ async function send(
   maximumBody: number,
 ): Promise<void> {
   // Should the pipeline ever lack its checks, nothing gets through.
-  if (!request.identified) throw new Error('forward was reached without authenticate');
+  if (!request.identified) throw request.refusal ?? new Error('forward was reached without authenticate');
   const body = await bodyOf(request, response, maximumBody);
   // Not before: the one request that an open breaker lets through must not be somebody's who is slow to send it.
   service.requireClosed();

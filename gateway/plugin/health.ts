@@ -1,6 +1,7 @@
 // Policy `health`: whether the gateway lives, and whether it is worth sending requests to.
 import { sendDocument } from './answer.ts';
 import { actionSchema, type Policy } from './exchange.ts';
+import { isRead } from './read-only.ts';
 import type { ServiceDirectory } from './service.ts';
 
 /** @param draining true from the moment the process was told to stop */
@@ -9,6 +10,7 @@ export function health(services: ServiceDirectory, draining: () => boolean): Pol
     name: 'health',
     schema: actionSchema('health'),
     policy: () => (request, response) => {
+      if (!isRead(request, response)) return;
       const headers = ['Cache-Control', 'no-store'];
       if (request.path === '/health/live') {
         sendDocument(request, response, { text: JSON.stringify({ status: 'live' }), headers });

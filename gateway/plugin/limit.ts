@@ -6,7 +6,7 @@ import type { Counters } from './counters.ts';
 import type { GatewayRequest, GatewayResponse, Policy } from './exchange.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 
-interface LimitAction {
+export interface LimitAction {
   /** The limit of every operation that has none of its own. */
   readonly rate: Rate;
   /** operationId → its own limit, and failures a minute for each e-mail address in its body. */
@@ -51,10 +51,12 @@ export function limit(counters: Counters, maximumBody: number, known: ReadonlySe
           failures.set(id, new FailedAttempts(counters, id, own.failuresPerEmail));
       }
       const check = async (request: GatewayRequest, response: GatewayResponse): Promise<void> => {
-        const id = request.operation?.operationId ?? 'options';
+        // Pages and OPTIONS are no operation; an address has one share for all of them.
+        const id = request.operation?.operationId ?? 'others';
         const allowance = allowances.get(id) ?? new Allowance(counters, id, action.rate);
         allowances.set(id, allowance);
         await allowance.take(request, callerKey(request));
+        if (request.refusal !== undefined) throw request.refusal;
         const watched = failures.get(id);
         if (watched === undefined) return;
         // Taken in whole: a body that streams through cannot be watched.

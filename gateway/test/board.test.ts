@@ -63,7 +63,13 @@ describe('the board', () => {
     expect((await client.get('/board/events', { token: customer })).status).toBe(403);
     const { response } = await firstEvent(url, await issuer.sign({ scopes: ['orders:read-all'] }));
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-    expect((await fetch(`${url}/board`, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
+    const staff = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
+    for (const path of ['/board', '/board/events']) {
+      const ask = (method: string) => fetch(`${url}${path}`, { method, headers: staff });
+      expect((await ask('POST')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+      expect((await ask('OPTIONS')).status).toBe(204);
+      expect([(await ask('HEAD')).status, await (await ask('HEAD')).text()]).toEqual([200, '']);
+    }
   });
 
   it('tells which services are ready and what came through in the last minute', async () => {

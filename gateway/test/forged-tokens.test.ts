@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
   const names = { issuer: 'https://shop.test', audience: 'shop', kid: 'genuine-1' };
   genuine = { ...names, privateKey, publicKey, trap };
-  gateway = await startGateway({ JWKS_URL: jwksUrl });
+  gateway = await startGateway({ JWKS_URL: jwksUrl, TRUSTED_PROXIES: '1' });
 });
 
 afterAll(async () => {
@@ -56,8 +56,13 @@ it('answers every forged token with 401, and no service and no foreign address h
   expect(gateway.service.seen).toEqual([]);
 }, 60_000);
 
+let turn = 0;
+
+/** Each attempt comes from another address: one that tries many is told to wait instead. */
 async function answerTo(authorization: string): Promise<{ status: number; code: string; challenge: string }> {
-  const { statusCode, headers, body } = await request(`${gateway.url}/v1/orders`, { headers: { authorization } });
+  turn += 1;
+  const fields = { authorization, 'x-forwarded-for': `203.0.113.${turn % 250}` };
+  const { statusCode, headers, body } = await request(`${gateway.url}/v1/orders`, { headers: fields });
   const { code } = (await body.json()) as { code: string };
   return { status: statusCode, code, challenge: String(headers['www-authenticate']) };
 }

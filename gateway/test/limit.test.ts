@@ -1,4 +1,5 @@
 // Who may ask how often, what the answers say about it, and what happens when the shared counter is away.
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { type RedisServer, startRedis } from './redis-server.ts';
@@ -68,12 +69,50 @@ describe('100 a second and 100 in reserve', () => {
     expect(await gateway.client.get('/v1/products', from('2001:db8:1:3::1'))).toMatchObject({ status: 200 });
   });
 
+  it.each([
+    ['that is forged', async () => ({ token: await gateway.issuer.forge() })],
+    ['that is not there', async () => ({})],
+  ])('count a request with a token %s by its address, and no account with it', async (_name, credentials) => {
+    const bad = await credentials();
+    const origin = from(`203.0.113.${Object.keys(bad).length + 10}`);
+    const answers = await all(330, () => gateway.client.get('/v1/orders', { ...bad, ...origin }));
+    const counted = statuses(answers);
+    expect(counted[401]).toBeGreaterThanOrEqual(200);
+    expect(counted[429]).toBeGreaterThan(0);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });
+    const token = await gateway.issuer.sign();
+    expect(await gateway.client.get('/v1/orders', { token, ...origin })).toMatchObject({ status: 200 });
+  });
+
   it('stand on every answer', async () => {
     const { headers } = await gateway.client.get('/v1/products', from('203.0.113.4'));
     expect(headers).toMatchObject({
       'ratelimit-policy': '"steady";q=100;w=1, "reserve";q=100;w=10',
       ratelimit: '"steady";r=99;t=1',
     });
+  });
+});
+
+describe('the limits that are shipped', () => {
+  let shipped: TestGateway;
+  beforeAll(async () => {
+    const folder = fileURLToPath(new URL('../config', import.meta.url));
+    shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });
+  });
+  afterAll(() => shipped.stop());
+
+  it.each(['/problems', '/docs/errors', '/board/runbooks'])('hold for %s too', async (path) => {
+    const address = `198.51.100.${path.length}`;
+    const ask = () => fetch(new URL(path, shipped.url), { headers: { 'X-Forwarded-For': address } });
+    const counted = statuses(await all(330, ask));
+    expect(counted[200]).toBeGreaterThanOrEqual(200);
+    expect(counted[429]).toBeGreaterThan(0);
+  });
+
+  it('never hold for probes of health', async () => {
+    const ask = () => fetch(new URL('/health/ready', shipped.url), { headers: { 'X-Forwarded-For': '198.51.100.1' } });
+    expect(statuses(await all(500, ask))).toEqual({ 200: 500 });
   });
 });
 

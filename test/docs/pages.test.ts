@@ -11,12 +11,17 @@ const pages = ['/docs', ...guideNames.map((name) => `/docs/${name}`)];
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder });
+  gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder, TRUSTED_PROXIES: '1' });
 });
 afterAll(() => gateway.stop());
 
-const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
-  fetch(new URL(path, gateway.url), { method, headers: { 'Accept-Encoding': 'identity', ...headers } });
+let turn = 0;
+/** Each question comes from another address: following every link is more than one address may ask. */
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> => {
+  turn += 1;
+  const from = { 'X-Forwarded-For': `203.0.113.${turn % 250}` };
+  return fetch(new URL(path, gateway.url), { method, headers: { 'Accept-Encoding': 'identity', ...from, ...headers } });
+};
 
 const attributes = (html: string): string[] =>
   [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, value = '']) => value.replaceAll('&amp;', '&'));
