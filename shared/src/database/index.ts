@@ -1,5 +1,5 @@
 // The door of everything that touches PostgreSQL.
-export { errorCode, isDatabaseAway, retryConflicts, violatedConstraint } from './conflicts.ts';
+export { errorCode, isDatabaseAway, violatedConstraint } from './conflicts.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { keepCurrency } from './keep-currency.ts';
 export { knownMigrations, type MigrateOptions, migrate, pendingMigrations } from './migrate.ts';

@@ -1,7 +1,7 @@
 // The door of events: sending them with a change, and taking each of them once.
 export { appendEvent, appendEvents, type NewEvent } from './append-event.ts';
 export { type ConsumeOptions, consume, type Handlers } from './consume.ts';
-export { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
+export type { ConsumerName, HandlersOf } from './consumers.ts';
 export { type DeadLetterDesk, openDeadLetters, type ReadableDeadLetter } from './dead-letters.ts';
 export type * from './definitions.ts';
 export {
