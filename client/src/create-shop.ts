@@ -37,7 +37,7 @@ export interface Shop {
   readonly call: Client<paths>;
   /** @throws Refusal when the pair is not right */
   logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
-  /** Ends the session here and at the shop. */
+  /** Ends the session here and at the shop. @throws Refusal when it has ended here alone */
   logOut(): Promise<void>;
   /** All products that meet the criteria, page after page as they are taken. @throws Refusal */
   products<Field extends keyof Product = keyof Product>(
@@ -77,8 +77,9 @@ export function createShop(options: ShopOptions): Shop {
       const { tokens } = session;
       session.keep(undefined);
       if (tokens === undefined) return;
-      const { error } = await call.POST('/v1/tokens/revoke', { body: { refresh_token: tokens.refresh_token } });
-      if (error !== undefined) throw new Refusal(error);
+      const body = { refresh_token: tokens.refresh_token };
+      const { error, response } = await call.POST('/v1/tokens/revoke', { body });
+      if (!response.ok) throw new Refusal(response, error);
     },
     products(criteria = {}, { sort, fields, limit = 100 } = {}) {
       const search = {
@@ -138,7 +139,7 @@ function authorized(session: Session, send: (request: Request) => Promise<Respon
   };
 }
 
-function taken<Data>({ data, error }: { data?: Data; error?: unknown }): Data {
-  if (data === undefined) throw new Refusal(error);
+function taken<Data>({ data, error, response }: { data?: Data; error?: unknown; response: Response }): Data {
+  if (data === undefined) throw new Refusal(response, error);
   return data;
 }

@@ -1,20 +1,31 @@
-// What a helper throws when the shop refuses: the problem document as an error.
+// What a helper throws when it is refused: the shop's problem document as an error.
 import type { components } from './contract.ts';
 
 export type ProblemDocument = components['schemas']['GatewayProblem'];
 
-/** A problem document (RFC 9457) as it came; `code` says which. */
+/** An answer that is not what was asked for; `code` says why. */
 export class Refusal extends Error {
-  readonly code: string;
   readonly status: number;
-  readonly problem: ProblemDocument;
+  /** RFC 9457; undefined when something else than the shop has answered, such as a proxy with a page of its own. */
+  readonly problem: ProblemDocument | undefined;
 
-  constructor(answer: unknown) {
-    const problem = answer as ProblemDocument;
-    super(problem.detail);
+  /** @param content the body of the answer, read */
+  constructor({ status, statusText }: Response, content: unknown) {
+    const problem = isProblem(content) ? content : undefined;
+    super(problem?.detail ?? `The answer was ${status} ${statusText}`.trimEnd());
     this.name = 'Refusal';
-    this.code = problem.code;
-    this.status = problem.status;
+    this.status = status;
     this.problem = problem;
   }
+
+  /** Of the list of problems; undefined without a problem document. */
+  get code(): string | undefined {
+    return this.problem?.code;
+  }
+}
+
+function isProblem(content: unknown): content is ProblemDocument {
+  if (typeof content !== 'object' || content === null) return false;
+  const { code, detail } = content as Readonly<Record<string, unknown>>;
+  return typeof code === 'string' && typeof detail === 'string';
 }

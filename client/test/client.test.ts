@@ -169,6 +169,36 @@ describe('a session', () => {
   });
 });
 
+describe('an answer that is no problem document', () => {
+  const pair = { email: 'kim@example.com', password: 'a long and quiet river' };
+  const answers: [string, Reaction][] = [
+    ['nothing', { status: 500, headers: { 'Content-Length': '0' }, body: '' }],
+    ['an empty text', { status: 500, headers: { 'Transfer-Encoding': 'chunked' }, body: '' }],
+    ['a page of HTML', { status: 500, headers: { 'Content-Type': 'text/html' }, body: '<h1>Oh</h1>' }],
+    ['other JSON', { status: 500, headers: { 'Content-Type': 'application/json' }, body: { message: 'Oh' } }],
+    ['a JSON string', { status: 500, headers: { 'Content-Type': 'application/json' }, body: '"Oh"' }],
+  ];
+  const refusal = {
+    name: 'Refusal',
+    message: 'The answer was 500 Internal Server Error',
+    status: 500,
+    code: undefined,
+    problem: undefined,
+  };
+
+  it.each(answers)('%s: no helper takes it for a success', async (_name, answer) => {
+    const shop = await clientOf([answer], { tokens: tokens('old') });
+    await expect(shop.logIn(pair)).rejects.toMatchObject(refusal);
+    await expect(Array.fromAsync(shop.products())).rejects.toMatchObject(refusal);
+    await expect(shop.logOut()).rejects.toMatchObject(refusal);
+  });
+
+  it('nor an empty success for a log-in', async () => {
+    const shop = await clientOf([{ status: 200, headers: { 'Content-Length': '0' }, body: '' }]);
+    await expect(shop.logIn(pair)).rejects.toMatchObject({ name: 'Refusal', status: 200 });
+  });
+});
+
 describe('criteria', () => {
   const empty: Reaction = { status: 200, body: { items: [], pagination: { limit: 100, hasMore: false } } };
 
@@ -204,6 +234,14 @@ describe('criteria', () => {
 });
 
 describe('the types', () => {
+  it('take an account for a text alone', async () => {
+    const shop = await clientOf([{ status: 200 }]);
+    await shop.call.GET('/v1/accounts/{accountId}', { params: { path: { accountId: 'me' } } });
+    // @ts-expect-error an id is no number
+    await shop.call.GET('/v1/accounts/{accountId}', { params: { path: { accountId: 7 } } });
+    expect(server.seen).toHaveLength(2);
+  });
+
   it('are those of the published contract', async () => {
     server = await startFaultyShop(() => done);
     const generate = fileURLToPath(new URL('../generate.ts', import.meta.url));

@@ -9,7 +9,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** 'break' closes the connection without an answer. */
+/** 'break' closes the connection without an answer. A body is JSON, a text goes out as it is. */
 export type Reaction = 'break' | { status: number; headers?: Record<string, string>; body?: unknown };
 
 export interface FaultyShop {
@@ -33,7 +33,7 @@ export async function startFaultyShop(react: (seen: Seen, count: number) => Reac
     }
     const type = reaction.status < 400 ? 'application/json' : 'application/problem+json';
     response.writeHead(reaction.status, { 'Content-Type': type, ...reaction.headers });
-    response.end(JSON.stringify(reaction.body ?? {}));
+    response.end(typeof reaction.body === 'string' ? reaction.body : JSON.stringify(reaction.body ?? {}));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
