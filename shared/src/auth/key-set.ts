@@ -9,7 +9,7 @@ export interface KeySet {
   /** The key in force under this id, without waiting; undefined when there is none. */
   current(kid: string): CryptoKey | undefined;
   /**
-   * The same, after waiting for the first load; an unknown id asks the issuer once more, at most every 30 s.
+   * The same, after waiting for the next load while no set is in force; an unknown id asks the issuer once more, at most every 30 s.
    * @throws Problem `service-unavailable` when no key set was ever loaded, or none was confirmed for an hour
    */
   find(kid: string): Promise<CryptoKey | undefined>;
@@ -36,6 +36,8 @@ export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): Key
   let askedAt = Number.NEGATIVE_INFINITY;
   let failure: string | undefined;
   let loading: Promise<void> | undefined;
+  /** Over when the load that runs is, or the next one when none does. */
+  let round = Promise.withResolvers<void>();
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -74,6 +76,8 @@ export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): Key
       failure = reason;
     } finally {
       loading = undefined;
+      round.resolve();
+      round = Promise.withResolvers();
       clearTimeout(timer);
       if (!closed) timer = setTimeout(refresh, refreshEvery).unref();
     }
@@ -92,7 +96,8 @@ export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): Key
   return {
     current,
     async find(kid) {
-      if (performance.now() - confirmedAt > keepThroughOutage) await refresh();
+      // One round for all: tokens that nobody can verify yet, however many they are, do not ask for one of their own.
+      if (performance.now() - confirmedAt > keepThroughOutage) await round.promise;
       if (performance.now() - confirmedAt > keepThroughOutage) {
         const headers = { 'Retry-After': '1' };
         throw new Problem('service-unavailable', 'Tokens cannot be verified at the moment; try again shortly.', {
@@ -110,6 +115,7 @@ export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): Key
       clearTimeout(timer);
       await agent.destroy();
       await loading;
+      round.resolve();
     },
   };
 }

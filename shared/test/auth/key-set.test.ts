@@ -105,6 +105,20 @@ describe('the address', () => {
       .catch((error) => error);
     expect(problem).toMatchObject({ code: 'service-unavailable', headers: { 'Retry-After': '1' } });
   });
+
+  it('that never answered is asked once a second, and tokens wait for that', async () => {
+    keySet.status = 503;
+    const tokens = verifier();
+    const unverified = await header(old);
+    const begun = performance.now();
+    for (let count = 0; count < 4; count += 1) {
+      expect(await refusal(tokens.verify(unverified))).toBe('service-unavailable');
+    }
+    const rounds = Math.ceil((performance.now() - begun) / 1_000);
+    expect(keySet.questions.length).toBeLessThanOrEqual(rounds + 1);
+    keySet.status = 200;
+    expect(await tokens.verify(unverified)).toBeDefined();
+  });
 });
 
 describe('a key set', () => {

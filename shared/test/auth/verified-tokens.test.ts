@@ -31,6 +31,19 @@ describe('a verified token', () => {
     },
   );
 
+  it('is forgotten when 10,000 others have come since, and not before', async () => {
+    const first = `Bearer ${await token(pair)}`;
+    const caller = await tokens.verify(first);
+    const others = async (count: number): Promise<void> => {
+      for (let done = 0; done < count; done += 1) await tokens.verify(`Bearer ${await token(pair)}`);
+    };
+    await others(9_999);
+    expect(await tokens.verify(first)).toBe(caller);
+    await others(1);
+    expect(await tokens.verify(first)).toEqual(caller);
+    expect(await tokens.verify(first)).not.toBe(caller);
+  }, 60_000);
+
   it('has no spelling of any length', async () => {
     const signed = await token(pair);
     await tokens.verify(`Bearer ${signed}`);
