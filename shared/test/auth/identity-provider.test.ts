@@ -1,0 +1,73 @@
+// What docs/identity-provider.md says about tokens of another issuer, against the code that verifies them.
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
+import { createTokenVerifier, type TokenVerifier } from '../../src/auth/index.ts';
+import { createLog } from '../../src/runtime/index.ts';
+import { Issuer, keyPair } from './issuer.ts';
+
+const guide = readFileSync(new URL('../../../docs/identity-provider.md', import.meta.url), 'utf8');
+const [header, claims] = [...guide.matchAll(/```json\n(.+?)```/gs)].map(([, json = '']): unknown =>
+  JSON.parse(json),
+) as [JWTHeaderParameters, JWTPayload & { scope: string }];
+const setting = (name: string): string => new RegExp(`\`${name}=([^\`]+)\``).exec(guide)?.[1] ?? '';
+const pair = keyPair(String(header.kid), 'rsa');
+
+let keySet: Issuer;
+let tokens: TokenVerifier | undefined;
+beforeEach(async () => {
+  keySet = new Issuer();
+  keySet.published = { keys: [pair.jwk] };
+  await keySet.listen();
+});
+afterEach(async () => {
+  await tokens?.close();
+  await keySet.close();
+});
+
+/** The caller behind the token of the guide, with some of its members changed or, where undefined, left out. */
+async function callerOf(changedHeader: object = {}, changedClaims: object = {}) {
+  const now = Math.floor(Date.now() / 1000);
+  const payload = JSON.parse(JSON.stringify({ ...claims, iat: now, exp: now + 900, ...changedClaims })) as JWTPayload;
+  const token = await new SignJWT(payload).setProtectedHeader({ ...header, ...changedHeader }).sign(pair.privateKey);
+  tokens = createTokenVerifier({
+    jwksUrl: keySet.url,
+    issuer: setting('JWT_ISSUER'),
+    audience: setting('JWT_AUDIENCE'),
+    algorithm: setting('JWT_ALGORITHM') as 'RS256',
+    log: createLog('test', 'silent'),
+  });
+  return tokens.verify(`Bearer ${token}`);
+}
+
+describe('the guide for another identity provider', () => {
+  it('shows a token that passes', async () => {
+    const { accountId, scope, jti } = claims;
+    expect(await callerOf()).toEqual({ accountId, scopes: new Set(scope.split(' ')), tokenId: jti });
+  });
+
+  it.each([
+    ['another type', { typ: 'JWT' }, {}],
+    ['no type', { typ: undefined }, {}],
+    ['a further member in its header', { x5t: 'c2hvcA' }, {}],
+    ['no audience', {}, { aud: undefined }],
+    ['the client for its audience', {}, { aud: 'client-1' }],
+    ['an issuer without its slash', {}, { iss: 'https://id.example' }],
+    ['no account', {}, { accountId: undefined }],
+    ['an account in upper case', {}, { accountId: String(claims.accountId).toUpperCase() }],
+    ['no id', {}, { jti: undefined }],
+    ['a subject that is too long', {}, { sub: 'x'.repeat(256) }],
+    ['a time to come', {}, { nbf: Math.floor(Date.now() / 1000) + 600 }],
+  ])('says rightly that a token with %s is refused', async (_name, changedHeader, changedClaims) => {
+    await expect(callerOf(changedHeader, changedClaims)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it('says rightly that scopes in a list are none', async () => {
+    expect(await callerOf({}, { scope: undefined, scp: ['orders:fulfil'] })).toMatchObject({ scopes: new Set() });
+  });
+
+  it('says rightly that a key for encryption spoils the set', async () => {
+    keySet.published = { keys: [pair.jwk, { ...keyPair('other', 'rsa').jwk, use: 'enc' }] };
+    await expect(callerOf()).rejects.toMatchObject({ code: 'service-unavailable' });
+  });
+});
