@@ -1,17 +1,19 @@
 // Writes src/contract.ts from the published contract: `node client/generate.ts`. With --check it only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { parse } from 'yaml';
-import { follow, isNode, type Node, nodeOf } from '../gateway/docs/document.ts';
+import { follow, readYaml } from '../gateway/docs/document.ts';
 import { publishedDocument } from '../gateway/docs/published.ts';
+
+type Pipeline = { apiEndpoints: string[]; policies: Node[] };
 
 const file = new URL('src/contract.ts', import.meta.url);
 const folder = fileURLToPath(new URL('../gateway/config', import.meta.url));
 
-const { pipelines } = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
+const { pipelines } = readYaml(`${folder}/gateway.config.yml`) as { pipelines: Record<string, Pipeline> };
 // Limits are a matter of the running shop, not of its types.
-for (const pipeline of Object.values(pipelines).map(nodeOf) as { policies: Node[] }[])
+for (const pipeline of Object.values(pipelines))
   pipeline.policies = pipeline.policies.filter((policy) => !('limit' in policy));
 const document = publishedDocument({ pipelines }, folder);
 const types = astToString(await openapiTS(document as never, { defaultNonNullable: false }));

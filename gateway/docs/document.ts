@@ -1,26 +1,15 @@
-// Parsed OpenAPI and AsyncAPI documents: looking at what is in them, and finding what they refer to.
+// Parsed OpenAPI and AsyncAPI documents: reading them, looking at what is in them, and finding what they refer to.
+import { readFileSync } from 'node:fs';
+import { isNode, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
+import { parse } from 'yaml';
 
-/** Members of a parsed document; what is behind them is looked at where it is used. */
-export type Node = Readonly<Record<string, unknown>>;
-
-export function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function nodeOf(value: unknown): Node {
-  return isNode(value) ? value : {};
+/** Any YAML document; nothing is asked of what is in it. */
+export function readYaml(file: string): Node {
+  return nodeOf(parse(readFileSync(file, 'utf8')));
 }
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-/** The tokens of a reference within the document: `#/components/schemas/Id` → components, schemas, Id. */
-export function referenceTokens(reference: string): string[] {
-  return reference
-    .replace(/^#\//, '')
-    .split('/')
-    .map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** The node itself, or what its `$ref` leads to. */

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { GatewayConfig } from '../plugin/gateway-config.ts';
 import { readAssets } from './assets.ts';
+import { readYaml } from './document.ts';
 import { type EventDocument, eventList } from './event-list.ts';
 import { renderGuide } from './guide.ts';
 import { createLayout, guidePolicy, referencePolicy } from './layout.ts';
 import { Page } from './page.ts';
 import { problemList } from './problem-list.ts';
-import { publishedDocument, readDocument } from './published.ts';
+import { publishedDocument } from './published.ts';
 
 /** In the order of the navigation; each is a file `<name>.md` in the folder of the guides. */
 export const guideNames = [
@@ -34,7 +35,7 @@ export interface DocumentationOptions {
 export function createDocumentation({ config, folder, guides, events }: DocumentationOptions): Map<string, Page> {
   const assets = readAssets();
   const documents = events.map(
-    (file): EventDocument => ({ service: basename(dirname(file)), document: readDocument(file) }),
+    (file): EventDocument => ({ service: basename(dirname(file)), document: readYaml(file) }),
   );
   const generated = { problems: problemList, events: () => eventList(documents) };
   const rendered = guideNames.map((name) => {

@@ -1,5 +1,6 @@
 // The list of all events for the guide about them, from the services' AsyncAPI documents.
-import { follow, isNode, type Node, nodeOf, textOf } from './document.ts';
+import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
+import { follow, textOf } from './document.ts';
 
 export interface EventDocument {
   /** The service that the document belongs to. */

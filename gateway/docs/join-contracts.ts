@@ -1,5 +1,6 @@
 // Joins the services' OpenAPI documents into the one that the shop publishes.
-import { isNode, type Node, nodeOf, referencesIn, referenceTokens, textOf, withReferences } from './document.ts';
+import { isNode, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
+import { referencesIn, textOf, withReferences } from './document.ts';
 
 export interface Part {
   /** The service's name: goes in front of component names that mean something else in another service. */

@@ -1,7 +1,15 @@
 // Gives every documented refusal an example, so that nobody has to provoke one to see what it looks like.
-import { Problem, type ProblemCode, problemDocument, problemMediaType, problems } from '@shop/shared/protocol';
+import {
+  type Node,
+  nodeOf,
+  Problem,
+  type ProblemCode,
+  problemDocument,
+  problemMediaType,
+  problems,
+} from '@shop/shared/protocol';
 import { problemTexts } from '../plugin/problem-texts.ts';
-import { type Node, nodeOf, textOf } from './document.ts';
+import { textOf } from './document.ts';
 
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 

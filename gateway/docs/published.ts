@@ -1,20 +1,14 @@
 // What the shop publishes: the contracts that the gateway's pipelines route to, with the limits that they enforce.
-import { readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
-import type { Rate } from '../plugin/allowance.ts';
+import { type Node, nodeOf, readDocument } from '@shop/shared/protocol';
 import type { GatewayConfig } from '../plugin/gateway-config.ts';
-import { type Node, nodeOf } from './document.ts';
+import type { LimitAction } from '../plugin/limit.ts';
+import { readYaml } from './document.ts';
 import { joinContracts, type Part } from './join-contracts.ts';
 import { withProblemExamples } from './problem-examples.ts';
 
 const frame = fileURLToPath(new URL('shop.openapi.yaml', import.meta.url));
-
-interface LimitAction {
-  readonly rate: Rate;
-  readonly operations?: Readonly<Record<string, { readonly rate: Rate; readonly failuresPerEmail?: number }>>;
-}
 
 /**
  * The public OpenAPI document.
@@ -36,12 +30,7 @@ export function publishedDocument(config: Pick<GatewayConfig, 'pipelines'>, fold
       },
     ];
   });
-  return joinContracts(withProblemExamples(readDocument(frame)), parts);
-}
-
-/** Reads a YAML document. */
-export function readDocument(file: string): Node {
-  return nodeOf(parse(readFileSync(file, 'utf8')));
+  return joinContracts(withProblemExamples(readYaml(frame)), parts);
 }
 
 /** The action of a policy in a pipeline; an empty one when the policy is not there or has none. */

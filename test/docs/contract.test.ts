@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { describe, expect, it } from '@jest/globals';
 import { problems } from '@shop/shared/http';
+import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { follow, isNode, type Node, nodeOf, textOf } from '../../gateway/docs/document.ts';
+import { follow, textOf } from '../../gateway/docs/document.ts';
 import { joinContracts } from '../../gateway/docs/join-contracts.ts';
 import { publishedDocument } from '../../gateway/docs/published.ts';
 

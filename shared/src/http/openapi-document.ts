@@ -35,7 +35,8 @@ export function resolve(document: Node, node: Node): Node {
     : node;
 }
 
-function referenceTokens(reference: string): string[] {
+/** The tokens of a reference within the document: `#/components/schemas/Id` → components, schemas, Id. */
+export function referenceTokens(reference: string): string[] {
   return reference
     .replace(/^#\//, '')
     .split('/')

@@ -2,6 +2,7 @@
 // without PostgreSQL, so that a process that needs neither does not carry them.
 export { notModified } from './conditional.ts';
 export { type OperationOutline, outlineOperations, readDocument, type Security } from './contract-outline.ts';
+export { isNode, type Node, nodeOf, referenceTokens } from './openapi-document.ts';
 export {
   type Fault,
   Problem,
