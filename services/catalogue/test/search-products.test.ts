@@ -88,6 +88,8 @@ describe('400', () => {
     '',
     '{',
     '{"filters":{"price":{"eq":1e400}}}',
+    '{"filters":{"price":{"eq":19.990000000000000001}}}',
+    '{"filters":{"price":{"gte":1,"gte":5}}}',
     '{"filters":{"__proto__":{"eq":1}}}',
     '{"filters":{"brand":{"eq":"\\u0000"}}}',
   ])('the body %j', async (rawBody) => {

@@ -200,6 +200,15 @@ describe('400', () => {
     ]);
   });
 
+  it('refuses an expected total that would become another one by rounding', async () => {
+    const cup = await shop.product({ price: 10 });
+    const before = await placed();
+    const rawBody = `{"items":[{"productId":"${cup}","quantity":1}],"expectedTotal":9.999999999999999999}`;
+    const answer = await shop.orders.post('/v1/orders', { token: customer.token, rawBody });
+    expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([400, '/expectedTotal']);
+    expect(await placed()).toBe(before);
+  });
+
   it('refuses 1e400, NUL and other things that are no order', async () => {
     const headers = { 'Content-Type': 'application/json' };
     for (const rawBody of [
