@@ -1,8 +1,7 @@
 // The door of everything between a socket and an operation.
-export { etagOf, notModified, requireMatch } from './conditional.ts';
+export { etagOf, requireMatch } from './conditional.ts';
 export { type Contract, type ContractOperation, loadContract, type Security } from './contract.ts';
 export type { Answer } from './contract-answers.ts';
-export { type WatchCount, watchAnswers } from './contract-watch.ts';
 export { type AppOptions, createApp } from './create-app.ts';
 export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer } from './idempotent.ts';
 export {
@@ -27,10 +26,8 @@ export {
   type ProblemCode,
   type ProblemOptions,
   problemDocument,
-  problemMediaType,
   problems,
 } from './problem.ts';
-export { problemOf } from './problem-of.ts';
 export { maxBodyBytes, parseBody } from './read-body.ts';
 export { type RequestIdentity, requestIdentity } from './request-identity.ts';
 export { type ServeOptions, serve } from './serve.ts';
