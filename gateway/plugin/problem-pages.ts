@@ -4,6 +4,7 @@ import { Problem, type ProblemCode, problemDocument, problems } from '@shop/shar
 import { type Document, sendDocument } from './answer.ts';
 import { actionSchema, type Policy } from './exchange.ts';
 import { problemTexts } from './problem-texts.ts';
+import { isRead } from './read-only.ts';
 
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 const style =
@@ -25,15 +26,7 @@ export function problemPages(): Policy {
     policy: () => (request, response) => {
       const page = pages.get(request.path);
       if (page === undefined) throw new Problem('not-found', 'There is nothing at this address.');
-      if (request.method === 'OPTIONS') {
-        response.writeHead(204, ['Allow', allow]).end();
-        return;
-      }
-      if (request.method !== 'GET' && request.method !== 'HEAD') {
-        throw new Problem('method-not-allowed', `The method ${request.method} is not supported here.`, {
-          headers: { Allow: allow },
-        });
-      }
+      if (!isRead(request, response)) return;
       const forPeople = request.headers.accept?.includes('text/html') === true;
       const form: Document = forPeople
         ? { type: 'text/html; charset=utf-8', text: page.html, contentPolicy }
@@ -45,8 +38,6 @@ export function problemPages(): Policy {
     },
   };
 }
-
-const allow = 'GET, HEAD, OPTIONS';
 
 function isCode(name: string): name is ProblemCode {
   return Object.hasOwn(problems, name);

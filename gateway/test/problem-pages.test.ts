@@ -25,6 +25,11 @@ describe('/problems', () => {
   it('404 for a code that does not exist', async () => {
     expect(await gateway.client.get('/problems/no-such-thing')).toMatchObject({ status: 404 });
   });
+  it('says with OPTIONS what can be done', async () => {
+    const { status, headers } = await gateway.client.call('OPTIONS', '/problems');
+    expect([status, headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS']);
+    expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
+  });
   it('405 for anything but reading', async () => {
     expect(await gateway.client.post('/problems')).toMatchObject({
       status: 405,
