@@ -1,5 +1,6 @@
 // Everything the gateway says by itself: problem documents and small documents, with the headers every answer carries.
-import { Problem, problemDocument, problemMediaType } from '@shop/shared/protocol';
+import { STATUS_CODES } from 'node:http';
+import { Problem, problemDocument, problemMediaType, requestIdentity } from '@shop/shared/protocol';
 import { inRequest, type Log } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from './exchange.ts';
 
@@ -16,8 +17,10 @@ const security = [
 const lockedDown = "default-src 'none'; frame-ancestors 'none'";
 const overTls = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const;
 
+type Asker = Pick<GatewayRequest, 'id' | 'traceparent' | 'scheme' | 'answerHeaders'>;
+
 /** The header fields of every answer, flat: request id, trace, security, and what policies added. */
-export function commonHeaders(request: GatewayRequest, contentPolicy: string = lockedDown): string[] {
+export function commonHeaders(request: Asker, contentPolicy: string = lockedDown): string[] {
   const headers = ['X-Request-Id', request.id, 'traceparent', request.traceparent, ...security];
   headers.push('Content-Security-Policy', contentPolicy);
   if (request.scheme === 'https') headers.push(...overTls);
@@ -55,8 +58,24 @@ export function sendProblem(request: GatewayRequest, response: GatewayResponse, 
     return;
   }
   const text = JSON.stringify(problemDocument(problem, request.id));
-  const headers = ['Cache-Control', 'no-store', ...Object.entries(problem.headers).flat()];
-  sendDocument(request, response, { status: problem.status, type: problemMediaType, text, headers });
+  sendDocument(request, response, { status: problem.status, type: problemMediaType, text, headers: fieldsOf(problem) });
+}
+
+/**
+ * The bytes of a refusal on a connection that carries no answer after it.
+ * @param request what is refused, when the guard has seen it
+ */
+export function lastAnswer(problem: Problem, request?: GatewayRequest): string {
+  const asker: Asker = request?.id ? request : { ...requestIdentity({}), scheme: 'http', answerHeaders: [] };
+  const body = JSON.stringify(problemDocument(problem, asker.id));
+  const fields = [...commonHeaders(asker), 'Content-Type', problemMediaType, ...fieldsOf(problem)];
+  fields.push('Content-Length', String(Buffer.byteLength(body)), 'Date', new Date().toUTCString());
+  const lines = fields.map((field, index) => (index % 2 === 0 ? `${field}: ` : `${field}\r\n`)).join('');
+  return `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines}Connection: close\r\n\r\n${body}`;
+}
+
+function fieldsOf(problem: Problem): string[] {
+  return ['Cache-Control', 'no-store', ...Object.entries(problem.headers).flat()];
 }
 
 function unexpected(cause: unknown): Problem {

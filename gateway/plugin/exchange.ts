@@ -33,6 +33,8 @@ export class GatewayRequest extends IncomingMessage {
   deadline = 0;
   /** The client waits for `100 Continue` before it sends the body. */
   expectsContinue = false;
+  /** Asks to leave HTTP, by CONNECT or `Upgrade`: Node drops the bytes that came with it. */
+  leavesHttp = false;
 
   body: Promise<Body> | undefined = undefined;
   operation: OperationOutline | undefined = undefined;
@@ -43,6 +45,15 @@ export class GatewayRequest extends IncomingMessage {
   caller: Caller | undefined = undefined;
   /** Header fields that policies add to whatever answer comes, flat. */
   answerHeaders: string[] = [];
+
+  /** Nobody leaves: such a request is answered like any other, and Node never hands out its bare socket. */
+  get upgrade(): boolean {
+    return false;
+  }
+
+  set upgrade(asked: boolean | null) {
+    if (asked === true) this.leavesHttp = true;
+  }
 }
 
 /** The operation that lasts as long as somebody looks at the board: what it takes says nothing about the shop. */

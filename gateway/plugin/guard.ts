@@ -36,11 +36,12 @@ export function guard(options: GuardOptions): Middleware {
     request.authorization = fields.single.get('authorization');
     request.hasIdempotencyKey = fields.single.has('idempotency-key');
     readAddress(request, fields, options.trustedProxies);
-    request.path = readTarget(request.url ?? '', options.maximumTarget);
+    // Before the target: that of CONNECT is no path.
     if (!methods.has(request.method ?? '')) {
       const headers = { Allow: allow };
       throw new Problem('method-not-allowed', `The method ${request.method} is not supported.`, { headers });
     }
+    request.path = readTarget(request.url ?? '', options.maximumTarget);
     checkFraming(request, fields, options.maximumBody);
     const state = traceState(request);
     if (state !== undefined) request.forwardable.push('tracestate', state);

@@ -2,11 +2,12 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { Problem, problemDocument, problemMediaType } from '@shop/shared/protocol';
-import { type Log, newId, type ProcessLife, StartError } from '@shop/shared/runtime';
-import { sendProblem } from '../plugin/answer.ts';
+import { Problem } from '@shop/shared/protocol';
+import { type Log, type ProcessLife, StartError } from '@shop/shared/runtime';
+import { lastAnswer, sendProblem } from '../plugin/answer.ts';
 import { GatewayRequest, type GatewayResponse, type Middleware } from '../plugin/exchange.ts';
 import type { GuardOptions } from '../plugin/guard.ts';
+import { identifyRequest } from '../plugin/request-id.ts';
 
 /** Milliseconds for a client to deliver a whole request. */
 const arrival = 10_000;
@@ -33,6 +34,8 @@ const options = {
 /** What a connection has asked and not been answered. An idle connection keeps nothing of its last request. */
 interface Unanswered {
   last: GatewayResponse;
+  /** The one before the last. */
+  before: GatewayResponse | undefined;
   count: number;
 }
 
@@ -50,23 +53,34 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
     const { socket } = request;
     const known = asked.get(socket);
     if (known !== undefined && known.count > sentAhead) socket.destroy();
-    // Node goes on parsing what had arrived before.
-    if (socket.destroyed) return;
-    const running = known?.last;
-    const unanswered = known ?? { last: response, count: 0 };
+    // Node goes on parsing what had arrived before, and what arrives after a refusal.
+    if (!socket.writable) return;
+    const before = known?.last;
+    const unanswered = known ?? { last: response, before, count: 0 };
     unanswered.last = response;
+    unanswered.before = before;
     unanswered.count += 1;
     asked.set(socket, unanswered);
     response.once('close', () => {
       unanswered.count -= 1;
-      if (unanswered.count === 0) asked.delete(socket);
+      if (unanswered.count > 0) return;
+      if (request.complete) asked.delete(socket);
+      // It was answered before it was here in whole: should it break, it gets no second answer.
+      else request.once('end', () => unanswered.count === 0 && asked.delete(socket));
     });
-    if (running === undefined || running.writableFinished) run(request, response);
-    else running.once('close', () => (socket.writable ? run(request, response) : response.destroy()));
+    if (request.leavesHttp) {
+      response.shouldKeepAlive = false;
+      // The target of CONNECT is no path; the guard refuses the method under any.
+      if (request.method === 'CONNECT') request.url = '/';
+    }
+    if (before === undefined || before.writableFinished) run(request, response);
+    else before.once('close', () => socket.writable && run(request, response));
   };
   const run = (request: GatewayRequest, response: GatewayResponse): void => {
     try {
       handle(request, response, (error) => {
+        // A target without a path goes past everything in the engine, also past the guard.
+        if (request.id === '') identifyRequest(request);
         sendProblem(request, response, error ?? new Problem('not-found', 'There is nothing at this address.'), log);
       });
     } catch (error) {
@@ -83,10 +97,6 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
     take(request, response as GatewayResponse);
   });
   server.on('checkExpectation', (request, response) => take(request, response as GatewayResponse));
-  server.on('connect', (_request, socket) => {
-    const headers = { Allow: 'GET, HEAD, POST, PATCH, OPTIONS' };
-    refuse(socket as Socket, new Problem('method-not-allowed', 'The gateway opens no tunnels.', { headers }));
-  });
   server.on('clientError', (error: ParserError, socket: Socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
@@ -94,14 +104,7 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
       socket.destroy();
       return;
     }
-    inTurn(() => {
-      // An answer may be under way for an earlier request of this connection: this refusal is not its answer.
-      const running = asked.get(socket)?.last;
-      if (running === undefined || running.writableFinished) refuse(socket, problemOf(error, limits));
-      else if (running.req.complete) running.once('close', () => refuse(socket, problemOf(error, limits)));
-      else if (running.headersSent) socket.destroy();
-      else refuse(socket, problemOf(error, limits));
-    });
+    inTurn(() => refuse(socket, problemOf(error, limits), asked.get(socket)));
   });
   return server;
 }
@@ -135,24 +138,30 @@ function problemOf({ code, rawPacket }: ParserError, { maximumTarget, maximumHea
     : new Problem('header-fields-too-large', `The header fields are larger than ${maximumHeader} bytes.`);
 }
 
-/** Writes a problem document onto a bare connection and ends it. */
-function refuse(socket: Socket, problem: Problem): void {
+/**
+ * Refuses what is broken on a connection, after the answers to what came before it: either the body of the last request,
+ * or what came behind that and never was a request.
+ */
+function refuse(socket: Socket, problem: Problem, { last, before }: Partial<Unanswered> = {}): void {
+  const broken = last?.req.complete === false ? last : undefined;
+  const answered = broken?.writableEnded === true;
+  if (broken?.headersSent && !answered) {
+    // In the middle of an answer there is no place for another one.
+    socket.destroy();
+    return;
+  }
+  const ahead = broken === undefined || answered ? last : before;
+  const end = (): void => hangUp(socket, answered ? '' : lastAnswer(problem, broken?.req));
+  if (ahead === undefined || ahead.writableFinished) end();
+  // Before a request that waits for the same moment: it finds the connection ended, and is not done.
+  else ahead.prependOnceListener('close', end);
+}
+
+/** Ends a connection with these bytes. What it still sends is read for a while, lest a reset overtakes them. */
+function hangUp(socket: Socket, bytes: string): void {
   if (!socket.writable) return;
-  const id = newId();
-  const body = JSON.stringify(problemDocument(problem, id));
-  const fields = {
-    'Content-Type': problemMediaType,
-    'Content-Length': Buffer.byteLength(body),
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Request-Id': id,
-    Date: new Date().toUTCString(),
-    Connection: 'close',
-    ...problem.headers,
-  };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${problem.status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
-  // Whoever does not read the refusal is not waited for.
+  socket.end(bytes);
+  // Whoever does not read them is not waited for.
   setTimeout(1_000, undefined, { ref: false }).then(
     () => socket.destroy(),
     () => {},

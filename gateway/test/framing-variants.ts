@@ -14,14 +14,20 @@ export interface Parts {
   readonly hiddenToken: string;
 }
 
+type PartsOf = (index: number) => Parts;
+
 /** Makes every variant; `parts` gives each one paths and tokens of its own. */
-export function framingVariants(parts: (index: number) => Parts): Variant[] {
-  return [...lengths, ...codings, ...chunks, ...bodies, ...lines, ...fields, ...sequences].map(
-    ([name, make], index) => ({
-      name,
-      bytes: make(new Pieces(parts(index))),
-    }),
-  );
+export function framingVariants(parts: PartsOf): Variant[] {
+  return variants([...lengths, ...codings, ...chunks, ...bodies, ...lines, ...fields, ...sequences], parts);
+}
+
+/** Makes those with something behind a request that a service answers. */
+export function sequenceVariants(parts: PartsOf): Variant[] {
+  return variants(sequences, parts);
+}
+
+function variants(makers: readonly Maker[], parts: PartsOf): Variant[] {
+  return makers.map(([name, make], index) => ({ name, bytes: make(new Pieces(parts(index))) }));
 }
 
 type Maker = readonly [name: string, make: (pieces: Pieces) => string];
@@ -477,4 +483,27 @@ const sequences: Maker[] = [
     (p) => p.post('Transfer-Encoding: chunked\r\n', `19001\r\n${'x'.repeat(102_401)}\r\n0\r\n\r\n${p.hidden}`),
   ],
   ['a HEAD and a request behind it', (p) => p.get('', p.hidden, 'HEAD')],
+  ...[
+    `CONNECT a:1 HTTP/1.1\r\nHost: shop\r\n\r\n`,
+    'POST /v1/orders HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
+    'POST /v1/orders HTTP/1.1\r\nHost: shop\r\nContent-Length: x\r\n\r\n',
+    `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: shop\r\n\r\n`,
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00\x01',
+  ].map(
+    (broken): Maker => [
+      `${show(broken).slice(0, 100)} behind a body`,
+      (p) => p.post('Content-Length: 4\r\n', `abcd${broken}${p.hidden}`),
+    ],
+  ),
+  ['CONNECT behind two requests', (p) => p.get('', `${p.hidden}CONNECT a:1 HTTP/1.1\r\nHost: shop\r\n\r\n${p.hidden}`)],
+  [
+    'a bad chunk behind two requests',
+    (p) => p.get('', `${p.hidden}${p.post('Transfer-Encoding: chunked\r\n', `4\r\nabcd\r\nZZ\r\n${p.hidden}`)}`),
+  ],
+  ['an upgrade and a request behind it', (p) => p.get('Connection: upgrade\r\nUpgrade: h2c\r\n', p.hidden)],
+  [
+    'an upgrade with a body and a request behind it',
+    (p) => p.post('Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 4\r\n', `abcd${p.hidden}`),
+  ],
 ];

@@ -1,7 +1,9 @@
 // However a request is framed, the service sees exactly the requests that the gateway answered for, each with the
 // identity of its own token.
+
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { framingVariants, type Parts } from './framing-variants.ts';
+import { framingVariants, type Parts, sequenceVariants, type Variant } from './framing-variants.ts';
 import { sendRaw } from './raw.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 import type { SeenRequest } from './stub-service.ts';
@@ -14,10 +16,6 @@ const silence = 2_000;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  gateway.service.answer = (_request, response) => {
-    response.setHeader('Content-Type', 'application/json');
-    response.end(JSON.stringify(shown(gateway.service.seen.at(-1))));
-  };
   tokens.push(...(await Promise.all(Array.from({ length: 1_200 }, () => gateway.issuer.sign()))));
 });
 afterAll(() => gateway.stop());
@@ -25,14 +23,46 @@ afterAll(() => gateway.stop());
 it('passes on what it answers for, and nothing else', async () => {
   const variants = framingVariants(partsOf);
   expect(variants.length).toBeGreaterThan(300);
+  answerInTwo(0, 0);
+  expect(await faultsOf(variants)).toEqual([]);
+}, 120_000);
+
+it.each([
+  ['answers late', 400, 0],
+  ['answers piece by piece', 0, 400],
+])(
+  'as well with a service that %s',
+  async (_name, before, between) => {
+    gateway.service.seen.length = 0;
+    answerInTwo(before, between);
+    expect(await faultsOf(sequenceVariants(partsOf))).toEqual([]);
+  },
+  60_000,
+);
+
+/** The service shows what it saw, in two pieces with a pause of `before` ms before them and of `between` ms between them. */
+function answerInTwo(before: number, between: number): void {
+  gateway.service.answer = async (request, response) => {
+    const answer = Buffer.from(JSON.stringify(shown(gateway.service.seen.at(-1))));
+    response.setHeader('Content-Type', 'application/json');
+    // Whoever reads the answers takes a length for that of content.
+    if (request.method !== 'HEAD') response.setHeader('Content-Length', answer.length);
+    if (before > 0) await setTimeout(before);
+    response.write(answer.subarray(0, 10));
+    if (between > 0) await setTimeout(between);
+    response.end(answer.subarray(10));
+  };
+}
+
+async function faultsOf(variants: readonly Variant[]): Promise<string[]> {
   const faults: string[] = [];
   for (let start = 0; start < variants.length; start += together) {
     const some = variants.slice(start, start + together);
     const found = await Promise.all(some.map(({ name, bytes }, offset) => check(start + offset, name, bytes)));
     faults.push(...found.flat());
   }
-  expect(faults).toEqual([]);
-}, 120_000);
+  return faults;
+}
 
 async function check(index: number, name: string, bytes: string): Promise<string[]> {
   const { path, token, hiddenPath, hiddenToken } = partsOf(index);

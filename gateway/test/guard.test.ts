@@ -1,4 +1,5 @@
 // What the guard refuses, what it keeps from the services, and what it says by itself.
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sendRaw } from './raw.ts';
@@ -16,6 +17,16 @@ const get = async (target: string, extra = '') => {
     `GET ${target} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n${extra}\r\n`,
   );
   return { ...answers[0], code: JSON.parse(answers[0]?.body || '{}').code };
+};
+/** What every answer carries, however little of a request there was. */
+const always = {
+  'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/),
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': expect.stringContaining("default-src 'none'"),
 };
 const seen = () => gateway.service.seen.at(-1)?.headers ?? {};
 
@@ -107,7 +118,10 @@ describe('limits of size and time', () => {
     const part = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 10\r\n\r\nhalf';
     const all = await Promise.all(Array.from({ length: 100 }, () => sendRaw(gateway.port, part, 11_000)));
     for (const { answers, closed } of all) {
-      expect(answers[0]).toMatchObject({ status: 408, headers: { 'content-type': 'application/problem+json' } });
+      expect(answers[0]).toMatchObject({
+        status: 408,
+        headers: { 'content-type': 'application/problem+json', ...always },
+      });
       expect(closed).toBe(true);
     }
   });
@@ -201,14 +215,21 @@ describe('every answer', () => {
   it('carries the security headers and names no product', async () => {
     for (const path of ['/v1/products', '/nowhere', '/health/live', '/problems']) {
       const { headers } = await gateway.client.get(path);
-      expect(headers).toMatchObject({
-        'x-content-type-options': 'nosniff',
-        'x-frame-options': 'DENY',
-        'referrer-policy': 'no-referrer',
-        'content-security-policy': expect.stringContaining("default-src 'none'"),
-      });
+      expect(headers).toMatchObject(always);
       expect(JSON.stringify(headers)).not.toMatch(/express|undici|node/i);
     }
+  });
+  it.each([
+    ['OPTIONS /problems HTTP/1.1\r\nHost: shop\r\n\r\n', 204],
+    ['HELLO\r\n\r\n', 400],
+    ['GET other://shop HTTP/1.1\r\nHost: shop\r\n\r\n', 404],
+    ['CONNECT shop:1 HTTP/1.1\r\nHost: shop\r\n\r\n', 405],
+    [`GET /${'x'.repeat(40_000)} HTTP/1.1\r\n\r\n`, 414],
+    [`GET / HTTP/1.1\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+  ])('does so for %.20j too', async (bytes, status) => {
+    const { answers } = await sendRaw(gateway.port, bytes);
+    expect(answers).toMatchObject([{ status, headers: always }]);
+    if (status !== 204) expect(JSON.parse(answers[0]?.body ?? '').instance).toBe(answers[0]?.headers['x-request-id']);
   });
   it('is a problem document where the bytes are no HTTP', async () => {
     for (const bytes of ['\x16\x03\x01\x02\x00\x01\x00\x01', 'HELLO\r\n\r\n', 'GET / HTTP/1.1\nbad header\r\n\r\n']) {
@@ -217,6 +238,15 @@ describe('every answer', () => {
         headers: { 'content-type': 'application/problem+json' },
       });
     }
+  });
+  it('still comes when many ask for a tunnel and break off', async () => {
+    for (let count = 0; count < 200; count += 1) {
+      const client = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
+      await once(client, 'connect');
+      client.write('CONNECT shop:1 HTTP/1.1\r\nHost: shop\r\n\r\n', () => client.resetAndDestroy());
+    }
+    expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
+    expect(gateway.process.exitCode).toBeNull();
   });
   it('still comes when many connections are closed in the middle of a request', async () => {
     for (let count = 0; count < 50; count += 1) {
