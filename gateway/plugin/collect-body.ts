@@ -8,10 +8,16 @@ import { contentTooLarge } from './guard.ts';
 export const collected = 128 * 1024;
 // Pieces are copied together: one of a single byte, kept by itself, would cost hundreds.
 const smallestRoom = 1024;
+const nothing = Buffer.alloc(0);
+
+/** Bytes of all collected bodies together: whoever opens many connections fills this, and not the memory. */
+const heldAtMost = 64 * 1024 * 1024;
+let held = 0;
 
 /**
  * The body of a request, at most `maximum` bytes; taken in at the first call, the same at every further one.
- * @throws Problem 413 past the maximum, 400 when the client gave up
+ * @throws Problem 413 past the maximum, 503 with `Retry-After` when too much is held, 400 when the client gave up or was
+ *   refused meanwhile
  */
 export function bodyOf(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
   request.body ??= collect(request, response, maximum);
@@ -23,29 +29,49 @@ async function collect(request: GatewayRequest, response: GatewayResponse, maxim
   const length = Number(request.headers['content-length'] ?? 0);
   if (!coded && length === 0) return undefined;
   if (length > maximum) throw contentTooLarge(maximum);
+  if (isOver(request)) throw incomplete();
   if (request.expectsContinue) response.writeContinue();
   if (length > collected || (coded && maximum > collected)) return bounded(request, maximum);
   return new Promise((resolve, reject) => {
-    let room: Buffer = Buffer.alloc(0);
+    const most = coded ? maximum : length;
+    let room: Buffer = nothing;
     let bytes = 0;
-    const incomplete = () => reject(new Problem('invalid-request', 'The request ended before its body was complete.'));
-    request.on('data', (chunk: Buffer) => {
+    const keep = (next: Buffer): void => {
+      held += next.length - room.length;
+      room = next;
+    };
+    const drop = (): void => {
+      request.off('data', add);
+      keep(nothing);
+    };
+    const refuse = (problem: Problem): void => {
+      drop();
+      reject(problem);
+    };
+    const add = (chunk: Buffer): void => {
       const grown = bytes + chunk.length;
       if (grown > maximum) {
-        reject(contentTooLarge(maximum));
+        refuse(contentTooLarge(maximum));
         return;
       }
-      // Most bodies are one piece, and are not copied at all.
-      if (bytes === 0) room = chunk;
-      else {
-        if (grown > room.length) room = Buffer.concat([room], Math.max(grown, 2 * room.length, smallestRoom));
-        room.set(chunk, bytes);
+      if (grown > room.length) {
+        // Most bodies are one piece, and are not copied at all.
+        const size = bytes === 0 ? grown : Math.min(most, Math.max(grown, 2 * room.length, smallestRoom));
+        if (held + size - room.length > heldAtMost) {
+          refuse(tooManyBodies());
+          return;
+        }
+        keep(bytes === 0 ? chunk : Buffer.concat([room], size));
       }
+      if (bytes > 0) room.set(chunk, bytes);
       bytes = grown;
-    });
-    request.on('end', () => resolve(room.subarray(0, bytes)));
-    request.on('error', incomplete);
-    request.on('close', incomplete);
+    };
+    request.on('data', add);
+    request.on('end', () => (isOver(request) ? reject(incomplete()) : resolve(room.subarray(0, bytes))));
+    request.on('error', () => reject(incomplete()));
+    request.on('close', () => reject(incomplete()));
+    // Until then the body is held: it may be sent a second time.
+    response.once('close', drop);
   });
 }
 
@@ -54,6 +80,24 @@ async function* bounded(request: GatewayRequest, maximum: number): AsyncIterable
   for await (const chunk of request) {
     bytes += chunk.length;
     if (bytes > maximum) throw contentTooLarge(maximum);
+    if (isOver(request)) throw incomplete();
     yield chunk;
   }
+  if (isOver(request)) throw incomplete();
+}
+
+/** Whether its connection takes no answer any more. The request may have been refused as late: then it must not be done. */
+function isOver({ socket }: GatewayRequest): boolean {
+  return !socket.writable;
+}
+
+function incomplete(): Problem {
+  return new Problem('invalid-request', 'The request ended before its body was complete.');
+}
+
+function tooManyBodies(): Problem {
+  return new Problem('service-unavailable', 'Too many requests are being received at the moment; try again shortly.', {
+    headers: { 'Retry-After': '1' },
+    cause: new Error(`bodies of more than ${heldAtMost} bytes together`),
+  });
 }
