@@ -21,8 +21,13 @@ export interface EmbeddedOptions extends TransportOptions {
   readonly namespace: string;
 }
 
-/** What a job carries: the content as it was published, which attempt it is when it is not the first, and why it was given up. */
+/**
+ * What a job carries: the content as it was published and its event's id, which attempt it is when it is not the first, and why it
+ * was given up.
+ */
 interface Payload {
+  /** Undefined in what no transport of ours published. */
+  readonly eventId: string | undefined;
   readonly content: string;
   readonly attempt?: number;
   readonly reason?: string;
@@ -93,6 +98,13 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
     return boss;
   };
 
+  /** A dead letter by its event's id, or by its own when it carries none. */
+  const findLetter = async (consumer: string, id: string): Promise<JobWithMetadata<Payload> | undefined> => {
+    const find = (by: object) => connected().findJobs<Payload>(deadOf(consumer), { ...by, queued: true });
+    const [letter] = await find({ data: { eventId: id } });
+    return letter ?? (await find({ id }))[0];
+  };
+
   return {
     async publish(messages) {
       const outcomes = messages.map((): Outcome => 'confirmed');
@@ -130,15 +142,17 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
         .map((job) => toDeadLetter(consumer, job));
     },
     async replay(consumer, id) {
-      const [job] = await connected().findJobs<Payload>(deadOf(consumer), { id, queued: true });
-      if (job === undefined) return false;
-      await connected().send(consumer, { content: job.data.content }, { id: newId() });
-      await connected().deleteJob(deadOf(consumer), id);
+      const letter = await findLetter(consumer, id);
+      if (letter === undefined) return false;
+      const { eventId, content } = letter.data;
+      await connected().send(consumer, { eventId, content }, { id: newId() });
+      await connected().deleteJob(deadOf(consumer), letter.id);
       return true;
     },
     async discard(consumer, id) {
-      if (!(await connected().findJobs(deadOf(consumer), { id, queued: true })).length) return false;
-      await connected().deleteJob(deadOf(consumer), id);
+      const letter = await findLetter(consumer, id);
+      if (letter === undefined) return false;
+      await connected().deleteJob(deadOf(consumer), letter.id);
       return true;
     },
     async ping() {
@@ -194,7 +208,7 @@ async function insert(
   messages: readonly Message[],
   topology: Topology,
 ): Promise<boolean> {
-  const jobs = messages.map(({ id, content }): JobInsert<Payload> => ({ id, data: { content } }));
+  const jobs = messages.map(({ id, content }): JobInsert<Payload> => ({ id, data: { eventId: id, content } }));
   try {
     const inserted = await boss.insert(consumer, jobs as JobInsert[], { returnId: true });
     if (inserted?.length === jobs.length || (await boss.getQueue(consumer)) !== null) return true;
@@ -232,17 +246,17 @@ async function takeJob(
   { consumer, take }: Subscription,
   job: JobWithMetadata<Payload>,
 ): Promise<void> {
-  const { content, attempt = 1 } = job.data;
+  const { eventId, content, attempt = 1 } = job.data;
   const verdict = await take({ content, attempt });
   if (verdict.kind === 'done') return;
   const { kind, reason } = verdict;
   const delays = retryDelays(topology);
   const delay = kind === 'failed' ? delays[attempt - 1] : kind === 'later' ? delays[0] : undefined;
   if (delay === undefined) {
-    const letter: Payload = { content, attempt, reason };
+    const letter: Payload = { eventId, content, attempt, reason };
     await boss.send(deadOf(consumer), letter, { id: job.id });
   } else {
-    const again: Payload = { content, attempt: kind === 'failed' ? attempt + 1 : attempt };
+    const again: Payload = { eventId, content, attempt: kind === 'failed' ? attempt + 1 : attempt };
     await boss.send(consumer, again, { id: newId(), startAfter: delay });
   }
 }
@@ -250,7 +264,7 @@ async function takeJob(
 function toDeadLetter(consumer: string, job: JobWithMetadata<Payload>): DeadLetter {
   return {
     consumer,
-    id: job.id,
+    id: job.data.eventId ?? job.id,
     reason: job.data.reason ?? `given up: ${JSON.stringify(job.sourceOutput ?? {})}`,
     attempts: job.data.attempt ?? 1,
     deadAt: job.createdOn.toISOString(),

@@ -62,6 +62,21 @@ export const deadLettersSuite = (kind: Kind): void =>
       await Promise.all(takers.map(({ stop }) => stop()));
     });
 
+    it('has an id also for what carries none', async () => {
+      const taker = await record(await events.open(topology), 'one', () => ({ kind: 'dead', reason: 'no event' }));
+      await events.inject('one', 'anything');
+      const desk = await openDeadLetters({ url: events.url, log, topology });
+      const id = await eventually(async () => {
+        const [letter] = await desk.list();
+        expect(letter).toMatchObject({ content: 'anything', reason: 'no event' });
+        return letter?.id ?? '';
+      });
+      expect(await desk.discard(id)).toBe(true);
+      expect(await desk.list()).toEqual([]);
+      await desk.close();
+      await taker.stop();
+    });
+
     it('says at once that the broker is away', async () => {
       const url = new URL(events.url);
       url.port = '9';

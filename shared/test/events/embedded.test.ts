@@ -1,6 +1,7 @@
 // What PostgreSQL does to the embedded queue: it is away at the start, cut off, and ends every session.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { openDeadLetters } from '../../src/events/index.ts';
 import { connectTransport, type Message, type Topology, type Transport } from '../../src/events/transport.ts';
 import { newId } from '../../src/runtime/index.ts';
 import { createTestDatabase, eventually, type TestDatabase } from '../../src/testing/index.ts';
@@ -77,6 +78,32 @@ describe('the embedded queue', () => {
     const last = await arrives(transport, taker.deliveries);
     expect(taker.deliveries.map(({ content }) => content)).toEqual([sent.content, last.content]);
     await taker.stop();
+    await transport.close();
+  });
+
+  it('knows the dead letter of a handler that failed seven times by the id of its event, and so when it fails again', async () => {
+    const consumers = { failing: ['order.shipped.v1'] };
+    const often: Topology = { consumers, retries: 6, retryDelay: 0 };
+    const transport = await connectTransport({ url: proxy.url, name: 'failing test', topology: often, log });
+    const failing = await record(transport, 'failing', () => ({ kind: 'failed', reason: 'no' }));
+    const desk = await openDeadLetters({ url: database.urls.events, log, topology: often });
+    const [first, second] = [message(), message()];
+    await transport.publish([first, second]);
+    const given = async (deliveries: number) => {
+      await eventually(() => expect(failing.deliveries).toHaveLength(deliveries), 20_000);
+      await eventually(async () => {
+        const ids = (await desk.list()).map(({ id }) => id);
+        expect(ids.sort()).toEqual([first.id, second.id].sort());
+      });
+    };
+    await given(14);
+    expect(await desk.show(first.id)).toMatchObject({ id: first.id, attempts: 7, content: first.content });
+    expect(await desk.replay(first.id)).toBe(true);
+    await given(21);
+    expect(await desk.discard(first.id)).toBe(true);
+    expect((await desk.list()).map(({ id }) => id)).toEqual([second.id]);
+    await failing.stop();
+    await desk.close();
     await transport.close();
   });
 

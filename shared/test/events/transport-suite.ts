@@ -93,12 +93,12 @@ export const transportSuite = (kind: Kind): void =>
       expect(Number(times[2]) - Number(times[1])).toBeGreaterThan(800);
       expect(letter).toMatchObject({
         consumer: 'failing',
-        id: expect.any(String),
+        id: released.id,
         reason: 'the shelf is empty',
         attempts: 3,
         content: released.content,
       });
-      await transport.replay('failing', letter?.id ?? '');
+      expect(await transport.replay('failing', released.id)).toBe(true);
       await eventually(() => expect(failing.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1]));
       await failing.stop();
     });
