@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { schemas } from '@shop/shared/database';
 import { readLogLevel } from '@shop/shared/runtime';
 import { readTelemetry } from '@shop/shared/telemetry';
 import { readEnvironment } from '../../gateway/src/config.ts';
@@ -9,6 +10,7 @@ import { readAccountsConfig } from '../../services/accounts/src/config.ts';
 import { readCatalogueConfig } from '../../services/catalogue/src/config.ts';
 import { readNotificationsConfig } from '../../services/notifications/src/config.ts';
 import { readOrdersConfig } from '../../services/orders/src/config.ts';
+import { readCompose } from '../../test/deploy/compose.ts';
 import { readSettings } from '../src/settings.ts';
 
 type Read = (environment: Readonly<Record<string, string | undefined>>) => object;
@@ -110,3 +112,61 @@ describe.each(Object.entries(readers))('the section of %s', (name, read) => {
     }
   });
 });
+
+/** What containers have from their image, and what is left to whoever writes a compose file of their own. */
+const notOffered = [
+  'HOST',
+  'PORT',
+  'GATEWAY_PORT',
+  'GATEWAY_CONFIG_DIR',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
+  'OTEL_TRACES_EXPORTER',
+  'OTEL_BSP_SCHEDULE_DELAY',
+  'OTEL_METRIC_EXPORT_INTERVAL',
+  'OTEL_SERVICE_NAME',
+  'OTEL_SDK_DISABLED',
+];
+
+describe('docker-compose.yml', () => {
+  const { services } = readCompose();
+
+  it.each(Object.keys(readers).filter((name) => name !== 'shop'))(
+    'gives %s what it reads, and nothing else',
+    (name) => {
+      const given = Object.keys(services[name]?.environment ?? {}).map((variable) => variable.replace(/_FILE$/, ''));
+      const known = [...(documented().get(name)?.keys() ?? [])];
+      expect(given.sort()).toEqual(known.filter((variable) => !notOffered.includes(variable)).sort());
+    },
+  );
+
+  it('takes the variables that its section lists', () => {
+    const section = sectionOf('docker compose');
+    const listed = section.match(/\b[A-Z]+_[A-Z_]+\b|\bBOARD\b/g) ?? [];
+    const taken = JSON.stringify(services).matchAll(/\$\{([A-Z_]+):-/g);
+    expect([...new Set(listed)].sort()).toEqual([...new Set([...taken].map(([, variable]) => variable))].sort());
+  });
+
+  it('has the defaults that its section writes down', () => {
+    const written = [...sectionOf('docker compose').matchAll(/^#([A-Z_]+)=(.*)$/gm)];
+    expect(written.length).toBeGreaterThan(0);
+    for (const [, variable, value] of written) expect(JSON.stringify(services)).toContain(`\${${variable}:-${value}}`);
+  });
+});
+
+describe('the section of setup', () => {
+  const source = (name: string): string =>
+    readFileSync(fileURLToPath(new URL(`../../deploy/setup/src/${name}.ts`, import.meta.url)), 'utf8');
+
+  it('lists what deploy/setup reads', () => {
+    const read = [...`${source('secrets')}${source('provision')}`.matchAll(/(?:text|url)\('([A-Z_]+)'/g)];
+    const passwords = schemas.map((role) => `${role.toUpperCase()}_PASSWORD`);
+    const listed = [...sectionOf('setup').matchAll(/^#([A-Z_]+)=/gm)].map(([, variable]) => variable);
+    expect(listed.sort()).toEqual([...read.map(([, variable]) => variable), ...passwords].sort());
+  });
+});
+
+function sectionOf(heading: string): string {
+  const [, after = ''] = example.split(new RegExp(`^# --- ${heading} -+$`, 'm'));
+  return after.split(/^# --- /m)[0] ?? '';
+}

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readCompose } from './compose.ts';
 
-const { services } = readCompose();
+const { services, networks } = readCompose();
 const processes = ['gateway', 'accounts', 'orders', 'catalogue', 'notifications'];
 
 describe('docker-compose.yml', () => {
@@ -30,6 +30,19 @@ describe('docker-compose.yml', () => {
       environment: { DRAIN_MS: 4500 },
       // A process ends within 10 s by itself.
       stop_grace_period: '15s',
+    });
+  });
+
+  it('lets the operator reach PostgreSQL and RabbitMQ and nothing else, for as long as a command takes', () => {
+    const { profiles, networks: own, environment } = services.operator ?? {};
+    expect(profiles).toEqual(['operator']);
+    expect(own).toEqual(['operator-data']);
+    expect(networks['operator-data']).toEqual({ internal: true });
+    const beside = Object.keys(services).filter((name) => services[name]?.networks?.includes('operator-data'));
+    expect(beside).toEqual(['postgres', 'rabbitmq', 'operator']);
+    expect(environment).toMatchObject({
+      DATABASE_URL_FILE: '/run/secrets/database-url',
+      EVENTS_URL_FILE: '/run/secrets/events-url',
     });
   });
 });

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 
 export interface Compose {
   readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 }
 
 export interface ComposeService {
@@ -14,6 +15,8 @@ export interface ComposeService {
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly ports?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly profiles?: readonly string[];
 }
 
 export function readCompose(): Compose {

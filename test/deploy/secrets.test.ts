@@ -35,8 +35,8 @@ describe('the secrets', () => {
     const all = { ...secrets.keys, ...secrets.roles };
     const knowers = (secret: string): string[] =>
       owners.filter((owner) => Object.values(files[owner] ?? {}).some((content) => content.includes(secret)));
-    expect(knowers(all.administrator)).toEqual(['postgres', 'provision']);
-    expect(knowers(all.keyEncryption)).toEqual(['accounts']);
+    expect(knowers(all.administrator)).toEqual(['postgres', 'provision', 'operator']);
+    expect(knowers(all.keyEncryption)).toEqual(['accounts', 'operator']);
     expect(knowers(all.cursors)).toEqual(['orders', 'catalogue']);
     for (const [role, password] of Object.entries(secrets.roles)) {
       expect(knowers(password)).toEqual(role === 'events' ? ['provision'] : ['provision', role]);
@@ -61,6 +61,7 @@ describe('docker-compose.yml', () => {
       postgres: 'postgres',
       rabbitmq: 'rabbitmq',
       provision: 'provision',
+      operator: 'operator',
       ...Object.fromEntries(
         ['accounts', 'orders', 'catalogue', 'notifications'].flatMap((name) => [
           [name, name],

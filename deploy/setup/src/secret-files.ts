@@ -74,6 +74,11 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
     orders: { ...own.orders, ...internal, ...cursors },
     catalogue: { ...own.catalogue, ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
     notifications: { ...own.notifications },
-    operator: { 'events-url': eventsUrl('operator') },
+    // Commands look into all schemas, each as the role that owns it, and into the signing keys.
+    operator: {
+      'database-url': databaseUrl('postgres', secrets.keys.administrator),
+      'events-url': eventsUrl('operator'),
+      'key-encryption-secret': secrets.keys.keyEncryption,
+    },
   };
 }
