@@ -1,5 +1,5 @@
 -- Splits the tables of orders into 16 hash partitions by account. Run once, as the role orders, with the service stopped:
---   psql "$DATABASE_URL" --single-transaction --file partition-orders.sql
+--   psql --single-transaction --file partition-orders.sql
 -- Afterwards every statement that names its account touches one partition of each table. Partitions can lie on tablespaces of
 -- their own, be vacuumed one by one, or become foreign tables on other servers; Citus distributes by the same column.
 DO $$

@@ -142,7 +142,7 @@ function queuePart({ consumer: name, waiting, delayed, dead }: QueueFigures): Pa
   const faults: Fault[] = [];
   if (dead > 0) {
     const todo =
-      'Given up after seven attempts: npm run shop -- events dead list shows why, events dead replay tries again.';
+      'Given up after seven attempts: the command `events dead list` shows why, `events dead replay` tries again.';
     faults.push({ what: dead === 1 ? '1 dead letter' : `${dead} dead letters`, todo, runbook: 'dead-letters' });
   }
   if (waiting + delayed > fullQueue) {

@@ -180,7 +180,7 @@ async function keepFollowing() {
         await fetchTokens({ refresh_token: tokens.refresh_token });
       } else if (error instanceof Refused && error.code === 'forbidden') {
         throw new Error(
-          'This account lacks the scope. Run: npm run shop -- staff grant EMAIL orders:read-all. Then log in again.',
+          'This account lacks the scope. Run the command `staff grant EMAIL orders:read-all`, then log in again.',
         );
       } else {
         showSilence();
