@@ -65,7 +65,7 @@ export function sendProblem(request: GatewayRequest, response: GatewayResponse, 
  * The bytes of a refusal on a connection that carries no answer after it.
  * @param request what is refused, when the guard has seen it
  */
-export function lastAnswer(problem: Problem, request?: GatewayRequest): string {
+export function rawRefusal(problem: Problem, request?: GatewayRequest): string {
   const asker: Asker = request?.id ? request : { ...requestIdentity({}), scheme: 'http', answerHeaders: [] };
   const body = JSON.stringify(problemDocument(problem, asker.id));
   const fields = [...commonHeaders(asker), 'Content-Type', problemMediaType, ...fieldsOf(problem)];

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Problem } from '@shop/shared/protocol';
 import { type Log, type ProcessLife, StartError } from '@shop/shared/runtime';
-import { lastAnswer, sendProblem } from '../plugin/answer.ts';
+import { rawRefusal, sendProblem } from '../plugin/answer.ts';
 import { GatewayRequest, type GatewayResponse, type Middleware } from '../plugin/exchange.ts';
 import type { GuardOptions } from '../plugin/guard.ts';
 import { identifyRequest } from '../plugin/request-id.ts';
@@ -12,6 +12,11 @@ import { identifyRequest } from '../plugin/request-id.ts';
 /** Milliseconds for a client to deliver a whole request. */
 const arrival = 10_000;
 const idle = 60_000;
+/**
+ * Connections at once; another one is closed as it comes. An idle one holds about 16 KB: these, the bodies that are held and
+ * the process itself stay below the 384 MiB that its container has, and those who are connected are served.
+ */
+const connections = 10_000;
 /** Requests that a connection may send before the first of them is answered: each holds memory until its turn. */
 const sentAhead = 100;
 /** Refusals in one turn of the event loop: thousands of slow senders may be late at once, and the others do not wait. */
@@ -91,6 +96,8 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
   // The guard counts the fields; Node would drop those past its own bound without a word.
   server.maxHeadersCount = 0;
   server.timeout = idle;
+  server.maxConnections = connections;
+  server.once('drop', () => log.warn({ connections }, 'connections are closed as they come: there are too many'));
 
   server.on('checkContinue', (request, response) => {
     request.expectsContinue = true;
@@ -151,7 +158,7 @@ function refuse(socket: Socket, problem: Problem, { last, before }: Partial<Unan
     return;
   }
   const ahead = broken === undefined || answered ? last : before;
-  const end = (): void => hangUp(socket, answered ? '' : lastAnswer(problem, broken?.req));
+  const end = (): void => hangUp(socket, answered ? '' : rawRefusal(problem, broken?.req));
   if (ahead === undefined || ahead.writableFinished) end();
   // Before a request that waits for the same moment: it finds the connection ended, and is not done.
   else ahead.prependOnceListener('close', end);

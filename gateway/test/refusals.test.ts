@@ -1,5 +1,6 @@
 // What was refused is not done afterwards, and a refusal is told once, by itself.
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -56,6 +57,25 @@ it('a request that was refused as late is not done when the rest of its body com
   await setTimeout(200);
   expect(gateway.service.seen.map(({ method }) => method)).toEqual(['GET']);
 }, 30_000);
+
+it('a refusal is not written into the answer that the same request is getting', async () => {
+  const early = ({ method }: IncomingMessage, response: ServerResponse): void => {
+    if (method === 'POST') response.write('{"half":');
+  };
+  gateway.service.server.prependListener('request', early);
+  try {
+    const socket = await send(`${post('/v1/products/search', 'Transfer-Encoding: chunked')}5\r\n12345\r\n`);
+    await eventually(() => expect(socket.received).toContain('half'));
+    socket.write('ZZ\r\n');
+    await eventually(() => expect(socket.readableEnded || socket.destroyed).toBe(true));
+    socket.destroy();
+    expect(socket.received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    // It does not look like a whole one either.
+    expect(socket.received).not.toMatch(/\r\n0\r\n/);
+  } finally {
+    gateway.service.server.off('request', early);
+  }
+});
 
 describe('a request that was answered before its body was here', () => {
   it('gets no second answer when the body is broken', async () => {

@@ -9,6 +9,7 @@ import { eventually } from '@shop/shared/testing';
 import { createGatewayServer } from '../src/server.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
+const limits = { trustedProxies: 0, maximumBody: 1, maximumTarget: 8192, maximumHeader: 16384, deadline: 1 };
 const sockets: Socket[] = [];
 let gateway: TestGateway | undefined;
 afterEach(async () => {
@@ -25,7 +26,6 @@ async function open(port: number): Promise<Socket> {
 }
 
 it('a crowd that is late at once is refused a few in each turn of the event loop', async () => {
-  const limits = { trustedProxies: 0, maximumBody: 1, maximumTarget: 8192, maximumHeader: 16384, deadline: 1 };
   const server = createGatewayServer(() => {}, limits, createLog('test', 'silent'));
   const accepted: Socket[] = [];
   server.on('connection', (socket) => accepted.push(socket));
@@ -47,6 +47,12 @@ it('a crowd that is late at once is refused a few in each turn of the event loop
     for (const socket of accepted) socket.destroy();
     server.close();
   }
+});
+
+it('connections have a bound, with room for thousands who are idle or slow', () => {
+  const { maxConnections } = createGatewayServer(() => {}, limits, createLog('test', 'silent'));
+  expect(maxConnections).toBeGreaterThanOrEqual(7_000);
+  expect(maxConnections).toBeLessThan(15_000); // About where an idle process would pass 384 MiB.
 });
 
 it('a body that comes byte by byte takes no more memory than its bytes', async () => {
