@@ -1,5 +1,6 @@
 // Refuses requests past the static bounds, saying which bound, by how much, and the nearest request that is accepted.
 import { Problem } from '../http/problem.ts';
+import { meets } from './contradiction.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import { bounds, type CollectionSpec } from './spec.ts';
 import { toBody, toQuery } from './spell.ts';
@@ -42,7 +43,8 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   });
 }
 
-function isLong(condition: WrittenCondition): boolean {
+/** Whether more values were written than a list may hold; only the first of them are read. */
+export function isLong(condition: WrittenCondition): boolean {
   return condition.count > bounds.listValues;
 }
 
@@ -50,13 +52,14 @@ function sentence({ bound, says, actual }: Excess): string {
   return `At most ${bounds[bound]} ${says} are accepted; these are ${actual}.`;
 }
 
-/** The same request with the surplus left out: later conditions, values and groups go first. */
+/**
+ * The same request with the surplus left out: later conditions, values and groups go first. Of a list, the values that meet the
+ * field's other conditions stay; when none of those that were read does, the others say more of what was wanted than the list.
+ */
 export function nearestAccepted(criteria: Criteria): Criteria {
-  const short = (condition: Condition): Condition =>
-    condition.operator === 'in' ? { ...condition, values: condition.values.slice(0, bounds.listValues) } : condition;
   let room = bounds.conditions;
   const take = (conditions: readonly Condition[]): Condition[] => {
-    const taken = conditions.slice(0, room).map(short);
+    const taken = conditions.flatMap((condition) => shortened(condition, conditions)).slice(0, room);
     room -= taken.length;
     return taken;
   };
@@ -66,4 +69,11 @@ export function nearestAccepted(criteria: Criteria): Criteria {
     .map(take)
     .filter((group) => group.length > 0);
   return { ...criteria, conditions, or, cursor: undefined };
+}
+
+function shortened(condition: Condition, all: readonly Condition[]): Condition[] {
+  if (condition.operator !== 'in') return [condition];
+  const others = all.filter((other) => other.field === condition.field && other !== condition);
+  const values = condition.values.filter((value) => others.every((other) => meets(value, other)));
+  return values.length === 0 ? [] : [{ ...condition, values: values.slice(0, bounds.listValues) }];
 }

@@ -3,7 +3,7 @@ import type { Condition } from './criteria.ts';
 import type { Value } from './field-types.ts';
 
 /** Whether a present value meets a condition. */
-function meets(value: Value, condition: Condition): boolean {
+export function meets(value: Value, condition: Condition): boolean {
   switch (condition.operator) {
     case 'eq':
       return value === condition.value;

@@ -1,6 +1,6 @@
 // Tree → checked criteria: the one form that both spellings become, in one order however they were written.
 import { type Fault, Problem } from '../http/problem.ts';
-import { checkBounds } from './bounds.ts';
+import { checkBounds, isLong } from './bounds.ts';
 import { contradiction } from './contradiction.ts';
 import type { Value } from './field-types.ts';
 import {
@@ -17,7 +17,7 @@ import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type 
 
 export type Condition =
   | { readonly field: string; readonly operator: Exclude<Operator, 'in'>; readonly value: Value }
-  /** At least two values, sorted, none twice. */
+  /** At least two values, sorted, none twice; one only where a list past its bound is refused. */
   | { readonly field: string; readonly operator: 'in'; readonly values: readonly Value[] };
 
 /** A checked request for a page. Equal requests are equal criteria, whatever their spelling and order. */
@@ -81,7 +81,7 @@ function checkConditions(
   faults: Fault[],
 ): Condition[] {
   const names = Object.keys(spec.fields);
-  const found: { condition: Condition; key: string }[] = [];
+  const found: { condition: Condition; key: string; partial: boolean }[] = [];
   const before = faults.length;
   for (const part of written) {
     if (faults.length > listedFaults) break;
@@ -89,12 +89,14 @@ function checkConditions(
     if (!condition) continue;
     const rank = String.fromCharCode(32 + names.indexOf(part.field), 32 + operators.indexOf(condition.operator));
     const value = condition.operator === 'in' ? condition.values : condition.value;
-    found.push({ condition, key: `${rank}${JSON.stringify(value)}` });
+    found.push({ condition, key: `${rank}${JSON.stringify(value)}`, partial: isLong(part) });
   }
   const conditions = inOrder(found).map(({ condition }) => condition);
   if (faults.length === before) {
-    for (const field of new Set(conditions.map((condition) => condition.field))) {
-      const conflict = contradiction(conditions.filter((condition) => condition.field === field));
+    // Of a list past its bound nothing is said but that: a value that was not read may meet the other conditions.
+    const known = found.flatMap(({ condition, partial }) => (partial ? [] : [condition]));
+    for (const field of new Set(known.map((condition) => condition.field))) {
+      const conflict = contradiction(known.filter((condition) => condition.field === field));
       const at = written.findLast((part) => part.field === field)?.at;
       if (conflict && at) faults.push(fault(at, `no ${field} can meet all of these conditions`));
     }
@@ -131,7 +133,7 @@ function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, fau
   if (first === undefined || values.length < Math.min(part.values.length, bounds.listValues + 1)) return undefined;
   if (operator !== 'in') return { field: part.field, operator, value: first };
   const distinct = [...new Set(values)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  return distinct.length === 1
+  return distinct.length === 1 && !isLong(part)
     ? { field: part.field, operator: 'eq', value: first }
     : { field: part.field, operator: 'in', values: distinct };
 }

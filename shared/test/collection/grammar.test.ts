@@ -33,6 +33,17 @@ function faultsOf(work: () => unknown, code = 'invalid-request'): readonly Fault
   return problem.errors;
 }
 
+/** The query that a refusal as too costly proposes; undefined when it was accepted, or refused for something else. */
+function tooCostly(work: () => unknown): unknown {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error.code === 'query-too-costly' ? error.extensions.nearest : undefined;
+    throw error;
+  }
+}
+
 describe('the query spelling', () => {
   it.each([
     ['brand=A', { field: 'brand', operator: 'eq', value: 'A' }],
@@ -255,6 +266,74 @@ describe('bounds', () => {
     const nearest = query(String(problem.extensions.nearest));
     expect(nearest.limit).toBe(5);
     expect(nearest.conditions[0]).toMatchObject({ field: 'brand', operator: 'in' });
+  });
+
+  const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+  it('calls a list too long, and not contradictory, when only its first values miss the other conditions', () => {
+    const problem = refusal(() => query(`price=in:${numbers(1, 200)},gte:150`));
+    expect(problem.extensions.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 200 }]);
+    // None of the values that were read: what is left is the other condition.
+    expect(query(String(problem.extensions.nearest)).conditions).toEqual([
+      { field: 'price', operator: 'gte', value: 15000 },
+    ]);
+  });
+
+  it('proposes those values of a list that meet the other conditions', () => {
+    const problem = refusal(() => query(`price=in:${numbers(1, 101)},gte:101`));
+    expect(query(String(problem.extensions.nearest)).conditions).toEqual([
+      { field: 'price', operator: 'eq', value: 10100 },
+      { field: 'price', operator: 'gte', value: 10100 },
+    ]);
+  });
+
+  it('still says that the conditions beside a list that is too long exclude each other', () => {
+    const [fault] = faultsOf(() => query(`price=in:${numbers(1, 101)},gte:20,lt:10`));
+    expect(fault?.detail).toContain('no price can meet');
+  });
+
+  it('proposes only what is accepted when it is sent', () => {
+    // Lists around the bound, also of one value many times, beside conditions that exclude some, all or none of their values.
+    const price = fc.integer({ min: 0, max: 160 });
+    const list = fc.oneof(
+      fc.tuple(fc.integer({ min: 0, max: 40 }), price).map(([from, more]) => numbers(from, from + more)),
+      fc.tuple(price, price).map(([value, more]) => Array<number>(more + 1).fill(value)),
+    );
+    const seldom = <T>(given: fc.Arbitrary<T>) =>
+      fc.oneof({ arbitrary: given, weight: 1 }, { arbitrary: fc.constant(undefined), weight: 3 });
+    const written = fc.record({
+      in: fc.option(list, { nil: undefined }),
+      eq: seldom(price),
+      ne: seldom(fc.array(price, { minLength: 1, maxLength: 22 })),
+      gte: seldom(price),
+      lt: seldom(price),
+      gt: fc.constant(-1),
+    });
+    const proposals = { query: 0, body: 0 };
+    fc.assert(
+      fc.property(written, fc.array(written, { minLength: 1, maxLength: 7 }), (own, or) => {
+        const body = { filters: { price: own, or: or.map((group) => ({ price: group, brand: { ne: 'A' } })) } };
+        const proposed = tooCostly(() => fromBody(sample, JSON.parse(JSON.stringify(body))));
+        if (proposed === undefined) return;
+        proposals.body += 1;
+        fromBody(sample, JSON.parse(JSON.stringify(proposed)));
+      }),
+      { numRuns: 2000 },
+    );
+    fc.assert(
+      fc.property(written, ({ in: values, ne = [], ...single }) => {
+        const items = [...(values ? [`in:${values}`] : []), ...ne.map((value) => `ne:${value}`)];
+        for (const [operator, value] of Object.entries(single)) {
+          if (value !== undefined) items.push(`${operator}:${value}`);
+        }
+        const proposed = tooCostly(() => query(`price=${items}`));
+        if (proposed === undefined) return;
+        proposals.query += 1;
+        query(String(proposed));
+      }),
+      { numRuns: 2000 },
+    );
+    expect(Math.min(proposals.body, proposals.query)).toBeGreaterThan(100);
   });
 
   it('refuses too many conditions and groups, and what it proposes is accepted', () => {
