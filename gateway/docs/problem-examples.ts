@@ -44,6 +44,6 @@ function codesOf(name: string, description: string): ProblemCode[] {
   return codes.length === 0 && isCode(named) ? [named] : [...new Set(codes)];
 }
 
-function isCode(name: string): name is ProblemCode {
+export function isCode(name: string): name is ProblemCode {
   return Object.hasOwn(problems, name);
 }

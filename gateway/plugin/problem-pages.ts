@@ -1,12 +1,13 @@
 // Policy `problems`: the pages behind the `type` of every problem document, as JSON or as HTML for people.
 import { createHash } from 'node:crypto';
-import { Problem, type ProblemCode, problemDocument, problems } from '@shop/shared/protocol';
+import { Problem, type ProblemCode, problems } from '@shop/shared/protocol';
+import { escapeHtml } from '../docs/layout.ts';
+import { exampleOf, isCode } from '../docs/problem-examples.ts';
 import { type Document, sendDocument } from './answer.ts';
 import { actionSchema, type Policy } from './exchange.ts';
 import { problemTexts } from './problem-texts.ts';
 import { isRead } from './read-only.ts';
 
-const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 const style =
   ':root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}' +
   'pre{background:#8881;padding:1rem;overflow:auto}table{display:block;overflow:auto}td{padding-right:1.5rem}';
@@ -37,14 +38,6 @@ export function problemPages(): Policy {
       });
     },
   };
-}
-
-function isCode(name: string): name is ProblemCode {
-  return Object.hasOwn(problems, name);
-}
-
-function exampleOf(code: ProblemCode): Record<string, unknown> {
-  return problemDocument(new Problem(code, problemTexts[code].example), exampleId);
 }
 
 function explanation(code: ProblemCode): string {
@@ -85,8 +78,4 @@ function page(title: string, content: string): string {
 /** Escapes, and sets what stands in backquotes as code. */
 function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
