@@ -92,8 +92,7 @@ export function board(
           return;
         }
         if (request.path.startsWith('/board/runbooks/')) throw new Problem('not-found', 'There is no such runbook.');
-        if (!request.identified)
-          throw request.refusal ?? new Error('the figures of the board were reached without authenticate');
+        if (!request.identified) throw new Error('the figures of the board were reached without authenticate');
         const [, id] = /^\/board\/orders\/([^/]+)$/.exec(request.path) ?? [];
         if (id === undefined) stream(request, response, traffic);
         else showOrder(request, response, id).catch(next);

@@ -10,8 +10,13 @@ export const collected = 128 * 1024;
 const smallestRoom = 1024;
 const nothing = Buffer.alloc(0);
 
-/** Bytes of all collected bodies together: whoever opens many connections fills this, and not the memory. */
+/**
+ * Bytes of all collected bodies together: whoever opens many connections fills this, and not the memory. The last part is for
+ * small ones: whoever fills the rest keeps nobody from logging in or ordering.
+ */
 const heldAtMost = 64 * 1024 * 1024;
+const keptForSmall = 8 * 1024 * 1024;
+const small = 4 * 1024;
 let held = 0;
 
 /**
@@ -31,7 +36,7 @@ async function collect(request: GatewayRequest, response: GatewayResponse, maxim
   if (length > maximum) throw contentTooLarge(maximum);
   if (isOver(request)) throw incomplete();
   if (request.expectsContinue) response.writeContinue();
-  if (length > collected || (coded && maximum > collected)) return bounded(request, maximum);
+  if (length > collected || (coded && maximum > collected)) return bounded(request, response, maximum);
   return new Promise((resolve, reject) => {
     const most = coded ? maximum : length;
     let room: Buffer = nothing;
@@ -57,7 +62,7 @@ async function collect(request: GatewayRequest, response: GatewayResponse, maxim
       if (grown > room.length) {
         // Most bodies are one piece, and are not copied at all.
         const size = bytes === 0 ? grown : Math.min(most, Math.max(grown, 2 * room.length, smallestRoom));
-        if (held + size - room.length > heldAtMost) {
+        if (held + size - room.length > (size > small ? heldAtMost - keptForSmall : heldAtMost)) {
           refuse(tooManyBodies());
           return;
         }
@@ -75,11 +80,15 @@ async function collect(request: GatewayRequest, response: GatewayResponse, maxim
   });
 }
 
-async function* bounded(request: GatewayRequest, maximum: number): AsyncIterable<Buffer> {
+async function* bounded(request: GatewayRequest, response: GatewayResponse, maximum: number): AsyncIterable<Buffer> {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > maximum) throw contentTooLarge(maximum);
+    if (bytes > maximum) {
+      // The rest is not read any more, so nothing can come after it.
+      response.shouldKeepAlive = false;
+      throw contentTooLarge(maximum);
+    }
     if (isOver(request)) throw incomplete();
     yield chunk;
   }

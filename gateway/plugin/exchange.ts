@@ -40,7 +40,7 @@ export class GatewayRequest extends IncomingMessage {
   operation: OperationOutline | undefined = undefined;
   /** Set by `authenticate` once it has decided; `forward` takes nothing without it. */
   identified = false;
-  /** What `authenticate` has against the request; said by the policy behind `limit`, when the request is counted. */
+  /** What `authenticate` has against the request; `limit` says it once the request is counted. */
   refusal: unknown = undefined;
   caller: Caller | undefined = undefined;
   /** Header fields that policies add to whatever answer comes, flat. */

@@ -65,13 +65,13 @@ async function send(
   maximumBody: number,
 ): Promise<void> {
   // Should the pipeline ever lack its checks, nothing gets through.
-  if (!request.identified) throw request.refusal ?? new Error('forward was reached without authenticate');
+  if (!request.identified) throw new Error('forward was reached without authenticate');
   const body = await bodyOf(request, response, maximumBody);
-  // Not before: the one request that an open breaker lets through must not be somebody's who is slow to send it.
-  service.requireClosed();
   // 408 and not 504: the time went by while the request came in, no service was asked, and nothing was done.
   if (timeLeft(request) < leastTime)
     throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
+  // Not before: the one request that an open breaker lets through must not be somebody's who is slow to send it.
+  service.requireClosed();
   const first = service.choose();
   try {
     await attempt(request, response, service, first, body);

@@ -56,6 +56,7 @@ export function limit(counters: Counters, maximumBody: number, known: ReadonlySe
         const allowance = allowances.get(id) ?? new Allowance(counters, id, action.rate);
         allowances.set(id, allowance);
         await allowance.take(request, callerKey(request));
+        if (request.refusal !== undefined) throw request.refusal;
         const watched = failures.get(id);
         if (watched === undefined) return;
         // Taken in whole: a body that streams through cannot be watched.

@@ -98,5 +98,9 @@ function checkPipelines({ apiEndpoints, policies, pipelines: all }: GatewayConfi
     if (order.includes('forward') && !(checked && order.indexOf('authenticate') < order.indexOf('forward'))) {
       throw new Error(`the pipeline ${name} must run operation and authenticate before forward`);
     }
+    // It is limit that says whom authenticate refuses.
+    if (order.includes('authenticate') && order[order.indexOf('authenticate') + 1] !== 'limit') {
+      throw new Error(`the pipeline ${name} must run limit right after authenticate`);
+    }
   }
 }

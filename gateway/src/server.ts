@@ -58,8 +58,8 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
     const { socket } = request;
     const known = asked.get(socket);
     if (known !== undefined && known.count > sentAhead) socket.destroy();
-    // Node goes on parsing what had arrived before, and what arrives after a refusal.
-    if (!socket.writable) return;
+    // Node goes on parsing what had arrived before, and what arrives after a refusal or while one waits for its turn.
+    if (!socket.writable || refused.has(socket)) return;
     const before = known?.last;
     const unanswered = known ?? { last: response, before, count: 0 };
     unanswered.last = response;
@@ -68,6 +68,7 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
     asked.set(socket, unanswered);
     response.once('close', () => {
       unanswered.count -= 1;
+      if (unanswered.before === response) unanswered.before = undefined;
       if (unanswered.count > 0) return;
       if (request.complete) asked.delete(socket);
       // It was answered before it was here in whole: should it break, it gets no second answer.
@@ -97,7 +98,12 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
   server.maxHeadersCount = 0;
   server.timeout = idle;
   server.maxConnections = connections;
-  server.once('drop', () => log.warn({ connections }, 'connections are closed as they come: there are too many'));
+  let told = Number.NEGATIVE_INFINITY;
+  server.on('drop', () => {
+    if (performance.now() - told < 60_000) return;
+    told = performance.now();
+    log.warn({ connections }, 'connections are closed as they come: there are too many');
+  });
 
   server.on('checkContinue', (request, response) => {
     request.expectsContinue = true;
@@ -111,7 +117,9 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
       socket.destroy();
       return;
     }
-    inTurn(() => refuse(socket, problemOf(error, limits), asked.get(socket)));
+    const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? asked.get(socket)?.last.req : undefined;
+    // Its last bytes may come before its turn: then it is answered, and the connection ends without a refusal.
+    inTurn(() => refuse(socket, late?.complete ? undefined : problemOf(error, limits), asked.get(socket)));
   });
   return server;
 }
@@ -148,8 +156,9 @@ function problemOf({ code, rawPacket }: ParserError, { maximumTarget, maximumHea
 /**
  * Refuses what is broken on a connection, after the answers to what came before it: either the body of the last request,
  * or what came behind that and never was a request.
+ * @param problem undefined: nothing is, and the connection ends after those answers
  */
-function refuse(socket: Socket, problem: Problem, { last, before }: Partial<Unanswered> = {}): void {
+function refuse(socket: Socket, problem: Problem | undefined, { last, before }: Partial<Unanswered> = {}): void {
   const broken = last?.req.complete === false ? last : undefined;
   const answered = broken?.writableEnded === true;
   if (broken?.headersSent && !answered) {
@@ -158,7 +167,8 @@ function refuse(socket: Socket, problem: Problem, { last, before }: Partial<Unan
     return;
   }
   const ahead = broken === undefined || answered ? last : before;
-  const end = (): void => hangUp(socket, answered ? '' : rawRefusal(problem, broken?.req));
+  const end = (): void => hangUp(socket, answered || problem === undefined ? '' : rawRefusal(problem, broken?.req));
+  if (problem === undefined && last !== undefined) last.shouldKeepAlive = false;
   if (ahead === undefined || ahead.writableFinished) end();
   // Before a request that waits for the same moment: it finds the connection ended, and is not done.
   else ahead.prependOnceListener('close', end);

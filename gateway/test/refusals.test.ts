@@ -1,10 +1,12 @@
 // What was refused is not done afterwards, and a refusal is told once, by itself.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLog } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
+import { createGatewayServer } from '../src/server.ts';
 import { sendRaw } from './raw.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
@@ -57,6 +59,34 @@ it('a request that was refused as late is not done when the rest of its body com
   await setTimeout(200);
   expect(gateway.service.seen.map(({ method }) => method)).toEqual(['GET']);
 }, 30_000);
+
+it('a request whose last bytes come before its refusal has its turn is answered, and not refused as well', async () => {
+  const limits = { trustedProxies: 0, maximumBody: 10, maximumTarget: 8192, maximumHeader: 16384, deadline: 10_000 };
+  const asked: string[] = [];
+  const server = createGatewayServer(
+    (request, response) => {
+      asked.push(request.url ?? '');
+      request.on('data', () => {
+        // Node finds the request late just before its last bytes are read.
+        const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+        server.emit('clientError', late, request.socket);
+      });
+      request.on('end', () => response.end('done'));
+    },
+    limits,
+    createLog('test', 'silent'),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const next = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n';
+    const { port } = server.address() as AddressInfo;
+    const { answers, closed } = await sendRaw(port, `${post('/v1/orders', 'Content-Length: 4')}abcd${next}`);
+    expect([answers.map(({ status }) => status), closed]).toEqual([[200], true]);
+    expect(asked).toEqual(['/v1/orders']);
+  } finally {
+    server.close().closeAllConnections();
+  }
+});
 
 it('a refusal is not written into the answer that the same request is getting', async () => {
   const early = ({ method }: IncomingMessage, response: ServerResponse): void => {

@@ -79,6 +79,12 @@ describe('does not start', () => {
       'must run operation and authenticate before forward',
     ],
     [
+      'a pipeline in which nobody says whom authenticate refuses',
+      '      - authenticate:\n',
+      '      - authenticate:\n      - health:\n',
+      'must run limit right after authenticate',
+    ],
+    [
       'an endpoint without a pipeline',
       'apiEndpoints: [orders]',
       'apiEndpoints: [products]',
