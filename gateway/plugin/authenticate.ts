@@ -5,8 +5,8 @@ import { actionSchema, type GatewayRequest, type Policy } from './exchange.ts';
 
 /**
  * Public, optional or required, and the scopes, come from the contract of the operation. Whom it refuses, `limit` counts first, by
- * the address, as anybody unknown, and then says the refusal: it has to come next. The signature is checked even when the address
- * has nothing left, or one guesser would shut out the valid new tokens of all who share its address.
+ * the address, like whoever brings no token, and then says the refusal: it has to come next. The signature is checked even when
+ * the address has nothing left, or one guesser would shut out the valid new tokens of all who share its address.
  */
 export function authenticate(verifier: TokenVerifier): Policy {
   return {

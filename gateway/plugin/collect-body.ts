@@ -72,9 +72,10 @@ async function collect(request: GatewayRequest, response: GatewayResponse, maxim
       bytes = grown;
     };
     request.on('data', add);
-    request.on('end', () => (isOver(request) ? reject(incomplete()) : resolve(room.subarray(0, bytes))));
-    request.on('error', () => reject(incomplete()));
-    request.on('close', () => reject(incomplete()));
+    const giveUp = (): void => reject(incomplete());
+    request.on('end', () => (isOver(request) ? giveUp() : resolve(room.subarray(0, bytes))));
+    request.on('error', giveUp);
+    request.on('close', giveUp);
     // Until then the body is held: it may be sent a second time.
     response.once('close', drop);
   });

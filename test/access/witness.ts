@@ -1,6 +1,7 @@
 // Stands between the gateway and a service, passes every byte on, and knows which requests came by.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from '../join.ts';
 
 export interface Witness {
   /** The address for the gateway. */
@@ -20,18 +21,7 @@ export async function startWitness(url: string): Promise<Witness> {
     client.on('data', (chunk) => {
       heard += chunk.toString('latin1');
     });
-    for (const [from, to] of [
-      [client, service],
-      [service, client],
-    ] as const) {
-      sockets.add(from);
-      from.on('error', () => {});
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroySoon();
-      });
-      from.pipe(to);
-    }
+    join(client, service, sockets);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

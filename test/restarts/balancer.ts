@@ -1,6 +1,7 @@
 // One address for several processes: passes each new connection to the next process that says it is ready.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from '../join.ts';
 import { isReady } from './process.ts';
 
 export interface Balancer {
@@ -34,18 +35,7 @@ export async function startBalancer(targets: readonly string[]): Promise<Balance
     const { port, hostname } = new URL(usable[turn % usable.length] ?? targets[0] ?? '');
     const upstream = connect({ port: Number(port), host: hostname, noDelay: true });
     client.setNoDelay(true);
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.on('error', () => {});
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroySoon();
-      });
-      from.pipe(to);
-    }
+    join(client, upstream, sockets);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
