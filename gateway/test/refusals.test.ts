@@ -126,6 +126,14 @@ describe('a request that was answered before its body was here', () => {
 });
 
 // Node drops what came in one piece with it, and would read on in the middle of what follows.
+it('a body that grows past its bound while it streams is the last on its connection', async () => {
+  const piece = `${large.toString(16)}\r\n${'x'.repeat(large)}\r\n`;
+  const socket = await send(post('/v1/products/search', 'Transfer-Encoding: chunked') + piece.repeat(3));
+  await once(socket, 'end');
+  expect(socket.received).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n[^]*"code":"content-too-large"/i);
+  socket.destroy();
+});
+
 it('a request that asks for another protocol is the last on its connection', async () => {
   const upgrade = 'GET /v1/products/1 HTTP/1.1\r\nHost: shop\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n';
   const next = 'GET /v1/products/2 HTTP/1.1\r\nHost: shop\r\n\r\n';
