@@ -33,7 +33,7 @@ export class Traffic {
   /** Counts every request that belongs to an operation when its answer is over. */
   readonly middleware: Middleware = (request, response, next) => {
     const began = performance.now();
-    response.once('close', () => {
+    response.on('close', () => {
       const id = request.operation?.operationId;
       const now = performance.now();
       if (id !== undefined && id !== watching && response.headersSent)

@@ -77,7 +77,7 @@ async function collect(request: GatewayRequest, response: GatewayResponse, maxim
     request.on('error', giveUp);
     request.on('close', giveUp);
     // Until then the body is held: it may be sent a second time.
-    response.once('close', drop);
+    response.on('close', drop);
   });
 }
 

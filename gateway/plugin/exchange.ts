@@ -36,6 +36,8 @@ export class GatewayRequest extends IncomingMessage {
   /** Asks to leave HTTP, by CONNECT or `Upgrade`: Node drops the bytes that came with it. */
   leavesHttp = false;
 
+  /** How far the engine's routers are with it; they write it here themselves. */
+  next: unknown = undefined;
   body: Promise<Body> | undefined = undefined;
   operation: OperationOutline | undefined = undefined;
   /** Set by `authenticate` once it has decided; `forward` takes nothing without it. */

@@ -1,7 +1,9 @@
 // Policy `forward`: hands the request to an address of the service, to another one when the first can have seen nothing.
 import { Problem } from '@shop/shared/protocol';
+import type { Log } from '@shop/shared/runtime';
 import { type Span, traceparentOf } from '@shop/shared/telemetry';
 import type { Address } from './address.ts';
+import { sendProblem } from './answer.ts';
 import { bodyOf } from './collect-body.ts';
 import { actionSchema, type Body, type GatewayRequest, type GatewayResponse, type Policy } from './exchange.ts';
 import type { GuardOptions } from './guard.ts';
@@ -39,7 +41,7 @@ interface ForwardAction {
 }
 
 /** @param guard the bound of a request's body, and its deadline */
-export function forward(services: ServiceDirectory, { maximumBody, deadline }: GuardOptions): Policy {
+export function forward(services: ServiceDirectory, { maximumBody, deadline }: GuardOptions, log: Log): Policy {
   return {
     name: 'forward',
     schema,
@@ -51,8 +53,12 @@ export function forward(services: ServiceDirectory, { maximumBody, deadline }: G
       const fair = Math.min(fairTime, headersTimeout, deadline / 2);
       const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair };
       const service = services.open(serviceEndpoint, origins, options);
-      return (request, response, next) => {
-        send(request, response, service, maximumBody).catch(next);
+      return (request, response) => {
+        // The engine's routers have nothing left to do, and two kilobytes of them would wait for the body of every slow sender.
+        request.next = undefined;
+        send(request, response, service, maximumBody).catch((error: unknown) => {
+          sendProblem(request, response, error, log);
+        });
       };
     },
   };

@@ -52,7 +52,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     operation(options.folder, known),
     authenticate(options.verifier),
     limit(options.counters, options.guard.maximumBody, known),
-    forward(services, options.guard),
+    forward(services, options.guard, options.log),
     health(services, options.draining),
     problemPages(),
     docs(options.folder),

@@ -66,7 +66,7 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
     unanswered.before = before;
     unanswered.count += 1;
     asked.set(socket, unanswered);
-    response.once('close', () => {
+    response.on('close', () => {
       unanswered.count -= 1;
       if (unanswered.before === response) unanswered.before = undefined;
       if (unanswered.count > 0) return;
