@@ -1,6 +1,6 @@
 // What the gateway costs: the same requests through a bare forwarder, a common proxy, the stock engine, and ours.
 import { type Measured as Answers, load } from './collections/load.ts';
-import { openIdle, openSlow } from './gateway/pressure.ts';
+import { openElsewhere, openIdle, openSlow } from './gateway/pressure.ts';
 import { type GatewayName, gateways, openStage, type Running, type Stage } from './gateway/stage.ts';
 import { steadyP99 } from './gateway/steady.ts';
 
@@ -41,7 +41,10 @@ export default async function run(): Promise<void> {
   }
 }
 
-/** Latency at half load beside the bare forwarder, memory with idle connections, latency beside slow senders. */
+/**
+ * Latency at half load beside the bare forwarder, memory with idle connections, latency beside slow senders: with none of them,
+ * while they send to somebody else, and while they send to the gateway.
+ */
 async function underPressure(stage: Stage, rate: number): Promise<void> {
   const atHalf: Record<'bare' | 'ours', number[]> = { bare: [], ours: [] };
   const sides = [['bare', await stage.start('bare')] as const, ['ours', await stage.start('ours')] as const];
@@ -62,19 +65,23 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
   // A quarter of what the gateway can do: the load and the service share a core that the senders keep busy too.
   const quarter = rate / 2;
   await warm(gateway, quarter);
-  const alone: number[] = [];
-  const beside: number[] = [];
+  const elsewhere = await openElsewhere();
+  const besides: Record<string, { port?: number; p99: number[] }> = {
+    'no slow senders': { p99: [] },
+    [`${slowSenders} of somebody else's`]: { port: elsewhere.port, p99: [] },
+    [`${slowSenders} of its own`]: { port: gateway.port, p99: [] },
+  };
   for (let window = 0; window < windows; window += 1) {
-    alone.push(await steadyP99(gateway.port, requests(gateway), quarter, measuredTail));
-    const closeSlow = await openSlow(gateway.port, slowSenders);
-    beside.push(await steadyP99(gateway.port, requests(gateway), quarter, measuredTail));
-    await closeSlow();
+    for (const { port, p99 } of Object.values(besides)) {
+      const closeSlow = port === undefined ? undefined : await openSlow(port, slowSenders);
+      p99.push(await steadyP99(gateway.port, requests(gateway), quarter, measuredTail));
+      await closeSlow?.();
+    }
   }
-  console.log(
-    `p99 at ${quarter.toFixed(0)} requests/s beside ${slowSenders} slow senders: ` +
-      `${median(beside).toFixed(2)} ms, without them ${median(alone).toFixed(2)} ms`,
-  );
-  console.log(`  each window: beside them ${each(beside)}, without them ${each(alone)}`);
+  for (const [who, { p99 }] of Object.entries(besides)) {
+    console.log(`p99 at ${quarter.toFixed(0)} requests/s beside ${who}: ${median(p99).toFixed(2)} ms (${each(p99)})`);
+  }
+  await elsewhere.close();
   await gateway.stop();
 }
 

@@ -31,6 +31,22 @@ function begin(port: number): Socket {
   return socket;
 }
 
+/**
+ * Somebody else for the slow senders to send to, who only reads. What they do to the others even so, they do to the load, which
+ * shares a core with them.
+ */
+export async function openElsewhere(): Promise<{ port: number; close: () => Promise<void> }> {
+  const reader = fork(fileURLToPath(new URL('elsewhere.ts', import.meta.url)));
+  const [port] = (await once(reader, 'message')) as [number];
+  return {
+    port,
+    async close() {
+      reader.kill();
+      await once(reader, 'exit');
+    },
+  };
+}
+
 /** Slow senders, until the function returned is called. */
 export async function openSlow(port: number, count: number): Promise<() => Promise<void>> {
   const file = fileURLToPath(new URL('slow-senders.ts', import.meta.url));
