@@ -133,7 +133,8 @@ function timeLeft({ deadline }: GatewayRequest): number {
 /** Once more, when the service cannot have seen it, or seeing it twice is harmless; never when it was late. */
 function mayRepeat(request: GatewayRequest, body: Body, { sent, late }: RelayFailure): boolean {
   const whole = body === undefined || Buffer.isBuffer(body);
-  const harmless = safe.has(request.method ?? '') || request.hasIdempotencyKey;
+  const harmless =
+    safe.has(request.method ?? '') || (request.hasIdempotencyKey && request.operation?.takesKey === true);
   return whole && !late && (!sent || harmless);
 }
 

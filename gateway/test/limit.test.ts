@@ -110,6 +110,17 @@ describe('the limits that are shipped', () => {
     expect(counted[429]).toBeGreaterThan(0);
   });
 
+  it('hold an account to 300 changes of itself in a minute', async () => {
+    shipped.service.answer = (_request, response) => void response.end();
+    const token = await shipped.issuer.sign();
+    const change = () =>
+      fetch(new URL('/v1/accounts/me', shipped.url), {
+        method: 'PATCH',
+        headers: { Authorization: `Bearer ${token}` },
+      });
+    expect(statuses(await all(310, change))).toEqual({ 200: 300, 429: 10 });
+  });
+
   it('never hold for probes of health', async () => {
     const ask = () => fetch(new URL('/health/ready', shipped.url), { headers: { 'X-Forwarded-For': '198.51.100.1' } });
     expect(statuses(await all(500, ask))).toEqual({ 200: 500 });

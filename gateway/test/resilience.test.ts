@@ -43,11 +43,9 @@ afterEach(async () => {
 });
 
 const ask = () => gateway.client.get('/v1/products/1');
-const search = (key?: string) =>
-  gateway.client.post('/v1/products/search', {
-    body: { a: 1 },
-    headers: key === undefined ? {} : { 'Idempotency-Key': key },
-  });
+const search = (headers: Record<string, string> = {}) =>
+  gateway.client.post('/v1/products/search', { body: { a: 1 }, headers });
+const staffToken = () => gateway.issuer.sign({ scopes: ['catalogue:write'] });
 
 describe('several addresses', () => {
   it('take turns', async () => {
@@ -80,16 +78,25 @@ describe('several addresses', () => {
   it('a request with an idempotency key does too, with its whole body', async () => {
     breakOff(one);
     two.seen.length = 0;
-    for (let count = 0; count < 4; count += 1) expect(await search(`k-${count}`)).toMatchObject({ status: 200 });
-    expect(two.seen.filter(({ url }) => url === '/v1/products/search').map(({ body }) => body)).toEqual(
+    const token = await staffToken();
+    for (let count = 0; count < 4; count += 1) {
+      const headers = { 'Idempotency-Key': `k-${count}` };
+      expect(await gateway.client.post('/v1/products', { token, headers, body: { a: 1 } })).toMatchObject({
+        status: 200,
+      });
+    }
+    expect(two.seen.filter(({ method }) => method === 'POST').map(({ body }) => body)).toEqual(
       new Array(4).fill('{"a":1}'),
     );
   });
 
-  it('any other request that was sent is not sent again: 502', async () => {
+  it.each([
+    ['any other request', {}],
+    ['a request of an operation that takes no key', { 'Idempotency-Key': 'k' }],
+  ])('%s that was sent is not sent again: 502', async (_name, headers) => {
     breakOff(one);
     two.seen.length = 0;
-    const answers = [await search(), await search()];
+    const answers = [await search(headers), await search(headers)];
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 502]);
     expect(answers.find(({ status }) => status === 502)?.body).toMatchObject({ code: 'bad-gateway' });
     expect(two.seen).toHaveLength(1);
@@ -99,7 +106,7 @@ describe('several addresses', () => {
     breakOff(one);
     two.seen.length = 0;
     const body = '{"a":1}';
-    const named = `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close, Idempotency-Key\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const named = `POST /v1/products HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${await staffToken()}\r\nConnection: close, Idempotency-Key\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const exchanges = [await sendRaw(gateway.port, named), await sendRaw(gateway.port, named)];
     expect(exchanges.map(({ answers }) => answers[0]?.status).sort()).toEqual([200, 502]);
     expect(two.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);

@@ -1,7 +1,7 @@
 // Which operations a contract has and who may call them: what a gateway needs of it, without compiling a schema.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { isNode, type Node } from './openapi-document.ts';
+import { isNode, type Node, resolve } from './openapi-document.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
@@ -20,6 +20,8 @@ export interface OperationOutline {
   /** For other services only. */
   readonly internal: boolean;
   readonly security: Security;
+  /** It takes an `Idempotency-Key`: with one it may be sent a second time. */
+  readonly takesKey: boolean;
 }
 
 /** @throws when the file is no OpenAPI document */
@@ -43,7 +45,10 @@ function outline(document: Node, path: string, method: Method, operation: Node):
   const { operationId } = operation;
   if (typeof operationId !== 'string') throw new Error(`${method} ${path} has no operationId`);
   const internal = operation['x-internal'] === true;
-  return { operationId, method, path, internal, security: securityOf(operation.security ?? document.security) };
+  const security = securityOf(operation.security ?? document.security);
+  const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isNode) : [];
+  const takesKey = parameters.some((parameter) => resolve(document, parameter).name === 'Idempotency-Key');
+  return { operationId, method, path, internal, security, takesKey };
 }
 
 function securityOf(security: unknown): Security {
