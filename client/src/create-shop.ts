@@ -53,12 +53,17 @@ export interface Shop {
 
 /** A client of the shop at `baseUrl`. Nothing is sent before the first call. */
 export function createShop(options: ShopOptions): Shop {
-  const { baseUrl, attempts = 4, longestWait = 30_000 } = options;
+  const { baseUrl, attempts = 4, longestWait = 30_000, onTokens = () => {} } = options;
   const send = repeating(options.fetch ?? ((request) => fetch(request)), { attempts, longestWait });
-  const session = new Session(baseUrl, send, options);
-  if (options.tokens !== undefined) session.keep(options.tokens);
+  let session: Session | undefined;
+  const begin = (tokens: Tokens): void => {
+    session?.end();
+    session = new Session(tokens, { baseUrl, send, onTokens });
+    onTokens(tokens);
+  };
+  if (options.tokens !== undefined) begin(options.tokens);
 
-  const call = createClient<paths>({ baseUrl, fetch: authorized(session, send) });
+  const call = createClient<paths>({ baseUrl, fetch: (request) => sendAs(session, request, send) });
   call.use({
     onRequest({ request, schemaPath }) {
       // Made once: every repetition of this call carries it.
@@ -71,11 +76,11 @@ export function createShop(options: ShopOptions): Shop {
   return {
     call,
     async logIn(credentials) {
-      session.keep(taken(await call.POST('/v1/tokens', { body: credentials })));
+      begin(taken(await call.POST('/v1/tokens', { body: credentials })));
     },
     async logOut() {
-      const { tokens } = session;
-      session.keep(undefined);
+      const tokens = session?.end();
+      onTokens(undefined);
       if (tokens === undefined) return;
       const body = { refresh_token: tokens.refresh_token };
       const { error, response } = await call.POST('/v1/tokens/revoke', { body });
@@ -121,22 +126,24 @@ async function* pages<Item>(read: (cursor: string | undefined) => Promise<Page<I
   } while (cursor !== undefined);
 }
 
-/** Sends with the session's access token, once more with a new one when it is refused. */
-function authorized(session: Session, send: (request: Request) => Promise<Response>) {
-  return async (request: Request): Promise<Response> => {
-    const own = request.headers.has('authorization') || new URL(request.url).pathname.startsWith('/v1/tokens');
-    const token = own ? undefined : await session.accessToken();
-    if (token === undefined) return send(request);
-    const again = request.clone();
-    request.headers.set('Authorization', `Bearer ${token}`);
-    const response = await send(request);
-    if (response.status !== 401) return response;
-    const renewed = await session.renew(token);
-    if (renewed === undefined || renewed === token) return response;
-    await response.body?.cancel();
-    again.headers.set('Authorization', `Bearer ${renewed}`);
-    return send(again);
-  };
+/** Sends with the session's access token, once more with a new one when it is refused and the session has not ended. */
+async function sendAs(
+  session: Session | undefined,
+  request: Request,
+  send: (request: Request) => Promise<Response>,
+): Promise<Response> {
+  const own = request.headers.has('authorization') || new URL(request.url).pathname.startsWith('/v1/tokens');
+  const token = own ? undefined : await session?.accessToken();
+  if (session === undefined || token === undefined) return send(request);
+  const again = request.clone();
+  request.headers.set('Authorization', `Bearer ${token}`);
+  const response = await send(request);
+  if (response.status !== 401) return response;
+  const renewed = await session.renew(token);
+  if (renewed === undefined || renewed === token) return response;
+  await response.body?.cancel();
+  again.headers.set('Authorization', `Bearer ${renewed}`);
+  return send(again);
 }
 
 function taken<Data>({ data, error, response }: { data?: Data; error?: unknown; response: Response }): Data {

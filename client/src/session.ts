@@ -1,43 +1,37 @@
-// Keeps a caller logged in: holds the tokens, renews them shortly before they expire or when they are refused.
+// One log-in: holds its tokens, renews them shortly before they expire or when they are refused, until it ends.
 import type { components } from './contract.ts';
 
 export type Tokens = components['schemas']['Tokens'];
 
 export interface SessionOptions {
-  /** Told about every new pair, and `undefined` when the session has ended; keep it where it is safe. */
-  readonly onTokens?: ((tokens: Tokens | undefined) => void) | undefined;
+  readonly baseUrl: string;
+  readonly send: (request: Request) => Promise<Response>;
+  /** Told about every renewed pair, and `undefined` when no more can be had; not about an end that was asked for. */
+  readonly onTokens: (tokens: Tokens | undefined) => void;
 }
-
-type Send = (request: Request) => Promise<Response>;
 
 /** Milliseconds before its end at which an access token is renewed. */
 const early = 30_000;
 
 export class Session {
-  readonly #address: URL;
-  readonly #send: Send;
-  readonly #onTokens: (tokens: Tokens | undefined) => void;
+  readonly #options: SessionOptions;
   #tokens: Tokens | undefined;
   #expiresAt = 0;
   #renewal: Promise<string | undefined> | undefined;
 
-  constructor(baseUrl: string, send: Send, { onTokens }: SessionOptions) {
-    this.#address = new URL('/v1/tokens', baseUrl);
-    this.#send = send;
-    this.#onTokens = onTokens ?? (() => {});
+  constructor(tokens: Tokens, options: SessionOptions) {
+    this.#options = options;
+    this.#keep(tokens);
   }
 
-  get tokens(): Tokens | undefined {
-    return this.#tokens;
+  /** Nothing goes out in its name any more, also not what waits for a renewal. Returns the tokens that it held. */
+  end(): Tokens | undefined {
+    const tokens = this.#tokens;
+    this.#tokens = undefined;
+    return tokens;
   }
 
-  keep(tokens: Tokens | undefined): void {
-    this.#tokens = tokens;
-    this.#expiresAt = Date.now() + (tokens?.expires_in ?? 0) * 1_000;
-    this.#onTokens(tokens);
-  }
-
-  /** The access token, a new one if need be; undefined without a session. */
+  /** The access token, a new one if need be; undefined after the end. */
   async accessToken(): Promise<string | undefined> {
     if (this.#tokens === undefined) return undefined;
     return Date.now() < this.#expiresAt - early ? this.#tokens.access_token : this.renew(this.#tokens.access_token);
@@ -48,27 +42,35 @@ export class Session {
    * it ends the session: whoever comes while a renewal runs gets the result of that one.
    */
   renew(old: string): Promise<string | undefined> {
-    if (this.#tokens !== undefined && this.#tokens.access_token !== old)
-      return Promise.resolve(this.#tokens.access_token);
-    this.#renewal ??= this.#exchange().finally(() => {
+    if (this.#tokens?.access_token !== old) return Promise.resolve(this.#tokens?.access_token);
+    this.#renewal ??= this.#exchange(this.#tokens.refresh_token).finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
   }
 
-  async #exchange(): Promise<string | undefined> {
-    const tokens = this.#tokens;
-    if (tokens === undefined) return undefined;
-    const response = await this.#send(
-      new Request(this.#address, {
+  async #exchange(refreshToken: string): Promise<string | undefined> {
+    const { baseUrl, send, onTokens } = this.#options;
+    const response = await send(
+      new Request(new URL('/v1/tokens', baseUrl), {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ refresh_token: tokens.refresh_token }),
+        body: JSON.stringify({ refresh_token: refreshToken }),
       }),
     );
-    if (response.ok) this.keep((await response.json()) as Tokens);
-    else if (response.status === 401) this.keep(undefined);
-    // Anything else may pass: the token in hand may still do.
+    const renewed = response.ok ? ((await response.json()) as Tokens) : undefined;
+    // Ended meanwhile, it stays so: another session may have begun.
+    if (this.#tokens === undefined) return undefined;
+    // Any other refusal than 401 may pass: the token in hand may still do.
+    if (renewed !== undefined || response.status === 401) {
+      this.#keep(renewed);
+      onTokens(renewed);
+    }
     return this.#tokens?.access_token;
+  }
+
+  #keep(tokens: Tokens | undefined): void {
+    this.#tokens = tokens;
+    this.#expiresAt = Date.now() + (tokens?.expires_in ?? 0) * 1_000;
   }
 }

@@ -1,36 +1,20 @@
-// What the client does about failures: what it repeats and what not, how it stays logged in, how it spells criteria.
+// What the client does about failures: what it repeats and what not, what it makes of an odd answer.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createShop, type ShopOptions, type Tokens } from '../src/index.ts';
-import { type FaultyShop, type Reaction, type Seen, startFaultyShop } from './faulty-shop.ts';
+import { createShop, type ShopOptions } from '../src/index.ts';
+import { type FaultyShop, type Reaction, refused, startFaultyShop, tokens } from './faulty-shop.ts';
 
 const id = '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01';
 const order = { body: { items: [{ productId: id, quantity: 1 }] } };
 const done: Reaction = { status: 201, body: { id } };
-const refused = (status: number, code: string, headers: Record<string, string> = {}): Reaction => ({
-  status,
-  headers,
-  body: { type: `/problems/${code}`, title: '', status, detail: code, instance: id, code },
-});
-const tokens = (name: string, seconds = 900): Tokens => ({
-  access_token: `access-${name}`,
-  token_type: 'Bearer',
-  expires_in: seconds,
-  refresh_token: `refresh-${name}`,
-});
-
 let server: FaultyShop;
 afterEach(() => server.close());
 
 /** A client of a server that reacts as told: to the first request, the second, and the last to all further ones. */
 async function clientOf(reactions: readonly Reaction[], options: Partial<ShopOptions> = {}) {
-  return clientWith((_, count) => reactions[Math.min(count, reactions.length) - 1] ?? done, options);
-}
-
-async function clientWith(react: (seen: Seen, count: number) => Reaction, options: Partial<ShopOptions> = {}) {
-  server = await startFaultyShop(react);
+  server = await startFaultyShop((_, count) => reactions[Math.min(count, reactions.length) - 1] ?? done);
   return createShop({ baseUrl: server.url, ...options });
 }
 
@@ -108,67 +92,6 @@ describe('a change without a key', () => {
   });
 });
 
-describe('a session', () => {
-  const path = { params: { path: { orderId: id } } } as const;
-  const order200: Reaction = { status: 200, body: { id } };
-
-  it('renews an access token that is about to expire, once for all who wait', async () => {
-    const kept: (string | undefined)[] = [];
-    const shop = await clientWith(
-      ({ line }) => (line === 'POST /v1/tokens' ? { status: 200, body: tokens('new') } : order200),
-      { tokens: tokens('old', 10), onTokens: (pair) => kept.push(pair?.access_token) },
-    );
-    await Promise.all([1, 2, 3].map(() => shop.call.GET('/v1/orders/{orderId}', path)));
-    const renewals = server.seen.filter(({ line }) => line === 'POST /v1/tokens');
-    expect(renewals.map(({ body }) => JSON.parse(body))).toEqual([{ refresh_token: 'refresh-old' }]);
-    expect(server.seen.filter(({ headers }) => headers.authorization === 'Bearer access-new')).toHaveLength(3);
-    expect(kept).toEqual(['access-old', 'access-new']);
-  });
-
-  it('renews an access token that is refused, and sends the request again, with its body and key', async () => {
-    const shop = await clientWith(
-      ({ line, headers }) => {
-        if (line === 'POST /v1/tokens') return { status: 200, body: tokens('new') };
-        return headers.authorization === 'Bearer access-new' ? done : refused(401, 'unauthenticated');
-      },
-      { tokens: tokens('old') },
-    );
-    expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(201);
-    const [first, , second] = server.seen;
-    expect(second?.body).toBe(JSON.stringify(order.body));
-    expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
-  });
-
-  it('ends when the refresh token is refused; the caller gets the 401', async () => {
-    const kept: unknown[] = [];
-    const shop = await clientOf([refused(401, 'unauthenticated')], {
-      tokens: tokens('old'),
-      onTokens: (pair) => kept.push(pair),
-    });
-    expect((await shop.call.GET('/v1/orders/{orderId}', path)).response.status).toBe(401);
-    expect(kept.at(-1)).toBeUndefined();
-    expect(server.seen).toHaveLength(2);
-  });
-
-  it('never presents a refresh token twice, not even after a broken connection', async () => {
-    const shop = await clientWith(({ line }) => (line === 'POST /v1/tokens' ? 'break' : order200), {
-      tokens: tokens('old', 10),
-    });
-    await expect(shop.call.GET('/v1/orders/{orderId}', path)).rejects.toThrow();
-    expect(server.seen.map(({ line }) => line)).toEqual(['POST /v1/tokens']);
-  });
-
-  it('logs out here and at the shop', async () => {
-    const shop = await clientOf([{ status: 204 }], { tokens: tokens('old') });
-    await shop.logOut();
-    expect(server.seen.map(({ line, body }) => [line, body])).toEqual([
-      ['POST /v1/tokens/revoke', JSON.stringify({ refresh_token: 'refresh-old' })],
-    ]);
-    await shop.call.GET('/v1/orders/{orderId}', path);
-    expect(server.seen[1]?.headers.authorization).toBeUndefined();
-  });
-});
-
 describe('an answer that is no problem document', () => {
   const pair = { email: 'kim@example.com', password: 'a long and quiet river' };
   const answers: [string, Reaction][] = [
@@ -196,40 +119,6 @@ describe('an answer that is no problem document', () => {
   it('nor an empty success for a log-in', async () => {
     const shop = await clientOf([{ status: 200, headers: { 'Content-Length': '0' }, body: '' }]);
     await expect(shop.logIn(pair)).rejects.toMatchObject({ name: 'Refusal', status: 200 });
-  });
-});
-
-describe('criteria', () => {
-  const empty: Reaction = { status: 200, body: { items: [], pagination: { limit: 100, hasMore: false } } };
-
-  it('go into a search as operators', async () => {
-    const shop = await clientOf([empty]);
-    const criteria = { price: { gte: 10, lt: 20 }, brand: ['Fjord', 'Smith, Sons'], or: [{ rating: 5 }] };
-    await Array.fromAsync(shop.products(criteria, { limit: 5, fields: ['id'] }));
-    expect(JSON.parse(server.seen[0]?.body ?? '')).toEqual({
-      filters: { price: { gte: 10, lt: 20 }, brand: { in: ['Fjord', 'Smith, Sons'] }, or: [{ rating: { eq: 5 } }] },
-      fields: ['id'],
-      pagination: { limit: 5 },
-    });
-  });
-
-  it('go into a query string in its spelling, quoted where needed', async () => {
-    const shop = await clientOf([empty]);
-    const criteria = {
-      status: ['pending', 'shipped'],
-      createdAt: { gte: '2026-11-21T00:00:00Z' },
-      totalCost: 20,
-    } as const;
-    await Array.fromAsync(shop.orders(criteria, { sort: [{ field: 'totalCost', direction: 'desc' }] }));
-    const query = new URL(server.seen[0]?.line.split(' ')[1] ?? '', server.url).searchParams;
-    expect([...query]).toEqual([
-      ['status', 'pending'],
-      ['status', 'shipped'],
-      ['createdAt', 'gte:"2026-11-21T00:00:00Z"'],
-      ['totalCost', 'eq:20'],
-      ['sort', 'totalCost:desc'],
-      ['limit', '100'],
-    ]);
   });
 });
 

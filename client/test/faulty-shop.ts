@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Tokens } from '../src/index.ts';
 
 export interface Seen {
   readonly line: string;
@@ -18,15 +19,34 @@ export interface FaultyShop {
   close(): Promise<void>;
 }
 
-/** @param react what to do with a request; the number counts from 1 */
-export async function startFaultyShop(react: (seen: Seen, count: number) => Reaction): Promise<FaultyShop> {
+export function refused(status: number, code: string, headers: Record<string, string> = {}): Reaction {
+  return {
+    status,
+    headers,
+    body: { type: `/problems/${code}`, title: '', status, detail: code, instance: 'a-request', code },
+  };
+}
+
+export function tokens(name: string, seconds = 900): Tokens {
+  return {
+    access_token: `access-${name}`,
+    token_type: 'Bearer',
+    expires_in: seconds,
+    refresh_token: `refresh-${name}`,
+  };
+}
+
+/** @param react what to do with a request, now or later; the number counts from 1 */
+export async function startFaultyShop(
+  react: (seen: Seen, count: number) => Reaction | Promise<Reaction>,
+): Promise<FaultyShop> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const taken = { line: `${request.method} ${request.url}`, headers: request.headers, body };
     seen.push(taken);
-    const reaction = react(taken, seen.length);
+    const reaction = await react(taken, seen.length);
     if (reaction === 'break') {
       request.socket.destroy();
       return;

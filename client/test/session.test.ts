@@ -1,0 +1,188 @@
+// How the client stays logged in, and that nothing goes out in the name of somebody else.
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createShop, type ShopOptions } from '../src/index.ts';
+import { type FaultyShop, type Reaction, refused, type Seen, startFaultyShop, tokens } from './faulty-shop.ts';
+
+const id = '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01';
+const order = { body: { items: [{ productId: id, quantity: 1 }] } };
+const done: Reaction = { status: 201, body: { id } };
+const pair = { email: 'kim@example.com', password: 'a long and quiet river' };
+
+let server: FaultyShop;
+afterEach(() => server.close());
+
+async function clientWith(react: (seen: Seen) => Reaction | Promise<Reaction>, options: Partial<ShopOptions> = {}) {
+  server = await startFaultyShop(react);
+  return createShop({ baseUrl: server.url, ...options });
+}
+
+/** An answer that is held back until the test lets it go. */
+function heldBack() {
+  const asked = Promise.withResolvers<void>();
+  const free = Promise.withResolvers<void>();
+  return {
+    /** When somebody waits for it. */
+    asked: asked.promise,
+    release: free.resolve,
+    async answer(reaction: Reaction): Promise<Reaction> {
+      asked.resolve();
+      await free.promise;
+      return reaction;
+    },
+  };
+}
+
+const bearers = (method: string): unknown[] =>
+  server.seen
+    .filter(({ line }) => line.startsWith(method) && !line.includes('/tokens'))
+    .map(({ headers }) => headers.authorization);
+
+describe('a session', () => {
+  const path = { params: { path: { orderId: id } } } as const;
+  const order200: Reaction = { status: 200, body: { id } };
+
+  it('renews an access token that is about to expire, once for all who wait', async () => {
+    const kept: (string | undefined)[] = [];
+    const shop = await clientWith(
+      ({ line }) => (line === 'POST /v1/tokens' ? { status: 200, body: tokens('new') } : order200),
+      { tokens: tokens('old', 10), onTokens: (pair) => kept.push(pair?.access_token) },
+    );
+    await Promise.all([1, 2, 3].map(() => shop.call.GET('/v1/orders/{orderId}', path)));
+    const renewals = server.seen.filter(({ line }) => line === 'POST /v1/tokens');
+    expect(renewals.map(({ body }) => JSON.parse(body))).toEqual([{ refresh_token: 'refresh-old' }]);
+    expect(server.seen.filter(({ headers }) => headers.authorization === 'Bearer access-new')).toHaveLength(3);
+    expect(kept).toEqual(['access-old', 'access-new']);
+  });
+
+  it('renews an access token that is refused, and sends the request again, with its body and key', async () => {
+    const shop = await clientWith(
+      ({ line, headers }) => {
+        if (line === 'POST /v1/tokens') return { status: 200, body: tokens('new') };
+        return headers.authorization === 'Bearer access-new' ? done : refused(401, 'unauthenticated');
+      },
+      { tokens: tokens('old') },
+    );
+    expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(201);
+    const [first, , second] = server.seen;
+    expect(second?.body).toBe(JSON.stringify(order.body));
+    expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
+  });
+
+  it('ends when the refresh token is refused; the caller gets the 401', async () => {
+    const kept: unknown[] = [];
+    const shop = await clientWith(() => refused(401, 'unauthenticated'), {
+      tokens: tokens('old'),
+      onTokens: (pair) => kept.push(pair),
+    });
+    expect((await shop.call.GET('/v1/orders/{orderId}', path)).response.status).toBe(401);
+    expect(kept.at(-1)).toBeUndefined();
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('never presents a refresh token twice, not even after a broken connection', async () => {
+    const shop = await clientWith(({ line }) => (line === 'POST /v1/tokens' ? 'break' : order200), {
+      tokens: tokens('old', 10),
+    });
+    await expect(shop.call.GET('/v1/orders/{orderId}', path)).rejects.toThrow();
+    expect(server.seen.map(({ line }) => line)).toEqual(['POST /v1/tokens']);
+  });
+
+  it('logs out here and at the shop', async () => {
+    const shop = await clientWith(() => ({ status: 204 }), { tokens: tokens('old') });
+    await shop.logOut();
+    expect(server.seen.map(({ line, body }) => [line, body])).toEqual([
+      ['POST /v1/tokens/revoke', JSON.stringify({ refresh_token: 'refresh-old' })],
+    ]);
+    await shop.call.GET('/v1/orders/{orderId}', path);
+    expect(server.seen[1]?.headers.authorization).toBeUndefined();
+  });
+});
+
+describe('somebody else who logs in', () => {
+  const path = { params: { path: { orderId: id } } } as const;
+
+  it.each<[string, Reaction]>([
+    ['has succeeded', { status: 200, body: tokens('A2') }],
+    ['is refused', refused(401, 'unauthenticated')],
+  ])('stays logged in when the renewal for the one before %s', async (_name, outcome) => {
+    const kept: (string | undefined)[] = [];
+    const renewal = heldBack();
+    const shop = await clientWith(
+      ({ line, body }) => {
+        if (line !== 'POST /v1/tokens') return done;
+        return body.includes('refresh-A') ? renewal.answer(outcome) : { status: 200, body: tokens('B') };
+      },
+      { tokens: tokens('A', 10), onTokens: (given) => kept.push(given?.access_token) },
+    );
+    const waiting = shop.call.GET('/v1/orders/{orderId}', path);
+    await renewal.asked;
+    await shop.logIn(pair);
+    renewal.release();
+    await waiting;
+    await shop.call.POST('/v1/orders', order);
+    expect(bearers('POST')).toEqual(['Bearer access-B']);
+    expect(kept).toEqual(['access-A', 'access-B']);
+    // What was asked for in the name of the one before goes out in nobody's.
+    expect(bearers('GET')).toEqual([undefined]);
+  });
+
+  it('does not wait for the renewal of the one before', async () => {
+    const renewal = heldBack();
+    const shop = await clientWith(
+      ({ line, body }) => {
+        if (line !== 'POST /v1/tokens') return done;
+        if (body.includes('refresh-A')) return renewal.answer({ status: 200, body: tokens('A2') });
+        return { status: 200, body: body.includes('refresh-B') ? tokens('B2') : tokens('B', 10) };
+      },
+      { tokens: tokens('A', 10) },
+    );
+    const waiting = shop.call.GET('/v1/orders/{orderId}', path);
+    await renewal.asked;
+    await shop.logIn(pair);
+    await shop.call.POST('/v1/orders', order);
+    expect(bearers('POST')).toEqual(['Bearer access-B2']);
+    renewal.release();
+    await waiting;
+  });
+
+  it('does not order what the one before wanted', async () => {
+    const refusal = heldBack();
+    const shop = await clientWith(
+      ({ line, headers }) => {
+        if (line === 'POST /v1/tokens') return { status: 200, body: tokens('B') };
+        return headers.authorization === 'Bearer access-A' ? refusal.answer(refused(401, 'unauthenticated')) : done;
+      },
+      { tokens: tokens('A') },
+    );
+    const ordering = shop.call.POST('/v1/orders', order);
+    await refusal.asked;
+    await shop.logIn(pair);
+    refusal.release();
+    expect((await ordering).response.status).toBe(401);
+    expect(bearers('POST')).toEqual(['Bearer access-A']);
+  });
+});
+
+describe('a log-out', () => {
+  const path = { params: { path: { orderId: id } } } as const;
+
+  it('holds when a renewal ends after it', async () => {
+    const kept: (string | undefined)[] = [];
+    const renewal = heldBack();
+    const shop = await clientWith(
+      ({ line }) => {
+        if (line === 'POST /v1/tokens') return renewal.answer({ status: 200, body: tokens('A2') });
+        return line === 'POST /v1/tokens/revoke' ? { status: 204 } : done;
+      },
+      { tokens: tokens('A', 10), onTokens: (given) => kept.push(given?.access_token) },
+    );
+    const waiting = shop.call.GET('/v1/orders/{orderId}', path);
+    await renewal.asked;
+    await shop.logOut();
+    renewal.release();
+    await waiting;
+    await shop.call.POST('/v1/orders', order);
+    expect(bearers('POST')).toEqual([undefined]);
+    expect(kept).toEqual(['access-A', undefined]);
+  });
+});
