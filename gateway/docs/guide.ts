@@ -52,9 +52,12 @@ function addressOf(href: string, base: string): string {
   return href.replace(/^([a-z-]+)\.md(?=#|$)/, `${base}/$1`);
 }
 
-/** A request that a browser can send by following a link: a public GET, and at most a `→ …` about its answer below it. */
+/**
+ * A request that a browser can send by following a link: a public GET without a gap to fill in, and at most a `→ …` about its
+ * answer below it.
+ */
 function openable(text: string): string | undefined {
-  const target = /^GET (\/v1\/products[^\n]*?)(?:\n→[^\n]*)*$/.exec(text.trim())?.[1];
+  const target = /^GET (\/v1\/products[^\n{]*?)(?:\n→[^\n]*)*$/.exec(text.trim())?.[1];
   return target === undefined ? undefined : encodeURI(target);
 }
 

@@ -51,11 +51,14 @@ const saveProgress = `
 
 /**
  * Imports the file; when the same content was interrupted before, from there on.
- * @throws StartError when the file cannot be read, or another import runs
+ * @throws StartError when the file cannot be read or is to be the report as well, or another import runs
  */
 export async function importProducts(options: ImportOptions): Promise<ImportResult> {
   const { database, path, onProgress } = options;
   const digest = await digestOf(path);
+  if (await isSameFile(path, options.refused)) {
+    throw new StartError(`the report of refused lines would take the place of ${path}: name another --refused`);
+  }
   // Waits for a COMMIT that a killed process has sent with its last breath.
   const { rows } = await database.pool.query<Progress>(
     'SELECT line, created, changed, unchanged, refused FROM product_imports WHERE digest = $1 FOR UPDATE',
@@ -89,24 +92,23 @@ export async function importProducts(options: ImportOptions): Promise<ImportResu
 
   // While a batch is written the next one is read.
   let writing: Promise<void> = Promise.resolve();
+  let batch = emptyBatch();
+  const flush = async (): Promise<void> => {
+    await writing;
+    writing = write(batch);
+    writing.catch(() => {}); // thrown where it is awaited
+    batch = emptyBatch();
+  };
   try {
-    let batch = emptyBatch();
     for await (const line of file.lines) {
       if (line.line <= resumedAfterLine) continue;
       const checked = check(line);
       if ('row' in checked && batch.keys.has(checked.externalKey)) {
         // The later line of one product wins, as it would in two files.
-        await writing;
-        writing = write(batch);
-        batch = emptyBatch();
+        await flush();
       }
       add(batch, checked);
-      if (batch.products.length + batch.refused.length >= batchSize) {
-        await writing;
-        writing = write(batch);
-        writing.catch(() => {}); // thrown where it is awaited
-        batch = emptyBatch();
-      }
+      if (batch.products.length + batch.refused.length >= batchSize) await flush();
     }
     await writing;
     if (batch.lastLine > 0) await write(batch);
@@ -146,6 +148,11 @@ async function digestOf(path: string): Promise<string> {
     throw new StartError(`cannot read ${path} (${error.code})`);
   });
   return hash.digest('hex');
+}
+
+async function isSameFile(path: string, other: string): Promise<boolean> {
+  const [one, two] = [await stat(path), await stat(other).catch(() => undefined)];
+  return one.dev === two?.dev && one.ino === two.ino;
 }
 
 /** Two at once would race for the same keys. The lock goes with the connection, soon after the process has ended. */

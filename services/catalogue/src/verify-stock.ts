@@ -73,6 +73,14 @@ const wrongReservations = `
     CASE WHEN state IN ('released', 'shipped') THEN ', ' || state || ' ' || line.quantity ELSE '' END
   ORDER BY reservation.id LIMIT 100`;
 
+// What a reservation has moved and no line of it explains is never given back.
+const movementsOfNothing = `
+  SELECT movement.product_id AS "productId", reservation_id AS "reservationId",
+    format('%s %s for a reservation that has no line of it', kind, movement.quantity) AS detail
+  FROM stock_ledger AS movement LEFT JOIN reservation_lines AS line USING (reservation_id, product_id)
+  WHERE kind <> 'received' AND line.reservation_id IS NULL
+  ORDER BY movement.id LIMIT 100`;
+
 const counts = `
   SELECT (SELECT count(*) FROM products)::int AS products, (SELECT count(*) FROM stock_ledger)::int AS movements,
     (SELECT count(*) FROM reservations)::int AS reservations`;
@@ -83,7 +91,7 @@ export async function verifyStock(client: pg.Client): Promise<StockReport> {
   try {
     const { rows } = await client.query<Omit<StockReport, 'faults'>>(counts);
     const faults: StockFault[] = [];
-    for (const query of [wrongMovements, wrongProducts, wrongReservations]) {
+    for (const query of [wrongMovements, wrongProducts, wrongReservations, movementsOfNothing]) {
       faults.push(...(await client.query<StockFault>(query)).rows);
     }
     return { ...(rows[0] ?? { products: 0, movements: 0, reservations: 0 }), faults };

@@ -1,5 +1,5 @@
 // The import of a file: new, changed and equal products, every refusal, and an interruption.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -235,6 +235,17 @@ describe('an import', () => {
     // It is over: the same file again starts at its beginning.
     expect((await bring(path)).last).toMatchObject({ resumedAfterLine: 0, unchanged: 11_880, refused: 120 });
   }, 120_000);
+
+  it('is refused where its own report would take its place', async () => {
+    const path = await given('mine.ndjson', cup);
+    const link = join(folder, 'link');
+    await symlink(path, link);
+    for (const place of [path, link]) {
+      const run = await runFileCommand('import-products', url, [path, '--refused', place]);
+      expect(run).toMatchObject({ code: 1, complaints: expect.stringMatching(/^import-products: .* --refused\n$/) });
+    }
+    expect(await bring(path)).toEqual(counts(1, 0, 0, 0));
+  });
 
   it('is refused while another one runs', async () => {
     const client = await inventory.services.service('catalogue').database.connect();

@@ -72,6 +72,20 @@ it('finds a reservation whose movements tell another story', async () => {
   });
 });
 
+it.each(['reservation_lines', 'reservations CASCADE'])(
+  'finds movements whose reservation is gone from %s',
+  async (tables) => {
+    await query(`TRUNCATE ${tables}`);
+    const { code, faults } = await inventory.verify();
+    expect(code).toBe(1);
+    expect(faults).toContainEqual({
+      reservationId: reservation,
+      productId: cup,
+      detail: 'reserved 1 for a reservation that has no line of it',
+    });
+  },
+);
+
 it.each(['released', 'shipped'])('cannot be given a second end: %s', async (kind) => {
   const second = `INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
     SELECT product_id, $1, quantity, reservation_id, 0, 0 FROM stock_ledger WHERE kind = 'released'`;
