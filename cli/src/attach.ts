@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { type SchemaName, schemas } from '@shop/shared/database';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { StartError } from '@shop/shared/runtime';
+import { requireEmptyDatabase } from './backup/require-empty.ts';
 import { type DataFolder, dataFolder, findRunning, type RunningShop, takeFolder } from './data-folder.ts';
-import { type DatabaseUrls, migrateAll, provision } from './database.ts';
+import { type DatabaseUrls, migrateAll, namedDatabase, provision } from './database.ts';
 import type { Wiring } from './processes.ts';
 import { keptSecrets, readSecrets, type Secrets } from './secrets.ts';
 import { givenEnvironment, readSettings } from './settings.ts';
@@ -49,9 +50,9 @@ export async function withShop<T>(use: (shop: AttachedShop) => Promise<T>, optio
 
 /**
  * Runs `use` with the place for a new shop: an embedded database that is made when it is missing, or the one of DATABASE_URL,
- * with roles and schemas and whatever is in them.
+ * with roles and schemas. An outside database has to be empty; what is in an embedded one is left to `use` to look at.
  * @param secrets what the environment variables of the new shop are to be
- * @throws StartError when a shop runs there
+ * @throws StartError when a shop is there or runs there
  */
 export async function withNewShop<T>(
   secrets: Secrets['variables'],
@@ -63,17 +64,24 @@ export async function withNewShop<T>(
   if ((await findRunning(folder)) !== undefined) {
     throw new StartError(`a shop runs in ${folder.path}: stop it, and restore into a new one by another SHOP_DATA_DIR`);
   }
-  const outside = settings.databaseUrl !== undefined;
+  const outsideUrl = settings.databaseUrl;
   const fill = async (url: string): Promise<T> => {
     const own = await keptSecrets(folder.secrets);
-    const databases = await provision(url, own, outside);
+    const databases = await provision(url, own, outsideUrl !== undefined);
     const wanted = { ...own, variables: { ...own.variables, ...secrets } };
     return use({ settings, folder, given, running: undefined, secrets: wanted, databases });
   };
-  if (settings.databaseUrl === undefined) return withOwnServer(folder, fill);
+  if (outsideUrl === undefined) return withOwnServer(folder, fill);
+  if (await hasShop(folder)) {
+    throw new StartError(
+      `${folder.path} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, or without DATABASE_URL`,
+    );
+  }
   const { release } = await take(folder);
   try {
-    return await fill(settings.databaseUrl);
+    // Before anything is prepared: the roles of a shop that is there would get other passwords, and its services be locked out.
+    await requireEmptyDatabase(outsideUrl);
+    return await fill(outsideUrl);
   } finally {
     await release();
   }
@@ -113,7 +121,7 @@ async function withOwnServer<T>(folder: DataFolder, use: (adminUrl: string) => P
 /** An administrator's connection that acts as each role and in its schema, without the roles' passwords. */
 function asEachRole(url: string): DatabaseUrls {
   const urlOf = (role: SchemaName): string => {
-    const own = new URL(url);
+    const own = new URL(namedDatabase(url));
     own.searchParams.set('options', `-c role=${role} -c search_path=${role}`);
     return own.href;
   };

@@ -44,14 +44,20 @@ export async function embeddedServer(dataDir: string): Promise<{ launch(): Run; 
   };
 }
 
+/** DATABASE_URL with the name of the shop's database in it, which it may leave out. */
+export function namedDatabase(url: string): string {
+  const named = new URL(url);
+  if (named.pathname.length <= 1) named.pathname = `/${usualName}`;
+  return named.href;
+}
+
 /**
  * Makes database, roles and schemas where they are missing.
- * @param outside whether the URL is the operator's own, with the name of the database in it
+ * @param outside whether the URL is the operator's own
  * @throws StartError when the server is away or refuses
  */
 export async function provision(url: string, secrets: Secrets, outside: boolean): Promise<DatabaseUrls> {
-  const named = decodeURIComponent(new URL(url).pathname.slice(1));
-  const database = outside && named !== '' ? named : usualName;
+  const database = outside ? decodeURIComponent(new URL(namedDatabase(url)).pathname.slice(1)) : usualName;
   const roles = secrets.roles;
   try {
     return await provisionDatabase({ adminUrl: url, database, roles }).catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { schemas } from '@shop/shared/database';
 import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import pg from 'pg';
 import { type Ended, runShop } from './started-shop.ts';
@@ -40,6 +41,21 @@ async function manifest(name: string): Promise<Record<string, unknown>> {
   return content;
 }
 
+/** What the server keeps of each role's password. */
+async function passwords(): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      'SELECT rolname, rolpassword FROM pg_authid WHERE rolname = ANY ($1) ORDER BY 1',
+      [schemas],
+    );
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
 describe('a database behind DATABASE_URL', () => {
   it(
     'takes a restore, and a backup of it is the same again',
@@ -54,12 +70,55 @@ describe('a database behind DATABASE_URL', () => {
       const second = join(folder, 'second');
       expect(await run(at('bazaar'), 'backup', second)).toMatchObject({ code: 0, complaints: '' });
       expect(await manifest('second')).toEqual(await manifest('first'));
-      expect(await run(at('bazaar'), 'restore', first)).toMatchObject({
+      const elsewhere = await runShop(join(folder, 'nowhere'), at('bazaar'), 'backup', join(folder, 'third'));
+      expect(elsewhere.output).toContain('No secrets are in it');
+    },
+    longEnough,
+  );
+
+  it(
+    'keeps its data and its passwords when a restore into it is refused, whatever folder that is run in',
+    async () => {
+      const before = await passwords();
+      expect(before).toHaveLength(5);
+      expect(await runShop(join(folder, 'fresh'), at('bazaar'), 'restore', join(folder, 'first'))).toMatchObject({
         code: 1,
         complaints: expect.stringMatching(/^the shop is not empty: there are rows in catalogue\.products\./),
       });
-      const elsewhere = await runShop(join(folder, 'nowhere'), at('bazaar'), 'backup', join(folder, 'third'));
-      expect(elsewhere.output).toContain('No secrets are in it');
+      expect(await passwords()).toEqual(before);
+    },
+    longEnough,
+  );
+
+  it(
+    'is not restored into from the folder of another shop, whose secrets it would replace',
+    async () => {
+      const data = join(folder, 'data');
+      const secrets = await readFile(join(data, 'secrets.json'), 'utf8');
+      expect(await runShop(data, at('another'), 'restore', join(folder, 'first'))).toEqual({
+        code: 1,
+        output: '',
+        complaints: `${data} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, or without DATABASE_URL\n`,
+      });
+      expect(await readFile(join(data, 'secrets.json'), 'utf8')).toBe(secrets);
+    },
+    longEnough,
+  );
+
+  it(
+    'is called shop where the address names none, for a restore and for every other command',
+    async () => {
+      const unnamed = { ...at(''), DATABASE_URL: at('').DATABASE_URL.replace(/\/$/, '') };
+      expect(await run(unnamed, 'orders', 'list')).toMatchObject({
+        code: 1,
+        complaints: expect.stringContaining('database "shop" does not exist'),
+      });
+      expect(await run(unnamed, 'restore', join(folder, 'first'))).toMatchObject({ code: 0, complaints: '' });
+      expect(await run(unnamed, 'orders', 'list')).toMatchObject({ code: 0, output: 'There are no such orders.\n' });
+      expect(await run(unnamed, 'restore', join(folder, 'first'))).toMatchObject({
+        code: 1,
+        complaints: expect.stringMatching(/^the shop is not empty/),
+      });
     },
     longEnough,
   );

@@ -8,6 +8,7 @@ import { type DatabaseUrls, migrateAll } from '../database.ts';
 import { type ServiceName, services } from '../services.ts';
 import { root } from '../settings.ts';
 import { type ArchivedSchema, type ArchivedTable, checksumOf, type Manifest, readRows } from './archive.ts';
+import { requireEmpty } from './require-empty.ts';
 import { copyIn, copyOut, sameText, type Table, tablesOf } from './tables.ts';
 
 const migrationsOf = (name: ServiceName): string => join(root, 'services', name, 'migrations');
@@ -86,17 +87,6 @@ export async function restoreBackup(
   }
   await migrateAll(databases);
   return toldAgain;
-}
-
-async function requireEmpty(client: pg.Client, schema: ServiceName): Promise<void> {
-  for (const { name } of await tablesOf(client)) {
-    const { rows } = await client.query(`SELECT FROM ${pg.escapeIdentifier(name)} LIMIT 1`);
-    if (rows.length > 0) {
-      throw new StartError(
-        `the shop is not empty: there are rows in ${schema}.${name}. Restore into a new one: another SHOP_DATA_DIR or database.`,
-      );
-    }
-  }
 }
 
 async function requireSameTables(
