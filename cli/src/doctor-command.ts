@@ -6,6 +6,7 @@ import { dataFolder, findRunning } from './data-folder.ts';
 import { type Finding, failed, ok, warning } from './doctor/finding.ts';
 import { checkStores } from './doctor/stores.ts';
 import { checkConfiguration, checkDataFolder, checkMail, checkNode, checkPort } from './doctor/surroundings.ts';
+import { readWanted, type Wanted } from './doctor/wanted.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explain } from './explain.ts';
 import { type Output, print, withJson } from './output.ts';
@@ -31,8 +32,10 @@ export function doctorCommand(): Command {
 async function examine(): Promise<Finding[]> {
   const given = givenEnvironment();
   let settings: Settings;
+  let wanted: Wanted;
   try {
     settings = readSettings(given);
+    wanted = readWanted(given);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const remedy = 'set it right in the environment or in .env, then run doctor again: it could look no further';
@@ -49,8 +52,8 @@ async function examine(): Promise<Finding[]> {
   if (settings.databaseUrl === undefined && !(await hasShop(folder))) {
     return [...findings, warning('shop', `there is none in ${folder.path} yet`, 'npm start makes one')];
   }
-  findings.push(await checkMail(given, folder));
-  const stores = await withShop(checkStores, { migrate: false }).catch((error: unknown) => [
+  findings.push(await checkMail(wanted, folder));
+  const stores = await withShop((shop) => checkStores(shop, wanted), { migrate: false }).catch((error: unknown) => [
     failed('database', explain(error), `look into ${folder.postgres}/postgres.log`),
   ]);
   return [...findings, ...stores];

@@ -42,9 +42,11 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   const gateway = `http://localhost:${settings.gatewayPort}`;
   const common: NodeJS.ProcessEnv = {
     ...commonEnvironment(wiring),
-    JWT_ISSUER: given.JWT_ISSUER || gateway,
-    JWT_AUDIENCE: given.JWT_AUDIENCE || 'shop',
-    JWKS_URL: given.JWKS_URL || `${addressOf(services.indexOf('accounts'))}/.well-known/jwks.json`,
+    ...notGiven(given, {
+      JWT_ISSUER: gateway,
+      JWT_AUDIENCE: 'shop',
+      JWKS_URL: `${addressOf(services.indexOf('accounts'))}/.well-known/jwks.json`,
+    }),
     ...Object.fromEntries(services.map((name, index) => [`${name.toUpperCase()}_URL`, addressOf(index)])),
   };
   const gatewayProcess: ShopProcess = {
@@ -89,14 +91,14 @@ function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEn
   return {
     NODE_COMPILE_CACHE: folder.compileCache,
     ...memoryBounds,
-    MAIL_DIR: folder.mail,
-    ...secretsNotGiven(secrets, given),
+    ...notGiven(given, { MAIL_DIR: folder.mail, ...secrets.variables }),
     ...passedOn,
   };
 }
 
-function secretsNotGiven({ variables }: Secrets, given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(variables).filter(([name]) => given[`${name}_FILE`] === undefined));
+/** The defaults of what is given neither plainly nor as a file: a process would take the default before the file. */
+function notGiven(given: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(defaults).filter(([name]) => !(given[name] || given[`${name}_FILE`])));
 }
 
 function serviceEnvironment({ settings, databases }: Wiring, name: ServiceName): NodeJS.ProcessEnv {

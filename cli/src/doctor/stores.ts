@@ -10,6 +10,7 @@ import { askScript } from '../service-script.ts';
 import { type ServiceName, services } from '../services.ts';
 import { root } from '../settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
+import type { Wanted } from './wanted.ts';
 
 const oldestPostgres = 150_000;
 /** Tokens and idempotency keys allow for some seconds; more makes log-ins fail for no visible reason. */
@@ -17,11 +18,12 @@ const skewSeen = 1_000;
 const skewHurts = 5_000;
 
 /** All that can be asked of the databases; where one does not answer, that alone. */
-export async function checkStores(shop: AttachedShop): Promise<Finding[]> {
+export async function checkStores(shop: AttachedShop, wanted: Wanted): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const name of services) findings.push(...(await checkSchema(shop, name)));
   if (findings.some(({ check, state }) => check.startsWith('database') && state === 'failed')) return findings;
-  findings.push(...(await checkCurrency(shop)), await checkKeys(shop), ...(await checkEvents(shop)));
+  findings.push(...(await checkCurrency(shop, wanted.currency)));
+  findings.push(await checkKeys(shop, wanted), ...(await checkEvents(shop)));
   return findings;
 }
 
@@ -99,8 +101,7 @@ async function checkClock(client: pg.Client): Promise<Finding> {
   return skew >= skewSeen ? warning('clock', detail, remedy) : ok('clock', detail);
 }
 
-async function checkCurrency({ databases, given }: AttachedShop): Promise<Finding[]> {
-  const wanted = given.SHOP_CURRENCY ?? 'EUR';
+async function checkCurrency({ databases }: AttachedShop, wanted: string): Promise<Finding[]> {
   const kept = await Promise.all(
     (['orders', 'catalogue'] as const).map(async (name) => {
       const client = new pg.Client({ connectionString: databases[name], connectionTimeoutMillis: 5_000 });
@@ -127,8 +128,8 @@ async function checkCurrency({ databases, given }: AttachedShop): Promise<Findin
   );
 }
 
-async function checkKeys(shop: AttachedShop): Promise<Finding> {
-  if (shop.given.JWKS_URL !== undefined) return ok('signing keys', `those of ${new URL(shop.given.JWKS_URL).host}`);
+async function checkKeys(shop: AttachedShop, { jwksUrl }: Wanted): Promise<Finding> {
+  if (jwksUrl !== undefined && URL.canParse(jwksUrl)) return ok('signing keys', `those of ${new URL(jwksUrl).host}`);
   try {
     const { keys } = await askScript<{ keys: { state: string }[] }>(shop, 'accounts', 'keys', ['check']);
     const states = keys.map(({ state }) => state);

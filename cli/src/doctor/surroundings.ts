@@ -10,6 +10,7 @@ import { type ProcessName, shopProcesses } from '../processes.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Settings } from '../settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
+import type { Wanted } from './wanted.ts';
 
 const oldestNode = 24;
 const megabyte = 1024 ** 2;
@@ -130,9 +131,9 @@ export async function checkPort({ gatewayHost, gatewayPort }: Settings): Promise
 }
 
 /** Where e-mails go: a folder that can be written, or a server that lets itself be reached. */
-export async function checkMail({ SMTP_URL, MAIL_DIR }: NodeJS.ProcessEnv, folder: DataFolder): Promise<Finding> {
-  if (SMTP_URL !== undefined && URL.canParse(SMTP_URL)) return checkSmtp(new URL(SMTP_URL));
-  const path = MAIL_DIR ?? folder.mail;
+export async function checkMail({ smtpUrl, mailDir }: Wanted, folder: DataFolder): Promise<Finding> {
+  if (smtpUrl !== undefined && URL.canParse(smtpUrl)) return checkSmtp(new URL(smtpUrl));
+  const path = mailDir ?? folder.mail;
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
     await access(path, constants.W_OK);

@@ -1,0 +1,106 @@
+// A variable that is given as a file counts like one that is given plainly: for the processes of `npm start` and for the doctor.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { schemas } from '@shop/shared/database';
+import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { optional, readConfig, text } from '@shop/shared/runtime';
+import { dataFolder } from '../src/data-folder.ts';
+import type { DatabaseUrls } from '../src/database.ts';
+import { scriptEnvironment, shopProcesses, type Wiring } from '../src/processes.ts';
+import { keptSecrets } from '../src/secrets.ts';
+import { readSettings } from '../src/settings.ts';
+import { runShop } from './started-shop.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-files-'));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+/** Writes each value into a file. @returns the variables that name the files */
+async function asFiles(values: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const named = Object.entries(values).map(async ([name, value]) => {
+    const path = join(folder, name);
+    await writeFile(path, `${value}\n`);
+    return [`${name}_FILE`, path];
+  });
+  return Object.fromEntries(await Promise.all(named));
+}
+
+const values = {
+  JWKS_URL: 'https://provider.example/keys',
+  JWT_ISSUER: 'https://provider.example',
+  JWT_AUDIENCE: 'https://shop.example',
+  MAIL_DIR: '/mails',
+  INTERNAL_SECRET: 'i'.repeat(32),
+  CURSOR_KEYS: 'c'.repeat(43),
+  KEY_ENCRYPTION_SECRET: 'k'.repeat(32),
+};
+const names = Object.keys(values);
+
+const readAll = (environment: NodeJS.ProcessEnv): object =>
+  readConfig(environment, Object.fromEntries(names.map((name) => [name, optional(text(name))])));
+
+async function wiring(given: NodeJS.ProcessEnv): Promise<Wiring> {
+  const secrets = await keptSecrets(join(folder, 'secrets.json'));
+  const databases = Object.fromEntries(schemas.map((name) => [name, `postgres://${name}@localhost/shop`]));
+  return {
+    settings: readSettings({}),
+    folder: dataFolder(folder),
+    secrets,
+    databases: databases as DatabaseUrls,
+    given,
+  };
+}
+
+describe('the processes of npm start', () => {
+  it('have defaults for these variables', async () => {
+    for (const { environment } of await shopProcesses(await wiring({}))) {
+      expect(Object.values(readAll(environment))).toEqual(names.map(() => expect.any(String)));
+    }
+  });
+
+  it('read what the files say, wherever there is a default too', async () => {
+    const shop = await wiring(await asFiles(values));
+    for (const { environment } of await shopProcesses(shop)) expect(readAll(environment)).toEqual(values);
+    const { JWKS_URL: _url, JWT_ISSUER: _issuer, JWT_AUDIENCE: _audience, ...scripts } = values;
+    expect(readAll(scriptEnvironment(shop, 'accounts'))).toMatchObject(scripts);
+  });
+});
+
+describe('the doctor', () => {
+  it('looks at the e-mail folder, the currency and the keys that the files name', async () => {
+    const dataDir = join(folder, 'data');
+    await (await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), durable: true })).stop();
+    const mails = join(folder, 'mails');
+    const given = {
+      ...(await asFiles({ JWKS_URL: values.JWKS_URL, MAIL_DIR: mails, SHOP_CURRENCY: 'USD' })),
+      GATEWAY_PORT: String((await freePorts(1))[0]),
+    };
+    const { output } = await runShop(dataDir, given, 'doctor', '--json');
+    const { findings } = JSON.parse(output) as { findings: { check: string; detail: string }[] };
+    expect(findings).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ check: 'e-mail', detail: `written into ${mails}` }),
+        expect.objectContaining({ check: 'signing keys', detail: 'those of provider.example' }),
+        expect.objectContaining({ check: 'currency', detail: 'USD' }),
+      ]),
+    );
+
+    const [port = 0] = await freePorts(1);
+    const smtp = await asFiles({ SMTP_URL: `smtp://127.0.0.1:${port}` });
+    const away = await runShop(dataDir, { GATEWAY_PORT: given.GATEWAY_PORT, ...smtp }, 'doctor');
+    expect(away.output).toMatch(/^e-mail +failed +127\.0\.0\.1: /m);
+    const unreadable = await runShop(dataDir, { SMTP_URL_FILE: join(folder, 'none') }, 'doctor');
+    expect(unreadable).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^configuration +failed +SMTP_URL could not be read from the file/m),
+    });
+  }, 90_000);
+});
