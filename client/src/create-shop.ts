@@ -5,6 +5,7 @@ import { type OrderCriteria, type ProductCriteria, queryFilters, searchFilters }
 import { Refusal } from './refusal.ts';
 import { repeating } from './repeat.ts';
 import { Session, type Tokens } from './session.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 type Schemas = components['schemas'];
 export type Product = Schemas['Product'];
@@ -133,13 +134,14 @@ async function sendAs(
   send: (request: Request) => Promise<Response>,
 ): Promise<Response> {
   const own = request.headers.has('authorization') || new URL(request.url).pathname.startsWith('/v1/tokens');
-  const token = own ? undefined : await session?.accessToken();
-  if (session === undefined || token === undefined) return send(request);
+  if (session === undefined || own) return send(request);
+  const token = await unlessAborted(session.accessToken(), request.signal);
+  if (token === undefined) return send(request);
   const again = request.clone();
   request.headers.set('Authorization', `Bearer ${token}`);
   const response = await send(request);
   if (response.status !== 401) return response;
-  const renewed = await session.renew(token);
+  const renewed = await unlessAborted(session.renew(token), request.signal);
   if (renewed === undefined || renewed === token) return response;
   await response.body?.cancel();
   again.headers.set('Authorization', `Bearer ${renewed}`);

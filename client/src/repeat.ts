@@ -1,4 +1,5 @@
 // Sends a request again after a failure that repeating can mend, and only when seeing it twice does no harm.
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface RepeatOptions {
   /** How often a request is sent at most, from 1. */
@@ -62,17 +63,10 @@ function waitBefore(attempt: number, retryAfter: string | null): number {
   return firstWait * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
 }
 
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, milliseconds);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
   });
+  await unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }

@@ -186,3 +186,32 @@ describe('a log-out', () => {
     expect(kept).toEqual(['access-A', undefined]);
   });
 });
+
+describe('a caller who gives up while a token is renewed', () => {
+  const path = { params: { path: { orderId: id } } } as const;
+
+  it.each([
+    ['because it is about to expire', tokens('A', 10)],
+    ['because it is refused', tokens('A')],
+  ])('%s is heard at once; the others get the new one', async (_name, held) => {
+    const renewal = heldBack();
+    const shop = await clientWith(
+      ({ line, headers }) => {
+        if (line === 'POST /v1/tokens') return renewal.answer({ status: 200, body: tokens('A2') });
+        return headers.authorization === 'Bearer access-A2' ? done : refused(401, 'unauthenticated');
+      },
+      { tokens: held },
+    );
+    const caller = new AbortController();
+    const givenUp = expect(
+      shop.call.GET('/v1/orders/{orderId}', { ...path, signal: caller.signal }),
+    ).rejects.toMatchObject({ name: 'AbortError' });
+    await renewal.asked;
+    const waiting = shop.call.GET('/v1/orders/{orderId}', path);
+    caller.abort();
+    await givenUp;
+    renewal.release();
+    expect((await waiting).response.status).toBe(201);
+    expect(server.seen.filter(({ line }) => line === 'POST /v1/tokens')).toHaveLength(1);
+  });
+});

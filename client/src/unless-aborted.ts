@@ -1,0 +1,11 @@
+// Lets a caller give up a wait.
+
+/** What the work brings, or the signal's reason as soon as it is aborted; the work itself goes on for whoever shares it. */
+export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    work.finally(() => signal.removeEventListener('abort', stop)).then(resolve, reject);
+  });
+}
