@@ -1,6 +1,8 @@
 // The shop of docker-compose.yml, started by testcontainers as a project of its own on a free port.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -26,6 +28,11 @@ export interface ComposeShop {
   script<T>(service: string, script: string): Promise<T>;
   /** Runs a program inside a service's container. */
   run(service: string, ...command: string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
+  /**
+   * As `docker compose run --rm operator …`, with a folder of this machine as `/files`. Builds the image before.
+   * @returns the exit code and what was written
+   */
+  operate(folder: string, ...command: string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
   /** As `docker compose up --scale`, and waits until all of them are healthy. */
   scale(numbers: Readonly<Record<string, number>>): Promise<void>;
   /** Restarts a container as an operator does and waits until it is healthy again. */
@@ -77,6 +84,14 @@ export async function startComposeShop(): Promise<ComposeShop> {
       await sleep(250);
     }
   };
+  const compose = async (...parameters: string[]): Promise<{ exitCode: number; output: string }> => {
+    const [program, ...first] = standalone ? ['docker-compose'] : ['docker', 'compose'];
+    const all = [...first, '--file', composeFile, '--project-name', projectName, ...parameters];
+    const child = execFile(program as string, all, { cwd: root, env: { ...process.env, ...environment } });
+    const written = Promise.all([child.stdout, child.stderr].map((stream) => (stream === null ? '' : text(stream))));
+    const [exitCode] = (await once(child, 'close')) as [number];
+    return { exitCode, output: (await written).join('') };
+  };
   const allHealthy = async (services: readonly string[]): Promise<void> => {
     for (const service of services) await Promise.all((await containersOf(service)).map(untilHealthy));
   };
@@ -90,6 +105,11 @@ export async function startComposeShop(): Promise<ComposeShop> {
       const { exitCode, stdout, output } = await run(service, 'node', '-e', script);
       if (exitCode !== 0) throw new Error(`the script in ${service} failed: ${output}`);
       return JSON.parse(stdout);
+    },
+    async operate(folder, ...command) {
+      const built = await compose('build', 'operator');
+      if (built.exitCode !== 0) throw new Error(`the image of the operator is not built: ${built.output}`);
+      return compose('run', '--rm', '--volume', `${folder}:/files`, 'operator', ...command);
     },
     async scale(numbers) {
       const wanted = Object.entries(numbers).flatMap(([service, number]) => ['--scale', `${service}=${number}`]);

@@ -1,6 +1,9 @@
 // docker-compose.yml as a user starts it: the shop works through its published port, each part reaches only what it must, replicas
 // share the work, and a rolling restart loses no request.
 import { randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AnswerBody, eventually } from '../../shared/src/testing/index.ts';
 import { brokerAttempts, brokerLogin, databaseAttempts, reachable } from './attempts.ts';
@@ -282,6 +285,37 @@ describe('an image', () => {
       }
     },
     longEnough,
+  );
+});
+
+describe('the operator', () => {
+  it(
+    'brings products from a file, and finds that the stock adds up',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'shop-files-'));
+      try {
+        // For the user of the container.
+        await chmod(folder, 0o777);
+        const lines = [
+          'externalKey,name,brand,category,price,stock',
+          'KETTLE,Kettle,Fjord,kitchen,24.90,5',
+          ',Pan,,,,',
+        ];
+        await writeFile(join(folder, 'products.csv'), `${lines.join('\n')}\n`);
+        const brought = await shop.operate(folder, 'products', 'import', '/files/products.csv');
+        expect(brought).toMatchObject({ exitCode: 3, output: expect.stringContaining('/files/products.csv.refused') });
+        expect(await readFile(join(folder, 'products.csv.refused.ndjson'), 'utf8')).toMatch(/^\{"line":3,.*\}\n$/);
+        const { body } = await call('GET', '/v1/products?name=Kettle');
+        expect(body.items).toMatchObject([{ name: 'Kettle', price: 24.9, inStock: true }]);
+        expect(await shop.operate(folder, 'stock', 'verify')).toMatchObject({
+          exitCode: 0,
+          output: expect.stringContaining('All adds up'),
+        });
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+    buildWithin,
   );
 });
 
