@@ -12,7 +12,7 @@ export type Product = Schemas['Product'];
 export type Order = Schemas['Order'];
 
 export interface ShopOptions {
-  /** The shop's address, such as `https://shop.example`. */
+  /** The shop's address, such as `https://shop.example`; a path in it stands in front of every operation's. */
   readonly baseUrl: string;
   /** How often a request is sent at most, from 1; 4 when not given. */
   readonly attempts?: number;
@@ -133,7 +133,8 @@ async function sendAs(
   request: Request,
   send: (request: Request) => Promise<Response>,
 ): Promise<Response> {
-  const own = request.headers.has('authorization') || new URL(request.url).pathname.startsWith('/v1/tokens');
+  // Logging in and out need no token, whatever the address that the shop's paths stand below.
+  const own = request.headers.has('authorization') || /\/v1\/tokens(\/revoke)?$/.test(request.url);
   if (session === undefined || own) return send(request);
   const token = await unlessAborted(session.accessToken(), request.signal);
   if (token === undefined) return send(request);

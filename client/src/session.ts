@@ -1,4 +1,5 @@
 // One log-in: holds its tokens, renews them shortly before they expire or when they are refused, until it ends.
+import { removeTrailingSlash } from 'openapi-fetch';
 import type { components } from './contract.ts';
 
 export type Tokens = components['schemas']['Tokens'];
@@ -52,7 +53,7 @@ export class Session {
   async #exchange(refreshToken: string): Promise<string | undefined> {
     const { baseUrl, send, onTokens } = this.#options;
     const response = await send(
-      new Request(new URL('/v1/tokens', baseUrl), {
+      new Request(`${removeTrailingSlash(baseUrl)}/v1/tokens`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ refresh_token: refreshToken }),

@@ -215,3 +215,21 @@ describe('a caller who gives up while a token is renewed', () => {
     expect(server.seen.filter(({ line }) => line === 'POST /v1/tokens')).toHaveLength(1);
   });
 });
+
+describe('a shop below a path', () => {
+  it('is asked for tokens there, and a log-in carries none', async () => {
+    server = await startFaultyShop(({ line }) =>
+      line.includes('/tokens') ? { status: 200, body: tokens('B') } : done,
+    );
+    const shop = createShop({ baseUrl: `${server.url}/shop/`, tokens: tokens('A', 10) });
+    await shop.call.POST('/v1/orders', order);
+    await shop.logIn(pair);
+    await shop.logOut();
+    expect(server.seen.map(({ line, headers }) => [line, headers.authorization])).toEqual([
+      ['POST /shop/v1/tokens', undefined],
+      ['POST /shop/v1/orders', 'Bearer access-B'],
+      ['POST /shop/v1/tokens', undefined],
+      ['POST /shop/v1/tokens/revoke', undefined],
+    ]);
+  });
+});
