@@ -1,19 +1,15 @@
 // `events dead`: the events that no retry could get through, with the reason; back into their queue, or away for good.
-import { type DeadLetterDesk, type ReadableDeadLetter, shopTopology } from '@shop/shared/events';
+import { type ReadableDeadLetter, shopTopology } from '@shop/shared/events';
 import { StartError } from '@shop/shared/runtime';
 import { Argument, Command, Option } from 'commander';
 import { withShop } from './attach.ts';
 import { atDesk, mostLetters } from './events-desk.ts';
 import { type Output, print, withJson } from './output.ts';
+import { settleLetters } from './settle-letters.ts';
 import { table } from './table.ts';
 
 interface Choice extends Output {
   readonly consumer?: string;
-}
-
-interface Settled {
-  readonly consumer: string;
-  readonly id: string;
 }
 
 export function eventsCommand(): Command {
@@ -45,7 +41,9 @@ export function eventsCommand(): Command {
         async (ids: string[], { consumer, all = false, ...output }: Choice & { all?: boolean }, self: Command) => {
           if (all === ids.length > 0) self.error('error: name ids, or give --all');
           const { settled, unknown } = await withShop((shop) =>
-            atDesk(shop, (desk) => settle(desk, verb, all ? undefined : ids, consumer)),
+            atDesk(shop, (desk) =>
+              settleLetters(desk, { verb, ids: all ? undefined : ids, consumer, most: mostLetters }),
+            ),
           );
           const lines = settled.map((letter) => `${done} ${letter.id} (${letter.consumer})`);
           if (settled.length > 0 || all) {
@@ -58,24 +56,6 @@ export function eventsCommand(): Command {
   settling('replay', 'put them back into the queue of their consumer', 'replayed');
   settling('discard', 'delete them for good', 'discarded');
   return command;
-}
-
-/**
- * What is there now is read once: a letter that comes back meanwhile waits for the next command.
- * @param ids undefined for all
- */
-async function settle(
-  desk: DeadLetterDesk,
-  verb: 'replay' | 'discard',
-  ids: readonly string[] | undefined,
-  consumer: string | undefined,
-): Promise<{ settled: Settled[]; unknown: string[] }> {
-  const letters = (await desk.list(consumer, mostLetters)).filter(({ id }) => ids === undefined || ids.includes(id));
-  const settled: Settled[] = [];
-  for (const letter of letters) {
-    if (await desk[verb](letter.id, letter.consumer)) settled.push({ consumer: letter.consumer, id: letter.id });
-  }
-  return { settled, unknown: (ids ?? []).filter((id) => !settled.some((letter) => letter.id === id)) };
 }
 
 function noneOf(ids: readonly string[]): string {

@@ -3,7 +3,7 @@ import { type DeadLetterDesk, openDeadLetters } from '@shop/shared/events';
 import { createLog } from '@shop/shared/runtime';
 import type { AttachedShop } from './attach.ts';
 
-/** As many of one consumer as one command reads. */
+/** As many of one consumer as are read at once. */
 export const mostLetters = 10_000;
 
 /** @throws BrokerAwayError when the broker does not answer within some seconds */
