@@ -40,12 +40,12 @@ export interface Shop {
   logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
   /** Ends the session here and at the shop. @throws Refusal when it has ended here alone */
   logOut(): Promise<void>;
-  /** All products that meet the criteria, page after page as they are taken. @throws Refusal */
+  /** All products that meet the criteria, page after page as they are taken. @throws Refusal; TypeError for an empty list */
   products<Field extends keyof Product = keyof Product>(
     criteria?: ProductCriteria,
     walk?: Walk<Field, 'createdAt' | 'name' | 'price' | 'rating' | 'id'>,
   ): AsyncGenerator<Pick<Product, Field>, void>;
-  /** All of the caller's orders that meet the criteria. @throws Refusal */
+  /** All of the caller's orders that meet the criteria. @throws Refusal; TypeError for an empty list */
   orders<Field extends keyof Order = keyof Order>(
     criteria?: OrderCriteria,
     walk?: Walk<Field, 'createdAt' | 'totalCost' | 'id'>,

@@ -26,7 +26,7 @@ export interface OrderCriteria {
   readonly totalCost?: Criterion<Schemas['NumberConditions']>;
 }
 
-/** The `filters` of a search: values become `eq`, lists `in`. */
+/** The `filters` of a search: values become `eq`, lists `in`. @throws TypeError for an empty list */
 export function searchFilters({ or, ...criteria }: ProductCriteria): NonNullable<Schemas['ProductSearch']['filters']> {
   const spelled = conditionsByField(criteria);
   return { ...spelled, ...(or === undefined ? {} : { or: or.map(conditionsByField) }) };
@@ -35,24 +35,36 @@ export function searchFilters({ or, ...criteria }: ProductCriteria): NonNullable
 function conditionsByField(criteria: Readonly<Record<string, unknown>>): Record<string, object> {
   return Object.fromEntries(
     Object.entries(criteria)
-      .filter(([, criterion]) => criterion !== undefined)
-      .map(([field, criterion]) => [field, conditionsOf(criterion)]),
+      .map(([field, criterion]) => [field, conditionsOf(field, criterion)] as const)
+      .filter(([, conditions]) => Object.keys(conditions).length > 0),
   );
 }
 
-function conditionsOf(criterion: unknown): object {
+/** Without the operands that are undefined. An empty list has no meaning: left out, "none of these" would become "all". */
+function conditionsOf(field: string, criterion: unknown): object {
+  const conditions = Object.entries(operatorsOf(criterion)).filter(([, operand]) => operand !== undefined);
+  if (conditions.some(([, operand]) => Array.isArray(operand) && operand.length === 0))
+    throw new TypeError(`${field} has an empty list: give values, or leave it out`);
+  return Object.fromEntries(conditions);
+}
+
+function operatorsOf(criterion: unknown): object {
   if (Array.isArray(criterion)) return { in: criterion };
   return typeof criterion === 'object' && criterion !== null ? criterion : { eq: criterion };
 }
 
-/** The values of the query parameters: `{ gte: 10, lt: 20 }` becomes `gte:10` and `lt:20`. */
+/**
+ * The values of the query parameters: `{ gte: 10, in: [20, 30] }` becomes `gte:10` and `in:20,30`.
+ * @throws TypeError for an empty list
+ */
 export function queryFilters(criteria: Readonly<Record<string, unknown>>): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(conditionsByField(criteria)).map(([field, conditions]) => [
       field,
       Object.entries(conditions).flatMap(([operator, operand]: [string, unknown]) => {
         const values = (Array.isArray(operand) ? operand : [operand]).map(spellValue);
-        return operator === 'in' ? values : values.map((value) => `${operator}:${value}`);
+        // Never as plain values: they do not mix with operators.
+        return operator === 'in' ? `in:${values.join(',')}` : values.map((value) => `${operator}:${value}`);
       }),
     ]),
   );

@@ -1,7 +1,20 @@
 // How the client spells criteria, in the body of a search and in a query string.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type CollectionSpec, decimal, fromBody, fromQuery, ordered, time, uuid } from '@shop/shared/collection';
 import { createShop, type Shop } from '../src/index.ts';
 import { type FaultyShop, startFaultyShop } from './faulty-shop.ts';
+
+/** As much of the shop's own table of orders as the examples speak of. */
+const spec: CollectionSpec = {
+  name: 'orders',
+  from: 'orders',
+  fields: {
+    id: { type: uuid(), operators: [], column: 'id', sortable: true },
+    createdAt: { type: time(), operators: ordered, column: 'created_at' },
+    totalCost: { type: decimal(2), operators: ordered, column: 'total_minor' },
+  },
+  defaultSort: [{ field: 'id', direction: 'desc' }],
+};
 
 let server: FaultyShop;
 let shop: Shop;
@@ -14,11 +27,14 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
+const sentQuery = () => new URL(server.seen[0]?.line.split(' ')[1] ?? '', server.url).searchParams;
+const sentBody = (): unknown => JSON.parse(server.seen[0]?.body ?? '');
+
 describe('criteria', () => {
   it('go into a search as operators', async () => {
     const criteria = { price: { gte: 10, lt: 20 }, brand: ['Fjord', 'Smith, Sons'], or: [{ rating: 5 }] };
     await Array.fromAsync(shop.products(criteria, { limit: 5, fields: ['id'] }));
-    expect(JSON.parse(server.seen[0]?.body ?? '')).toEqual({
+    expect(sentBody()).toEqual({
       filters: { price: { gte: 10, lt: 20 }, brand: { in: ['Fjord', 'Smith, Sons'] }, or: [{ rating: { eq: 5 } }] },
       fields: ['id'],
       pagination: { limit: 5 },
@@ -32,14 +48,48 @@ describe('criteria', () => {
       totalCost: 20,
     } as const;
     await Array.fromAsync(shop.orders(criteria, { sort: [{ field: 'totalCost', direction: 'desc' }] }));
-    const query = new URL(server.seen[0]?.line.split(' ')[1] ?? '', server.url).searchParams;
-    expect([...query]).toEqual([
-      ['status', 'pending'],
-      ['status', 'shipped'],
+    expect([...sentQuery()]).toEqual([
+      ['status', 'in:pending,shipped'],
       ['createdAt', 'gte:"2026-11-21T00:00:00Z"'],
       ['totalCost', 'eq:20'],
       ['sort', 'totalCost:desc'],
       ['limit', '100'],
     ]);
+  });
+
+  it('mean the same in both spellings, a list beside other operators too', async () => {
+    const list = { in: [5, 10], gt: 5, ne: [7, 8] };
+    const moments = ['2026-11-21T00:00:00.000Z', '2026-11-22T00:00:00.000Z'];
+    await Array.fromAsync(shop.orders({ totalCost: list, createdAt: moments }));
+    const { conditions } = fromBody(spec, { filters: { totalCost: list, createdAt: { in: moments } } });
+    const query = Object.fromEntries(['totalCost', 'createdAt'].map((name) => [name, sentQuery().getAll(name)]));
+    expect(fromQuery(spec, query).conditions).toEqual(conditions);
+  });
+
+  it.each([
+    ['a list of alternatives', []],
+    ['an operator', { in: [] }],
+    ['what is left out', { ne: [] }],
+  ])('are refused before they are sent when %s is empty: nothing would become everything', (_name, price) => {
+    const refusal = (field: string) => new TypeError(`${field} has an empty list: give values, or leave it out`);
+    expect(() => shop.orders({ totalCost: price })).toThrow(refusal('totalCost'));
+    expect(() => shop.products({ price })).toThrow(refusal('price'));
+    expect(() => shop.products({ or: [{ brand: 'Fjord' }, { price }] })).toThrow(refusal('price'));
+    expect(server.seen).toEqual([]);
+  });
+
+  it('leave out what is undefined', async () => {
+    const absent = undefined as unknown as number;
+    await Array.fromAsync(shop.orders({ totalCost: { gte: absent, lt: 20 }, createdAt: {} }));
+    expect([...sentQuery()]).toEqual([
+      ['totalCost', 'lt:20'],
+      ['limit', '100'],
+    ]);
+  });
+
+  it('leave out what is undefined in a search too', async () => {
+    const absent = undefined as unknown as number;
+    await Array.fromAsync(shop.products({ price: { gte: absent, lt: 20 }, rating: { gt: absent } }));
+    expect(sentBody()).toEqual({ filters: { price: { lt: 20 } }, pagination: { limit: 100 } });
   });
 });
