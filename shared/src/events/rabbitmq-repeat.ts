@@ -1,11 +1,13 @@
 // What a deleted queue held is lost to RabbitMQ, but not to the outboxes. Whoever finds a consumer's queue gone asks all services
 // to publish again what that consumer takes; the inbox sorts out what had arrived.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../runtime/index.ts';
 import { isThere, type Names, repeatQueueArguments } from './rabbitmq-topology.ts';
 
 /** Several replicas find the same loss within moments: their requests become one. */
 const gatherFor = 500;
+const againAfter = 1_000;
 
 /** Asks every service that ever declared itself by `answerRequests`. */
 export async function requestRepeat(
@@ -26,36 +28,70 @@ export interface RepeatOptions {
   readonly log: Log;
 }
 
-/** Takes the requests of this service, on a channel of its own; they wait in a queue while the service is down. */
-export async function answerRequests(model: ChannelModel, options: RepeatOptions): Promise<void> {
+/**
+ * Takes the requests of this service, on a channel of its own; they wait in a queue while the service is down. `drop` gives the
+ * connection up, and is called when they are no longer taken.
+ */
+export async function answerRequests(
+  model: ChannelModel,
+  options: RepeatOptions,
+  drop: (reason: string) => void,
+): Promise<void> {
   const { names, log } = options;
   const queue = names.repeat(options.service);
-  // A queue that is new may have been lost, and requests with it. Before it is made: should this fail, it is tried again.
-  if (!(await isThere(model, queue))) await options.repeat(options.consumers);
+  const isNew = !(await isThere(model, queue));
   const channel = await model.createChannel();
+  let open = true;
   channel.on('error', (error) => log.warn({ err: error }, 'requests to publish again are not taken'));
-  await channel.assertQueue(queue, { durable: true, arguments: repeatQueueArguments });
-  await channel.bindQueue(queue, names.lost, '');
+  channel.on('close', () => {
+    open = false;
+    drop(`${queue} is not taken from`);
+  });
+
+  /** Until it succeeded, or the channel is gone: a request that is given back too often is one that the broker gives up. */
+  const repeat = async (consumers: readonly string[]): Promise<void> => {
+    while (open) {
+      try {
+        return await options.repeat(consumers);
+      } catch (error) {
+        log.warn({ err: error }, 'could not publish again');
+        await sleep(againAfter);
+      }
+    }
+  };
 
   let gathered: ConsumeMessage[] = [];
   const answer = async (): Promise<void> => {
+    await sleep(gatherFor);
     const messages = gathered;
     gathered = [];
-    try {
-      const consumers = [...new Set(messages.flatMap(consumersIn))].filter((name) => options.consumers.includes(name));
-      log.warn({ consumers }, 'publishing again what a lost queue may have held');
-      await options.repeat(consumers);
-      for (const message of messages) channel.ack(message);
-    } catch (error) {
-      log.warn({ err: error }, 'could not publish again');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      channel.nackAll();
-    }
+    const asked = new Set(messages.flatMap(consumersIn));
+    const consumers = options.consumers.filter((name) => asked.has(name));
+    log.warn({ consumers }, 'publishing again what a lost queue may have held');
+    await repeat(consumers);
+    for (const message of messages) channel.ack(message); // throws when the channel is gone: they come again
   };
-  await channel.consume(queue, (message) => {
-    if (message === null) return;
-    if (gathered.push(message) === 1) setTimeout(() => answer().catch(() => {}), gatherFor);
-  });
+  const take = async (): Promise<void> => {
+    await channel.assertQueue(queue, { durable: true, arguments: repeatQueueArguments });
+    await channel.bindQueue(queue, names.lost, '');
+    let answered = Promise.resolve();
+    await channel.consume(queue, (message) => {
+      if (message === null) drop(`${queue} was deleted`);
+      else if (gathered.push(message) === 1) answered = answered.then(answer).catch(() => {});
+    });
+  };
+
+  if (!isNew) return take();
+  // A queue that is new may have been lost, and requests with it. It is made afterwards, so that who dies before it does this
+  // again; what was asked for meanwhile reached no queue, hence the second time. Not waited for: new events shall not wait.
+  log.info(
+    { consumers: options.consumers },
+    'publishing again what a lost queue may have held, or lost requests asked for',
+  );
+  repeat(options.consumers)
+    .then(take)
+    .then(() => repeat(options.consumers))
+    .catch(() => drop(`${queue} could not be made`));
 }
 
 function consumersIn({ content }: ConsumeMessage): string[] {

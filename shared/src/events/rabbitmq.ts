@@ -46,14 +46,14 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
   const publisher = await openLink<ConfirmChannel>({
     ...options,
     name: `${options.name} publisher`,
-    async setUp(model) {
+    async setUp(model, drop) {
       const channel = await model.createConfirmChannel();
       channel.on('error', () => {});
       const lost = declares === 'all' ? await declareTopology(model, channel, names, topology) : [];
       if (declares === 'own') await channel.checkExchange(names.exchange);
       if (options.repeat !== undefined) {
         const answering = { names, service: options.name, consumers: Object.keys(topology.consumers), log };
-        await answerRequests(model, { ...answering, repeat: options.repeat });
+        await answerRequests(model, { ...answering, repeat: options.repeat }, drop);
       }
       await requestRepeat(channel, names, lost);
       returned.clear();

@@ -1,9 +1,10 @@
 // A queue is deleted with events in it: the outboxes still have them, and each takes effect once.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connect } from 'amqplib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { sql } from '../../src/database/index.ts';
 import { connectTransport, consume, startRelay, type Topology } from '../../src/events/index.ts';
-import { declareConsumer, namesOf } from '../../src/events/rabbitmq-topology.ts';
+import { requestRepeat } from '../../src/events/rabbitmq-repeat.ts';
+import { declareConsumer, type Names, namesOf } from '../../src/events/rabbitmq-topology.ts';
 import { repeatEvents } from '../../src/events/repeat-events.ts';
 import { eventually, testBroker } from '../../src/testing/index.ts';
 import { log } from './brokers.ts';
@@ -21,15 +22,24 @@ describe('a deleted queue', () => {
   }, 120_000);
   afterAll(() => store.close());
 
-  const deleteQueue = async (makeAgain = false) => {
+  const asAdmin = async <T>(
+    work: (channel: Channel, connection: ChannelModel, names: Names) => Promise<T>,
+  ): Promise<T> => {
     const connection = await connect(url);
-    const channel = await connection.createChannel();
-    const names = namesOf(new URL(url).searchParams.get('namespace') ?? '');
-    const { messageCount } = await channel.deleteQueue(names.queue('taker'));
-    if (makeAgain) await declareConsumer(connection, channel, names, topology, 'taker');
-    await connection.close();
-    return messageCount;
+    try {
+      const channel = await connection.createChannel();
+      channel.on('error', () => {});
+      return await work(channel, connection, namesOf(new URL(url).searchParams.get('namespace') ?? ''));
+    } finally {
+      await connection.close();
+    }
   };
+  const deleteQueue = (makeAgain = false) =>
+    asAdmin(async (channel, connection, names) => {
+      const { messageCount } = await channel.deleteQueue(names.queue('taker'));
+      if (makeAgain) await declareConsumer(connection, channel, names, topology, 'taker');
+      return messageCount;
+    });
   const effects = async () =>
     (await store.database.pool.query<{ event_id: string }>('SELECT event_id FROM effects ORDER BY event_id')).rows.map(
       ({ event_id }) => event_id,
@@ -61,6 +71,8 @@ describe('a deleted queue', () => {
       },
     });
 
+  beforeEach(() => store.database.pool.query('TRUNCATE effects, outbox, inbox'));
+
   it('loses nothing while its consumer is down', async () => {
     const sender = await service();
     const relay = startRelay({ databaseUrl: store.url, transport: sender, source: '/test', log });
@@ -80,7 +92,6 @@ describe('a deleted queue', () => {
     ['and nobody else makes it again', false],
     ['and somebody else makes it again at once', true],
   ])('loses nothing while its consumer works, %s', async (_who, makeAgain) => {
-    await store.database.pool.query('TRUNCATE effects');
     const sender = await service();
     const relay = startRelay({ databaseUrl: store.url, transport: sender, source: '/test', log });
     const taker = await service();
@@ -94,5 +105,69 @@ describe('a deleted queue', () => {
     await stop();
     await relay.close();
     await Promise.all([sender.close(), taker.close()]);
+  });
+
+  it('loses nothing when the queue that would have told the sender was deleted before', async () => {
+    const sender = await service();
+    const relay = startRelay({ databaseUrl: store.url, transport: sender, source: '/test', log });
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n += 1) ids.push(await store.append());
+    await eventually(async () => expect(await store.unpublished()).toEqual([]));
+    await asAdmin((channel, _, names) => channel.deleteQueue(names.repeat('sender')));
+    // Back, with its consumer: what follows is not told by its absence.
+    await eventually(
+      () =>
+        asAdmin(async (channel, _, names) => {
+          expect(await channel.checkQueue(names.repeat('sender'))).toMatchObject({ consumerCount: 1, messageCount: 0 });
+        }),
+      10_000,
+    );
+    await eventually(async () => expect(await store.unpublished()).toEqual([]));
+    expect(await deleteQueue()).toBeGreaterThanOrEqual(20);
+    const taker = await connectTransport({ url, name: 'taker', topology, log });
+    const stop = await take(taker);
+    await eventually(async () => expect(await effects()).toEqual(ids.sort()), 15_000);
+    await stop();
+    await relay.close();
+    await Promise.all([sender.close(), taker.close()]);
+  });
+
+  it('is answered for until the outbox is there, and so is the next one', async () => {
+    const consumers = { first: [eventType], second: [eventType], third: [eventType] };
+    const own = await testBroker();
+    const asked: string[] = [];
+    const answered: string[] = [];
+    const [away, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const options = { url: own, name: 'sender', topology: { consumers, retries: 0, retryDelay: 1 }, log };
+    const declaring = await connectTransport(options);
+    const transport = await connectTransport({
+      ...options,
+      repeat: async (names) => {
+        const name = String(names);
+        asked.push(name);
+        if (name === 'first' && asked.length === 1) await away.promise;
+        if (name === 'second') await slow.promise;
+        answered.push(name);
+      },
+    });
+    const connection = await connect(own);
+    connection.on('error', () => {});
+    const channel = await connection.createConfirmChannel();
+    const names = namesOf(new URL(own).searchParams.get('namespace') ?? '');
+    // Its queue was not there before: what it had been asked for, and what it was asked for until the queue was there.
+    await eventually(() => expect(answered).toEqual(['first,second,third', 'first,second,third']));
+    [asked.length, answered.length] = [0, 0];
+    await requestRepeat(channel, names, ['first']);
+    await eventually(() => expect(asked).toEqual(['first']));
+    await requestRepeat(channel, names, ['second']);
+    await new Promise((resolve) => setTimeout(resolve, 1_000)); // time enough to take the second beside the first
+    away.reject(new Error('the outbox is away'));
+    await eventually(() => expect(asked.length).toBeGreaterThan(2));
+    slow.resolve();
+    await eventually(() => expect(answered).toEqual(['first', 'second']));
+    await requestRepeat(channel, names, ['third']);
+    await eventually(() => expect(answered).toEqual(['first', 'second', 'third']));
+    await connection.close();
+    await Promise.all([declaring.close(), transport.close()]);
   });
 });
