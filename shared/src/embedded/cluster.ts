@@ -6,6 +6,7 @@ import {
   chmod,
   chown,
   mkdir,
+  mkdtemp,
   readdir,
   readFile,
   realpath,
@@ -15,7 +16,7 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { bareContext, canReach, placeOutside, type RunAs } from './run-as.ts';
 
@@ -79,33 +80,52 @@ export interface Initialisation {
   password: string;
 }
 
-/** Makes the cluster under another name and renames it when complete, so that half of one is never taken for whole. */
+/**
+ * Makes the cluster in a folder of this attempt and renames it when complete, so that half of one is never taken for whole, and what
+ * an attempt started that was killed never gets in the way.
+ * @throws Error with one line when it cannot
+ */
 export async function initialise({ dataDir, link, programs, user, password }: Initialisation): Promise<string> {
   const reachable = await canReach(user, dataDir);
   const cluster = reachable ? link : await placeOutside(`data-${randomBytes(6).toString('hex')}`);
-  const partial = `${cluster}.partial`;
-  const passwordFile = `${cluster}.password`;
-  await rm(partial, { recursive: true, force: true });
   await rm(link, { force: true });
-  await mkdir(partial, { mode: 0o700 });
-  await writeFile(passwordFile, password, { mode: 0o600 });
+  const attempt = await mkdtemp(`${cluster}.partial-`);
+  const data = join(attempt, 'data');
+  const passwordFile = join(attempt, 'password');
   try {
+    await writeFile(passwordFile, password, { mode: 0o600 });
     if (user.uid !== undefined && user.gid !== undefined) {
-      await chown(partial, user.uid, user.gid);
+      await chown(attempt, user.uid, user.gid);
       await chown(passwordFile, user.uid, user.gid);
     }
     const settings = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8'];
     const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'];
-    await promisify(execFile)(join(programs, 'initdb'), ['-D', partial, ...settings, ...locale], bareContext(user));
+    await promisify(execFile)(join(programs, 'initdb'), ['-D', data, ...settings, ...locale], bareContext(user));
+    await writeFile(join(data, 'pg_hba.conf'), admission);
+    await rename(data, cluster);
   } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
-    const reason = stderr?.split('\n').find((line) => line.includes('error')) ?? message;
-    throw new Error(`cannot initialise the database in ${cluster}: ${reason.trim()}`);
+    throw new Error(`cannot initialise the database in ${cluster}: ${reasonOf(error)}`);
   } finally {
-    await rm(passwordFile, { force: true });
+    await removeAttempts(cluster);
   }
-  await writeFile(join(partial, 'pg_hba.conf'), admission);
-  await rename(partial, cluster);
   if (!reachable) await symlink(cluster, link);
   return realpath(cluster);
+}
+
+/** Of all that initdb and the server in it write, the line that says why. */
+function reasonOf(error: unknown): string {
+  const { stderr, message } = error as Error & { stderr?: string };
+  const lines = (stderr || message).split('\n');
+  const reason =
+    lines.find((line) => line.includes('FATAL:')) ?? lines.find((line) => line.includes('error')) ?? lines[0];
+  return (reason ?? '').replace(/^.*?FATAL:\s+/, '').trim();
+}
+
+/** This one, and earlier ones. What still writes into one of those ends over it, or has written its last soon. */
+async function removeAttempts(cluster: string): Promise<void> {
+  const folder = dirname(cluster);
+  const partial = `${basename(cluster)}.partial`;
+  for (const name of (await readdir(folder)).filter((each) => each.startsWith(partial))) {
+    await rm(join(folder, name), { recursive: true, force: true, maxRetries: 10 });
+  }
 }

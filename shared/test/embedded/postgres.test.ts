@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { initialise } from '../../src/embedded/cluster.ts';
 import { freePorts, startEmbeddedPostgres } from '../../src/embedded/index.ts';
 import { eventually } from '../../src/testing/eventually.ts';
 
@@ -51,6 +52,46 @@ describe('the embedded PostgreSQL', () => {
     await mkdir(join(dataDir(), 'cluster.partial', 'left over'), { recursive: true });
     await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
     expect((await readdir(dataDir())).sort()).toEqual(['cluster', 'password', 'postgres.log']);
+  });
+
+  it('begins at once where the process of a first start was killed and its work goes on', async () => {
+    const path = join(folder, 'killed');
+    const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
+    const child = spawn(process.execPath, [script, path], { stdio: 'ignore' });
+    await eventually(async () => {
+      const names = await readdir(path, { recursive: true });
+      expect(names).toContainEqual(expect.stringMatching(/^cluster\.partial.*\/base\/1$/));
+    }, 15_000);
+    const closed = once(child, 'exit');
+    child.kill('SIGKILL');
+    await closed;
+    const server = await startEmbeddedPostgres({ dataDir: path, durable: true });
+    try {
+      expect(await ask(server.url, 'SELECT 1')).toEqual([1]);
+      expect((await readdir(path)).sort()).toEqual(['cluster', 'lock', 'password', 'postgres.log']);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('says in one line why the data cannot be made', async () => {
+    const path = join(folder, 'refused');
+    await mkdir(path);
+    const programs = join(folder, 'programs');
+    await mkdir(programs);
+    const output = [
+      'performing bootstrap initialization ...',
+      '2026-11-21 20:00:00.000 UTC [7] FATAL:  no room',
+      'child failed',
+    ];
+    await writeFile(
+      join(programs, 'initdb'),
+      `#!/bin/sh\nprintf '%s\\n' ${output.map((line) => `'${line}'`).join(' ')} >&2\nexit 1\n`,
+      { mode: 0o755 },
+    );
+    const make = initialise({ dataDir: path, link: join(path, 'cluster'), programs, user: {}, password: 'x' });
+    await expect(make).rejects.toThrow(/^cannot initialise the database in .*\/cluster: no room$/);
+    expect(await readdir(path)).toEqual([]);
   });
 
   it('keeps its data and password between starts', async () => {
