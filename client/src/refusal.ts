@@ -1,7 +1,12 @@
 // What a helper throws when it is refused: the shop's problem document as an error.
 import type { components } from './contract.ts';
 
-export type ProblemDocument = components['schemas']['GatewayProblem'];
+type Schemas = components['schemas'];
+
+/** Of any part of the shop: the faults of the orders have every member that the others' have, the catalogue's query both spellings. */
+export type ProblemDocument = Schemas['GatewayProblem'] &
+  Pick<Schemas['OrdersProblem'], 'errors'> &
+  Pick<Schemas['CatalogueProblem'], 'exceeded' | 'nearest'>;
 
 /** An answer that is not what was asked for; `code` says why. */
 export class Refusal extends Error {

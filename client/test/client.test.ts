@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createShop, type ShopOptions } from '../src/index.ts';
+import { createShop, Refusal, type ShopOptions } from '../src/index.ts';
 import { type FaultyShop, type Reaction, refused, startFaultyShop, tokens } from './faulty-shop.ts';
 
 const id = '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01';
@@ -129,6 +129,18 @@ describe('the types', () => {
     // @ts-expect-error an id is no number
     await shop.call.GET('/v1/accounts/{accountId}', { params: { path: { accountId: 7 } } });
     expect(server.seen).toHaveLength(2);
+  });
+
+  it('know what a problem lists, and the query that would be accepted', async () => {
+    const errors = [{ parameter: 'price', detail: 'not a number', position: 4 }];
+    const exceeded = [{ bound: 'conditions', maximum: 20, actual: 21 }];
+    const body = { code: 'query-too-costly', detail: '', errors, exceeded, nearest: { filters: {} } };
+    const shop = await clientOf([{ status: 422, body }]);
+    const refusal: unknown = await Array.fromAsync(shop.products()).catch((error: unknown) => error);
+    const problem = refusal instanceof Refusal ? refusal.problem : undefined;
+    expect(problem?.errors?.map(({ parameter, position }) => [parameter, position])).toEqual([['price', 4]]);
+    expect(problem?.exceeded?.map(({ bound }) => bound)).toEqual(['conditions']);
+    expect(problem?.nearest).toEqual({ filters: {} });
   });
 
   it('are those of the published contract', async () => {
