@@ -11,17 +11,20 @@ export function seedCommand(): Command {
   return withJson(new Command('seed').description('add realistic products to the catalogue'))
     .requiredOption('--products <n>', 'how many', wholeNumber)
     .option('--seed <n>', 'equal numbers make equal products', wholeNumber)
-    .action(async ({ products, seed, ...output }: { products: number; seed?: number } & Output) => {
+    .action(async ({ products: wanted, seed, ...output }: { products: number; seed?: number } & Output) => {
       const bar = showProgress('products');
-      const parameters = ['--products', String(products), ...(seed === undefined ? [] : ['--seed', String(seed)])];
+      const parameters = ['--products', String(wanted), ...(seed === undefined ? [] : ['--seed', String(seed)])];
       let began = performance.now();
       let seconds = 0;
+      let products = 0;
       try {
         await withShop(async (shop) => {
           began = performance.now();
-          bar.update(0, products);
+          bar.update(0, wanted);
           await runScript(shop, 'catalogue', 'seed', parameters, (value) => {
-            bar.update((value as { done: number }).done, products);
+            const { done, added } = value as { done: number; added: number };
+            products = added;
+            bar.update(done, wanted);
           });
           seconds = (performance.now() - began) / 1000;
         });
@@ -29,7 +32,12 @@ export function seedCommand(): Command {
         bar.stop();
       }
       const rate = Math.round(products / seconds);
-      print(output, { products, seconds, rate }, () => `Added ${products} products, ${rate} a second.`);
+      const present = wanted - products;
+      print(output, { products, present, seconds, rate }, () =>
+        present === 0
+          ? `Added ${products} products, ${rate} a second.`
+          : `Added ${products} products; ${present} were there already.`,
+      );
     });
 }
 

@@ -113,9 +113,20 @@ describe('a stopped shop', () => {
     async () => {
       const { code, output } = await runShop(dataDir, 'seed', '--products', '1234', '--json');
       expect(code).toBe(0);
-      expect(JSON.parse(output)).toMatchObject({ products: 1234 });
+      expect(JSON.parse(output)).toMatchObject({ products: 1234, present: 0 });
       expect(await readdir(dataDir)).not.toContain('lock');
       expect(await readdir(join(dataDir, 'postgres', 'cluster'))).not.toContain('postmaster.pid');
+    },
+    longEnough,
+  );
+
+  it(
+    'is told how many products of a seed it has already',
+    async () => {
+      const again = async (...products: string[]) =>
+        (await runShop(dataDir, 'seed', '--seed', '7', '--products', ...products)).output;
+      expect(await again('5')).toMatch(/^Added 5 products, \d+ a second\.\n$/);
+      expect(await again('5')).toMatch(/^Added 0 products; 5 were there already\.\n$/);
     },
     longEnough,
   );
@@ -172,7 +183,7 @@ describe('a stopped shop', () => {
       });
       expect(await runShop(dataDir, called, 'products', 'export', 'all.csv')).toEqual({
         code: 0,
-        output: `Wrote 1235 products into ${join(folder, 'all.csv')}.\n`,
+        output: `Wrote 1240 products into ${join(folder, 'all.csv')}.\n`,
         complaints: '',
       });
       expect(await readFile(join(folder, 'all.csv'), 'utf8')).toContain(

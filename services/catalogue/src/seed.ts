@@ -12,7 +12,8 @@ export interface SeedOptions {
   readonly seed: number;
   /** Decimals of the shop's currency. */
   readonly decimals: number;
-  readonly onProgress?: (done: number) => void;
+  /** Gets how many are there by now, and how many of them were added. */
+  readonly onProgress?: (done: number, added: number) => void;
 }
 
 const batchSize = 5_000;
@@ -31,21 +32,25 @@ const insert = `
     SELECT *, created_at FROM given
     ON CONFLICT DO NOTHING
     RETURNING id, stock
+  ), booked AS (
+    INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after)
+    SELECT id, 'received', stock, stock, 0 FROM added WHERE stock > 0
   )
-  INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after)
-  SELECT id, 'received', stock, stock, 0 FROM added WHERE stock > 0`;
+  SELECT count(*)::int AS added FROM added`;
 
 /** Adds the products in batches, two at once; those that are there already, by id, stay as they are. */
 export async function seedProducts({ pool, count, seed, decimals, onProgress }: SeedOptions): Promise<void> {
   const products = sampleProducts(count, seed, decimals);
   let done = 0;
+  let added = 0;
   const write = async (): Promise<void> => {
     for (;;) {
       const batch = take(products, batchSize);
       if (batch.length === 0) return;
-      await pool.query(insert, columnsOf(batch));
+      const { rows } = await pool.query<{ added: number }>(insert, columnsOf(batch));
       done += batch.length;
-      onProgress?.(done);
+      added += rows[0]?.added ?? 0;
+      onProgress?.(done, added);
     }
   };
   await Promise.all([write(), write()]);
@@ -96,7 +101,7 @@ async function main(): Promise<void> {
       count,
       seed: values.seed === undefined ? (values.demo ? 1 : Date.now()) : Number(values.seed),
       decimals: decimalsOf(config.currency),
-      onProgress: (done) => process.stdout.write(`${JSON.stringify({ done, total: count })}\n`),
+      onProgress: (done, added) => process.stdout.write(`${JSON.stringify({ done, total: count, added })}\n`),
     });
   } finally {
     await pool.end();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => services.stop());
 
-async function seed(...options: string[]): Promise<{ done: number; total: number }[]> {
+async function seed(...options: string[]): Promise<{ done: number; total: number; added: number }[]> {
   const program = new URL('../src/seed.ts', import.meta.url).pathname;
   const env = { DATABASE_URL: services.database.urls.catalogue, SHOP_CURRENCY: 'EUR' };
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...options], { env });
@@ -27,14 +27,14 @@ const count = async () => (await pool().query('SELECT count(*)::int AS n FROM pr
 
 describe('seed', () => {
   it('fills the demo once', async () => {
-    expect((await seed('--demo')).at(-1)).toEqual({ done: 300, total: 300 });
+    expect((await seed('--demo')).at(-1)).toEqual({ done: 300, total: 300, added: 300 });
     expect(await seed('--demo')).toEqual([]);
     expect(await count()).toBe(300);
   });
 
   it('adds products with progress, their stock in the book', async () => {
     const lines = await seed('--products', '12000', '--seed', '7');
-    expect(lines.at(-1)).toEqual({ done: 12_000, total: 12_000 });
+    expect(lines.at(-1)).toEqual({ done: 12_000, total: 12_000, added: 12_000 });
     expect(lines.length).toBeGreaterThan(1);
     expect(await count()).toBe(12_300);
     const { rows } = await pool().query(
@@ -48,8 +48,9 @@ describe('seed', () => {
     expect(rows[0].unrated).toBeCloseTo(1 / 12, 1);
   });
 
-  it('makes the same products of the same seed', async () => {
-    await seed('--products', '12000', '--seed', '7');
+  it('makes the same products of the same seed, and says which of them were new', async () => {
+    const again = await seed('--products', '12000', '--seed', '7');
+    expect(again.at(-1)).toEqual({ done: 12_000, total: 12_000, added: 0 });
     expect(await count()).toBe(12_300);
   });
 
