@@ -83,7 +83,7 @@ describe('a change without a key', () => {
     const shop = await clientOf([failure, done]);
     await shop.call.PATCH('/v1/accounts/{accountId}', change).catch(() => {});
     expect(server.seen).toHaveLength(1);
-    expect(keys()).toEqual([undefined]);
+    expect(keys()).toStrictEqual([undefined]);
   });
 
   it('is sent again after 429: it was not looked at', async () => {

@@ -51,7 +51,7 @@ describe('a session', () => {
     const renewals = server.seen.filter(({ line }) => line === 'POST /v1/tokens');
     expect(renewals.map(({ body }) => JSON.parse(body))).toEqual([{ refresh_token: 'refresh-old' }]);
     expect(server.seen.filter(({ headers }) => headers.authorization === 'Bearer access-new')).toHaveLength(3);
-    expect(kept).toEqual(['access-old', 'access-new']);
+    expect(kept).toStrictEqual(['access-old', 'access-new']);
   });
 
   it('renews an access token that is refused, and sends the request again, with its body and key', async () => {
@@ -120,10 +120,10 @@ describe('somebody else who logs in', () => {
     renewal.release();
     await waiting;
     await shop.call.POST('/v1/orders', order);
-    expect(bearers('POST')).toEqual(['Bearer access-B']);
-    expect(kept).toEqual(['access-A', 'access-B']);
+    expect(bearers('POST')).toStrictEqual(['Bearer access-B']);
+    expect(kept).toStrictEqual(['access-A', 'access-B']);
     // What was asked for in the name of the one before goes out in nobody's.
-    expect(bearers('GET')).toEqual([undefined]);
+    expect(bearers('GET')).toStrictEqual([undefined]);
   });
 
   it('does not wait for the renewal of the one before', async () => {
@@ -140,7 +140,7 @@ describe('somebody else who logs in', () => {
     await renewal.asked;
     await shop.logIn(pair);
     await shop.call.POST('/v1/orders', order);
-    expect(bearers('POST')).toEqual(['Bearer access-B2']);
+    expect(bearers('POST')).toStrictEqual(['Bearer access-B2']);
     renewal.release();
     await waiting;
   });
@@ -159,7 +159,7 @@ describe('somebody else who logs in', () => {
     await shop.logIn(pair);
     refusal.release();
     expect((await ordering).response.status).toBe(401);
-    expect(bearers('POST')).toEqual(['Bearer access-A']);
+    expect(bearers('POST')).toStrictEqual(['Bearer access-A']);
   });
 });
 
@@ -182,8 +182,8 @@ describe('a log-out', () => {
     renewal.release();
     await waiting;
     await shop.call.POST('/v1/orders', order);
-    expect(bearers('POST')).toEqual([undefined]);
-    expect(kept).toEqual(['access-A', undefined]);
+    expect(bearers('POST')).toStrictEqual([undefined]);
+    expect(kept).toStrictEqual(['access-A', undefined]);
   });
 });
 
