@@ -7,13 +7,14 @@ import { createTransport } from 'nodemailer';
 import type { Email } from './email.ts';
 
 export interface Mailer {
-  /** How many e-mails it is given at once, by each of the senders. */
+  /** How many e-mails it is given at once. */
   readonly atOnce: number;
   /**
    * Resolves when the e-mail is in other hands.
-   * @throws UndeliverableError when it never will be, any other error when trying again may help
+   * @param signal ends the attempt
+   * @throws UndeliverableError when it never will be, UnsureError when it may be, any other error when trying again may help
    */
-  send(email: Email): Promise<void>;
+  send(email: Email, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -22,30 +23,47 @@ export class UndeliverableError extends Error {
   override readonly name = 'UndeliverableError';
 }
 
-const timeouts = { connectionTimeout: 4_000, greetingTimeout: 4_000, socketTimeout: 6_000, dnsTimeout: 4_000 };
+/** The server had the whole e-mail, and did not say what it made of it. */
+export class UnsureError extends Error {
+  override readonly name = 'UnsureError';
+}
 
-/**
- * @param url `smtp://` or `smtps://`, credentials included
- * @param senders how many use it; each of its e-mails has a connection of its own, none waits for another
- */
-export function smtpMailer(url: string, senders: number): Mailer {
-  const atOnce = 4;
+// Once the server has greeted, each reply may take nodemailer's 10 minutes, which RFC 5321 section 4.5.3.2.6 asks for at the end of the
+// data: whoever leaves sooner does not learn that the e-mail was taken, and sends another one.
+const timeouts = { connectionTimeout: 30_000, greetingTimeout: 30_000, dnsTimeout: 10_000, idleTimeout: 5_000 };
+
+/** @param url `smtp://` or `smtps://`, credentials included */
+export function smtpMailer(url: string): Mailer {
+  const atOnce = 8;
   const transport = createTransport({
     url,
     pool: true,
-    maxConnections: senders * atOnce,
+    maxConnections: atOnce, // none waits for another
     disableFileAccess: true,
     disableUrlAccess: true,
     ...timeouts,
   });
+  /** The attempts of which the server has all that it needs to deliver the e-mail, by their signals. */
+  const handedOver = new WeakSet<AbortSignal>();
+  transport.use('stream', ({ data: { signal }, message }, done) => {
+    const open = message.createReadStream.bind(message);
+    // Read by the connection after the server's go-ahead, and ended just before the final dot.
+    message.createReadStream = (options) => open(options).once('end', () => signal && handedOver.add(signal));
+    done();
+  });
   return {
     atOnce,
-    async send(email) {
+    async send(email, signal) {
       requireAddress(email);
       try {
-        await transport.sendMail(messageOf(email));
+        await transport.sendMail({ ...messageOf(email), signal });
       } catch (error) {
         if (isRefusal(error)) throw new UndeliverableError(error.message, { cause: error });
+        if (handedOver.has(signal) && !isAnswered(error)) {
+          throw new UnsureError(`the server had the e-mail and did not say what became of it: ${error}`, {
+            cause: error,
+          });
+        }
         throw error;
       }
     },
@@ -97,9 +115,25 @@ function requireAddress({ to }: Email): void {
   }
 }
 
-/** A 5xx reply to the sender, the recipient or the message itself (RFC 5321 section 4.2.1). A refused login is no such thing. */
+/** The shop is not let in (RFC 4954 section 6): that says nothing about the e-mail. */
+const notLetIn: ReadonlySet<number> = new Set([530, 534, 535, 538]);
+
+/**
+ * A 5xx reply to the recipient or the message itself (RFC 5321 section 4.2.1). One to MAIL FROM is about the shop's own address and
+ * would meet every e-mail: it is to be mended, and the e-mails wait for that.
+ */
 function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  const { responseCode, command } = error as Error & { responseCode?: unknown; command?: unknown };
-  return Number(responseCode) >= 500 && ['MAIL FROM', 'RCPT TO', 'DATA'].includes(String(command));
+  const { command } = error as Error & { command?: unknown };
+  const code = replyCode(error);
+  return code >= 500 && !notLetIn.has(code) && (command === 'RCPT TO' || command === 'DATA');
+}
+
+/** The server said that it did not take the e-mail. */
+function isAnswered(error: unknown): boolean {
+  return replyCode(error) >= 400;
+}
+
+function replyCode(error: unknown): number {
+  return error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
 }

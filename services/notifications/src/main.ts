@@ -10,19 +10,17 @@ import { onOrdersCreated } from './on-order-created.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { startSendLoop } from './send-loop.ts';
 
-const workers = 2;
-
 await startService({
   name: 'notifications',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readNotificationsConfig,
-  poolSize: 16, // a dozen events in work, two senders, and what asks for readiness
+  poolSize: 16, // a dozen events in work, the sender, and what asks for readiness
   async build({ config, database, log, onStop }) {
     const { smtpUrl } = config;
-    const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl, workers);
+    const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl);
     onStop('mailer', () => mailer.close());
     const sender = { shopName: config.shopName, address: config.mailFrom };
-    const sending = startSendLoop({ database, mailer, sender, log, workers });
+    const sending = startSendLoop({ database, mailer, sender, log });
     onStop('sending', () => sending.close());
     const { wake } = sending;
     return {

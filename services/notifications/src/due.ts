@@ -1,0 +1,104 @@
+// The e-mails that are due, as rows: a sender claims some for a while, and settles each when it is known what became of it.
+import { type Database, sql } from '@shop/shared/database';
+import { appendEvents } from '@shop/shared/events';
+import type { Occasion } from './notification.ts';
+
+export type Due = Occasion & {
+  readonly id: string;
+  readonly requestId: string;
+  readonly traceparent: string | null;
+  readonly attempts: number;
+  /** Of the attempts those that may have reached their reader all the same. */
+  readonly unsure: number;
+  readonly email: string | null;
+  readonly name: string | null;
+};
+
+/** What became of an e-mail; one that waits is tried again after the delay, in seconds. */
+export interface Outcome {
+  readonly status: 'sent' | 'failed' | 'waiting';
+  readonly problem?: string;
+  readonly unsure?: boolean;
+  readonly delay?: number;
+}
+
+export interface Tried extends Outcome {
+  readonly due: Due;
+  /** Of the attempt, for what follows from it. */
+  readonly traceparent: string | undefined;
+}
+
+// No transaction stays open while an e-mail is sent, which may take many minutes. A claim holds for longer than a sender takes to
+// renew it, and shortly enough that the e-mails of one that died do not wait long.
+const lease = "interval '30 seconds'";
+/** Claims are to be renewed this often, in milliseconds. */
+export const renewEvery = 10_000;
+
+// An e-mail whose account is not known yet waits for the account's event; after a week there is none to come.
+const claim = `
+  WITH due AS (
+    SELECT n.id, r.email, r.name
+    FROM notifications n LEFT JOIN recipients r USING (account_id)
+    WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
+      AND (r.account_id IS NOT NULL OR n.created_at < now() - interval '7 days')
+    ORDER BY n.next_attempt_at
+    LIMIT $1
+    FOR UPDATE OF n SKIP LOCKED
+  )
+  UPDATE notifications n SET next_attempt_at = now() + ${lease}
+  FROM due WHERE n.id = due.id
+  RETURNING n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure, due.email, due.name`;
+
+const renew = `
+  UPDATE notifications SET next_attempt_at = now() + ${lease} WHERE id = ANY ($1::uuid[]) AND status = 'waiting'`;
+
+const settle = `
+  UPDATE notifications SET
+    status = outcome.status,
+    attempts = attempts + 1,
+    unsure = notifications.unsure + outcome.unsure,
+    problem = outcome.problem,
+    settled_at = CASE WHEN delay IS NULL THEN clock_timestamp() END,
+    next_attempt_at = CASE WHEN delay IS NULL THEN next_attempt_at ELSE clock_timestamp() + delay * interval '1 second' END
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[]) AS outcome (id, status, problem, unsure, delay)
+  WHERE notifications.id = outcome.id AND notifications.status = 'waiting'
+  RETURNING notifications.id, settled_at AS "settledAt"`;
+
+/** Takes at most so many of the e-mails that are due; no other sender gets them while the claim is renewed. */
+export async function claimDue({ pool }: Database, most: number): Promise<Due[]> {
+  return (await pool.query<Due>(claim, [most])).rows;
+}
+
+export async function renewClaims({ pool }: Database, ids: readonly string[]): Promise<void> {
+  await pool.query(renew, [ids]);
+}
+
+/** Marks the e-mails and tells of those that are done with: all of them, or none. */
+export function settleTried(database: Database, tried: readonly Tried[]): Promise<void> {
+  return database.transaction(async (tx) => {
+    const outcomes = [
+      tried.map(({ due }) => due.id),
+      tried.map(({ status }) => status),
+      tried.map(({ problem }) => problem ?? null),
+      tried.map(({ unsure }) => (unsure === true ? 1 : 0)),
+      tried.map(({ delay }) => delay ?? null),
+    ];
+    const settled = await sql<{ id: string; settledAt: Date | null }>(tx, settle, outcomes, { planEachTime: true });
+    const told = tried.flatMap(({ due, status, traceparent }) => {
+      const { id, kind, details, requestId } = due;
+      const settledAt = settled.find((row) => row.id === id)?.settledAt;
+      if (!settledAt) return [];
+      const { orderId, accountId } = details;
+      const outcome = status === 'sent' ? ('done' as const) : ('failed' as const);
+      return {
+        type: 'notification.sent.v1' as const,
+        subject: orderId,
+        sequence: 1,
+        requestId,
+        traceparent,
+        data: { orderId, accountId, kind, outcome, sentAt: settledAt.toISOString() },
+      };
+    });
+    if (told.length > 0) await appendEvents(tx, told);
+  });
+}

@@ -1,0 +1,202 @@
+// The whole service against a mail server that makes it hard: slow, silent at the wrong moment, with replies of its own kind.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually, startServices, type TestService, type TestServices } from '@shop/shared/testing';
+import { type ScriptedMailServer, startScriptedMailServer } from './scripted-mail-server.ts';
+
+let server: ScriptedMailServer;
+let services: TestServices;
+let service: TestService;
+
+beforeAll(async () => {
+  server = await startScriptedMailServer();
+  services = await startServices(['notifications'], { environment: { SMTP_URL: server.url } });
+  service = services.service('notifications');
+}, 60_000);
+
+afterAll(async () => {
+  await services?.stop();
+  await server?.close();
+});
+
+afterEach(async () => {
+  server.script = () => 'usual';
+  await service.database.query('DELETE FROM notifications');
+});
+
+interface Row {
+  readonly status: string;
+  readonly attempts: number;
+  readonly unsure: number;
+  readonly problem: unknown;
+  /** Seconds until the next attempt. */
+  readonly pause: number;
+}
+
+/** Adds an e-mail for each reader, all at once; returns their orders. */
+async function add(...readers: string[]): Promise<string[]> {
+  const orders = readers.map(() => newId());
+  const accounts = readers.map(() => newId());
+  await service.database.query(
+    `WITH known AS (
+       INSERT INTO recipients (account_id, email, name, sequence) SELECT unnest($3::uuid[]), unnest($1::text[]), 'Ada', 1
+     )
+     INSERT INTO notifications (id, order_id, account_id, kind, details, request_id)
+     SELECT gen_random_uuid(), o, a, 'order-shipped', json_build_object('orderId', o, 'accountId', a), 'r'
+     FROM unnest($2::uuid[], $3::uuid[]) AS added (o, a)`,
+    [readers, orders, accounts],
+  );
+  return orders;
+}
+
+async function rowOf(orderId: string | undefined): Promise<Row> {
+  const { rows } = await service.database.query<Row>(
+    `SELECT status, attempts, unsure, problem, extract(epoch FROM next_attempt_at - now())::float8 AS pause
+     FROM notifications WHERE order_id = $1`,
+    [orderId],
+  );
+  if (rows[0] === undefined) throw new Error('there is no such e-mail');
+  return rows[0];
+}
+
+/** Waits until the row of an order is so. */
+const become = (orderId: string | undefined, wanted: Partial<Row>): Promise<Row> =>
+  eventually(async () => {
+    const row = await rowOf(orderId);
+    expect(row).toMatchObject(wanted);
+    return row;
+  }, 30_000);
+
+const tryNow = () =>
+  service.database.query("UPDATE notifications SET next_attempt_at = now() WHERE status = 'waiting'");
+const copiesFor = (reader: string) => server.delivered.filter((to) => to === reader).length;
+
+/** Lets the server keep its answer to the message for a reader until it is released. */
+function holdAnswer(reader: string): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.script = ({ command, to }) => (command === '.' && to === reader ? promise.then(() => '250 ok') : 'usual');
+  return resolve;
+}
+
+describe('a server that is slow to answer', () => {
+  it('gets each e-mail once, however long it takes, and holds up neither the others nor the database', async () => {
+    const release = holdAnswer('slow@example.org');
+    const [slow] = await add('slow@example.org');
+    await eventually(() => expect(copiesFor('slow@example.org')).toBe(1));
+    const [quick] = await add('quick@example.org');
+    await become(quick, { status: 'sent' });
+    const { rows } = await service.database.query(
+      "SELECT query FROM pg_stat_activity WHERE usename = current_user AND state LIKE 'idle in transaction%' AND xact_start < now() - interval '1 second'",
+    );
+    expect(rows).toEqual([]);
+    // The claim is renewed again and again: no other sender may take the e-mail.
+    for (let renewals = 0; renewals < 2; renewals += 1) {
+      const { pause: before } = await eventually(async () => {
+        const row = await rowOf(slow);
+        expect(row.pause).toBeLessThan(26);
+        return row;
+      }, 30_000);
+      await eventually(async () => expect((await rowOf(slow)).pause).toBeGreaterThan(before), 30_000);
+    }
+    release();
+    expect(await become(slow, { status: 'sent' })).toMatchObject({ attempts: 1, unsure: 0 });
+    expect(copiesFor('slow@example.org')).toBe(1);
+  }, 90_000);
+
+  it('does not keep the process from stopping in time, nor a sender that was killed the e-mail', async () => {
+    holdAnswer('held@example.org');
+    const [held] = await add('held@example.org');
+    await eventually(() => expect(copiesFor('held@example.org')).toBe(1));
+    await service.kill('SIGTERM');
+    expect(service.output()).not.toContain('not stopped within');
+    expect(await rowOf(held)).toMatchObject({ status: 'waiting', attempts: 1, unsure: 1 });
+
+    await service.restart();
+    await tryNow();
+    await eventually(() => expect(copiesFor('held@example.org')).toBe(2));
+    await service.kill('SIGKILL');
+    const { pause } = await rowOf(held);
+    expect(pause).toBeGreaterThan(0);
+    expect(pause).toBeLessThanOrEqual(30);
+    server.script = () => 'usual';
+    await service.restart();
+    await tryNow();
+    await become(held, { status: 'sent' });
+    expect(copiesFor('held@example.org')).toBe(3);
+  }, 90_000);
+});
+
+describe('a server that says nothing of the message that it was given', () => {
+  it('is given it three times, ten minutes apart, and no more', async () => {
+    server.script = ({ command }) => (command === '.' ? undefined : 'usual');
+    const [order] = await add('silent@example.org');
+    for (const unsure of [1, 2]) {
+      const { pause } = await become(order, { status: 'waiting', attempts: unsure, unsure });
+      expect(pause).toBeGreaterThan(500);
+      await tryNow();
+    }
+    const { problem } = await become(order, { status: 'failed', unsure: 3 });
+    expect(problem).toContain('did not say what became of it');
+    expect(copiesFor('silent@example.org')).toBe(3);
+  });
+
+  it.each(['MAIL', 'RCPT', 'DATA'])('is tried as usual when it hangs up at %s: nothing was sent', async (where) => {
+    server.script = ({ command }) => (command === where ? undefined : 'usual');
+    const [order] = await add('early@example.org');
+    await eventually(async () => expect((await rowOf(order)).attempts).toBeGreaterThan(2), 20_000);
+    expect(await rowOf(order)).toMatchObject({ status: 'waiting', unsure: 0 });
+  });
+
+  it('is believed when it says that it did not take it', async () => {
+    let refused = 0;
+    server.script = ({ command }) => (command === '.' && refused++ === 0 ? '451 not now' : 'usual');
+    const [order] = await add('refused@example.org');
+    await become(order, { status: 'sent', attempts: 2, unsure: 0 });
+  });
+});
+
+describe('a reply about the shop itself', () => {
+  it.each([
+    ['MAIL', '530 5.7.0 Authentication required'],
+    ['MAIL', '550 5.7.1 Sender refused'],
+    ['MAIL', '553 5.1.8 Sender refused'],
+    ['RCPT', '530 5.7.0 Authentication required'],
+    ['RCPT', '535 5.7.8 Credentials invalid'],
+    ['DATA', '538 5.7.11 Encryption required'],
+  ])('to %s, %s, puts the e-mails off until it is mended', async (where, reply) => {
+    server.script = ({ command }) => (command === where ? reply : 'usual');
+    const [order] = await add('patient@example.org');
+    await become(order, { status: 'waiting', problem: expect.stringContaining(reply) });
+    server.script = () => 'usual';
+    await become(order, { status: 'sent' });
+  });
+});
+
+describe('an e-mail that cannot be marked', () => {
+  it('does not undo the marks of the others, nor is it sent again', async () => {
+    await service.database.query(`
+      CREATE FUNCTION refuse_mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no mark'; END $$;
+      CREATE TRIGGER refuse_mark BEFORE UPDATE OF status ON notifications FOR EACH ROW
+        WHEN (NEW.request_id = 'unmarkable') EXECUTE FUNCTION refuse_mark()`);
+    const release = Promise.withResolvers<void>();
+    // Both answers come together, so that both are to be marked at once.
+    server.script = ({ command }) => (command === '.' ? release.promise.then(() => '250 ok') : 'usual');
+    const [bad, good] = await add('bad@example.org', 'good@example.org');
+    await service.database.query("UPDATE notifications SET request_id = 'unmarkable' WHERE order_id = $1", [bad]);
+    await eventually(() => expect([copiesFor('bad@example.org'), copiesFor('good@example.org')]).toEqual([1, 1]));
+    release.resolve();
+    await become(good, { status: 'sent' });
+    await eventually(() => expect(service.output().split('no mark').length).toBeGreaterThan(3));
+    await service.database.query('DROP TRIGGER refuse_mark ON notifications');
+    await become(bad, { status: 'sent' });
+    expect([copiesFor('bad@example.org'), copiesFor('good@example.org')]).toEqual([1, 1]);
+  });
+
+  it('is none because of what the server said', async () => {
+    server.script = ({ command }) => (command === 'RCPT' ? '450 4.2.0 odd \0 reply' : 'usual');
+    const [order] = await add('nul@example.org');
+    await become(order, { status: 'waiting', problem: expect.stringContaining('odd \ufffd reply') });
+    server.script = () => 'usual';
+    await become(order, { status: 'sent' });
+  });
+});
