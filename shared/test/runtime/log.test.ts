@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { redact } from '../../src/runtime/redact.ts';
 
 const door = fileURLToPath(new URL('../../src/runtime/index.ts', import.meta.url));
 
@@ -16,7 +17,9 @@ const sourceOf = (program: string): string =>
 
 /** What a process writes that runs this. */
 async function linesOf(program: string): Promise<Record<string, unknown>[]> {
-  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', sourceOf(program)]);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', sourceOf(program)], {
+    timeout: 20_000,
+  });
   return stdout
     .trim()
     .split('\n')
@@ -72,6 +75,26 @@ describe('the log', () => {
     const [line] = await linesOf(program);
     expect(JSON.stringify(line)).toContain('[redacted]');
     expect(JSON.stringify(line)).not.toContain('hush-hush');
+  });
+
+  it.each([
+    '{kim}@example.com',
+    'kim@example.भारत',
+    'kim@host.1',
+    "o'brien@example.com",
+    'kim/sales@example.com',
+    'kim=x@example.com',
+    '𝒜.é@bücher.example',
+    `${'x'.repeat(240)}@example.com`,
+  ])('takes all of the e-mail address %s out', (address) => {
+    const line = (to: string) => JSON.stringify({ msg: `<${to}> on\n${to}, \u0001${to}: no` });
+    expect(redact(line(address))).toBe(line('[redacted]'));
+  });
+
+  it('is written soon, however long a line is', async () => {
+    const lines = await linesOf(`
+      log.info('x'.repeat(200_000)); log.info('a@' + 'b.'.repeat(100_000)); log.info('a@' + '1.'.repeat(100_000));`);
+    expect(lines).toHaveLength(3);
   });
 
   it('leaves alone what only looks like an address', async () => {
