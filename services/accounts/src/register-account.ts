@@ -1,7 +1,7 @@
 // POST /v1/accounts: a new account, its password hashed, and the event that tells of it.
 import { violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, toDetails } from './account.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
@@ -16,6 +16,9 @@ interface Registration extends Profile {
 export async function registerAccount(request: OperationRequest, context: Context): Promise<Reply> {
   const { password, ...profile } = request.body as Registration;
   refuseCommonPassword(password);
+  // A repeated registration costs no hash, and is answered also while no more may wait for one.
+  const kept = await keptAnswer(request, context);
+  if (kept !== undefined) return kept;
   // Before the transaction: whoever waits for a turn must not hold a connection.
   const passwordHash = await context.passwords.hash(password);
   return idempotent(request, context, async (transaction) => {

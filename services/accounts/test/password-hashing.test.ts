@@ -83,6 +83,14 @@ describe('503', () => {
     expect((await logIn(accounts, email)).status).toBe(200);
   });
 
+  it('is no answer to a registration that is repeated, which needs no hash', async () => {
+    const body = { email: freshEmail(), name: 'Kim Park', password };
+    const send = () => accounts.client.post('/v1/accounts', { body, headers: { 'Idempotency-Key': 'once hashed' } });
+    expect((await send()).status).toBe(201);
+    const answers = await Promise.all(Array.from({ length: 30 }, send));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  });
+
   it('answers known and unknown e-mails alike when it is busy', async () => {
     const { email } = await register(accounts);
     const answers = await Promise.all(
