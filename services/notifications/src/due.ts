@@ -34,13 +34,17 @@ const lease = "interval '30 seconds'";
 /** Claims are to be renewed this often, in milliseconds. */
 export const renewEvery = 10_000;
 
-// An e-mail whose account is not known yet waits for the account's event; after a week there is none to come.
+// An e-mail whose account is not known yet waits for the account's event; after a week there is none to come. What became of an order
+// is told after that it was received, which comes to an end by itself.
 const claim = `
   WITH due AS (
     SELECT n.id, r.email, r.name
     FROM notifications n LEFT JOIN recipients r USING (account_id)
     WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
       AND (r.account_id IS NOT NULL OR n.created_at < now() - interval '7 days')
+      AND (n.kind = 'order-received' OR NOT EXISTS (
+        SELECT FROM notifications AS first
+        WHERE first.order_id = n.order_id AND first.kind = 'order-received' AND first.status = 'waiting'))
     ORDER BY n.next_attempt_at
     LIMIT $1
     FOR UPDATE OF n SKIP LOCKED

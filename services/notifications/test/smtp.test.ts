@@ -97,6 +97,33 @@ describe('notifications over SMTP', () => {
     expect(rows).toEqual([{ status: 'sent', attempts: 3 }]);
   });
 
+  it('tells of a cancelled order only after that it was received', async () => {
+    const order = orderOf('in-order@example.org');
+    const { database } = services.service('notifications');
+    const change = (next: string) =>
+      database.query(
+        `UPDATE notifications SET next_attempt_at = ${next} WHERE kind = 'order-received' AND order_id = $1`,
+        [order.orderId],
+      );
+    refusals.set('in-order@example.org', [refusal(451, 'not now')]);
+    await events.send('account.registered.v1', order.account);
+    await events.send('order.created.v1', order.created);
+    await eventually(() => expect(refusals.get('in-order@example.org')).toEqual([]));
+    await eventually(async () => expect((await change("now() + interval '1 hour'")).rowCount).toBe(1));
+    await events.send('order.cancelled.v1', order.cancelled);
+    const later = orderOf('later-order@example.org');
+    await events.send('account.registered.v1', later.account);
+    await events.send('order.shipped.v1', later.reference);
+    expect(await outcome(later.orderId)).toBe('done');
+    await change('now()');
+    const subjects = await eventually(() => {
+      const own = received.filter(({ to }) => to.includes('in-order@example.org'));
+      expect(own).toHaveLength(2);
+      return own.map(({ content }) => /^Subject: (.*)$/m.exec(content)?.[1]?.trim());
+    }, 10_000);
+    expect(subjects).toEqual(['We have received your order', 'Your order is cancelled']);
+  });
+
   it('gives up, and says so, when the server refuses for good', async () => {
     const order = orderOf('nobody@example.org');
     refusals.set('nobody@example.org', [refusal(550, 'no such mailbox')]);
