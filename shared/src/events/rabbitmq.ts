@@ -116,13 +116,13 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
   };
 
   /** Moves a message on and then acknowledges it: a death in between makes a duplicate, never a loss. */
-  const settle = async (consumer: string, message: ConsumeMessage, verdict: Verdict): Promise<void> => {
-    if (verdict.kind === 'done') return;
+  const settle = async (consumer: string, message: ConsumeMessage, verdict: Verdict): Promise<Outcome> => {
+    if (verdict.kind === 'done') return 'confirmed';
     const attempt = attemptOf(message);
     const delay = verdict.kind === 'failed' ? delays[attempt - 1] : verdict.kind === 'later' ? delays[0] : undefined;
     const target = delay === undefined ? names.dead(consumer) : names.retry(consumer, delay);
     const { messageId, type } = message.properties;
-    const outcome = await send(names.desk(consumer), target, message.content, {
+    return send(names.desk(consumer), target, message.content, {
       messageId,
       type,
       mandatory: true,
@@ -132,7 +132,6 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
         ...(delay === undefined ? { 'x-dead-at': new Date().toISOString() } : {}),
       },
     });
-    if (outcome !== 'confirmed') throw new BrokerAwayError(`${target} did not take the message: ${outcome}`);
   };
 
   const subscribe = async (subscription: Subscription): Promise<() => Promise<void>> => {
@@ -142,14 +141,20 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     let stopping = false;
     let deleted = false;
 
-    const handle = async (channel: ConfirmChannel, message: ConsumeMessage): Promise<void> => {
+    const handle = async (
+      channel: ConfirmChannel,
+      message: ConsumeMessage,
+      drop: (reason: string) => void,
+    ): Promise<void> => {
       const verdict = await subscription.take({ content: message.content.toString(), attempt: attemptOf(message) });
       // Once the channel is gone nothing can be settled on it: the broker delivers the message again.
       while (open === channel) {
         try {
-          await settle(consumer, message, verdict);
-          channel.ack(message);
-          return;
+          const outcome = await settle(consumer, message, verdict);
+          if (outcome === 'confirmed') return channel.ack(message);
+          // Waiting would not bring the queue back, and each such delivery keeps one place of the prefetch.
+          if (outcome === 'unroutable') return drop(`a queue of ${consumer} is gone, it has to be declared again`);
+          throw new BrokerAwayError(`the broker did not confirm what becomes of a delivery to ${consumer}`);
         } catch (error) {
           log.warn({ err: error, consumer }, 'a delivery could not be settled');
           if (stopping) return;
@@ -180,7 +185,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
             deleted = true; // somebody else may declare it again before this process does
             drop(`${names.queue(consumer)} was deleted`);
           } else if (!stopping) {
-            const work = handle(channel, message).finally(() => inWork.delete(work));
+            const work = handle(channel, message, drop).finally(() => inWork.delete(work));
             inWork.add(work);
           }
         });

@@ -1,7 +1,7 @@
 // What RabbitMQ does to us: it refuses, disappears, hangs, and gives up on a message.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
-import { connectTransport, type Message, type Topology } from '../../src/events/transport.ts';
+import { connectTransport, type Delivery, type Message, type Topology } from '../../src/events/transport.ts';
 import { newId } from '../../src/runtime/index.ts';
 import { eventually, testBroker } from '../../src/testing/index.ts';
 import { log, record } from './brokers.ts';
@@ -113,4 +113,38 @@ describe('RabbitMQ', () => {
     await transport.discard('taker', letter?.id ?? '');
     await transport.close();
   });
+
+  it.each([
+    ['retry.1s', 'failed'],
+    ['dead', 'dead'],
+  ] as const)(
+    'goes on when the queue %s of a consumer that fills its prefetch was deleted',
+    async (part, kind) => {
+      const transport = await open(url);
+      const bad = Array.from({ length: 5 }, () => message());
+      const good = message();
+      const isBad = ({ content, attempt }: Delivery) => attempt === 1 && bad.some((each) => each.content === content);
+      const taker = await record(transport, 'taker', (delivery) =>
+        isBad(delivery) ? { kind, reason: 'as the test wants it' } : { kind: 'done' },
+      );
+      await admin((channel) => channel.deleteQueue(`${queue}.${part}`));
+      await transport.publish([...bad, good]);
+      const taken = () => taker.deliveries.filter((delivery) => !isBad(delivery)).map(({ content }) => content);
+      const finallyTaken = kind === 'failed' ? [...bad, good] : [good];
+      await eventually(
+        () => expect(new Set(taken())).toEqual(new Set(finallyTaken.map(({ content }) => content))),
+        15_000,
+      );
+      const letters = await eventually(async () => {
+        const { waiting, delayed } = await transport.depth('taker');
+        expect({ waiting, delayed }).toEqual({ waiting: 0, delayed: 0 });
+        return transport.deadLetters('taker', 10);
+      }, 10_000);
+      expect(new Set(letters.map(({ id }) => id))).toEqual(new Set(kind === 'dead' ? bad.map(({ id }) => id) : []));
+      await taker.stop();
+      for (const { id } of letters) await transport.discard('taker', id);
+      await transport.close();
+    },
+    60_000,
+  );
 });
