@@ -1,13 +1,12 @@
 // Decides how a request is read: as which ordered scans, one beside the other.
 import type { Condition, Criteria } from './criteria.ts';
 import type { Position } from './cursor.ts';
+import type { Place } from './parameters.ts';
 import { type CollectionSpec, fieldNamed } from './spec.ts';
 
-/** A condition by its place, which is the same in every request of a shape, while its values are not. */
 export interface Located {
   readonly condition: Condition;
-  readonly key: string;
-  readonly find: (criteria: Criteria) => Condition | undefined;
+  readonly place: Place;
 }
 
 /** Rows that one ordered scan, or one for each of some values, gives. */
@@ -31,15 +30,9 @@ export interface Branch {
  * then absent" is no order of an index, while each half is.
  */
 export function branchesOf(spec: CollectionSpec<never>, criteria: Criteria, position: Position | undefined): Branch[] {
-  const common: Located[] = criteria.conditions.map((condition, index) => ({
-    condition,
-    key: `${index}`,
-    find: (given) => given.conditions[index],
-  }));
-  const alternatives = criteria.or.map((group, at) =>
-    group.map((condition, index): Located => {
-      return { condition, key: `${at}/${index}`, find: (given) => given.or[at]?.[index] };
-    }),
+  const common = criteria.conditions.map((condition, index): Located => ({ condition, place: { index } }));
+  const alternatives = criteria.or.map((conditions, group) =>
+    conditions.map((condition, index): Located => ({ condition, place: { group, index } })),
   );
   const leading = criteria.sort[0]?.field ?? 'id';
   return (alternatives.length > 0 ? alternatives : [[]]).flatMap((group): Branch[] => {

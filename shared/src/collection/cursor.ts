@@ -1,5 +1,5 @@
 // Cursors: the place of a page's last row, encrypted, and bound to the request that it belongs to.
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { Problem } from '../http/problem.ts';
 import { random } from '../runtime/index.ts';
 import { bounds } from './spec.ts';
@@ -33,11 +33,11 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
   const secrets = keys.map((key) => createSecretKey(key));
   const [newest] = secrets;
   if (!newest) throw new RangeError('cursors need a key');
-  const lately = new Map<string, { readonly binding: string; readonly position: Position }>();
+  const lately = new Map<string, Position>();
   const remember = (cursor: string, binding: string, position: Position): void => {
     const oldest = lately.size < remembered ? undefined : lately.keys().next().value;
     if (oldest !== undefined) lately.delete(oldest);
-    lately.set(cursor, { binding, position });
+    lately.set(digestOf(cursor, binding), position);
   };
   return {
     seal(position, binding) {
@@ -52,8 +52,8 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
       return cursor;
     },
     open(cursor, binding, at) {
-      const known = lately.get(cursor);
-      if (known?.binding === binding) return known.position;
+      const known = lately.get(digestOf(cursor, binding));
+      if (known) return known;
       for (const secret of secrets) {
         const position = tryOpen(secret, cursor, binding);
         if (!position) continue;
@@ -66,6 +66,12 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
       });
     },
   };
+}
+
+/** Stands for both in few bytes: a binding holds all values of a filter, as many as a request has room for. */
+function digestOf(cursor: string, binding: string): string {
+  // The length tells where the cursor ends.
+  return hash('sha256', `${cursor.length} ${cursor}${binding}`, 'base64');
 }
 
 function tryOpen(secret: KeyObject, cursor: string, binding: string): Position | undefined {

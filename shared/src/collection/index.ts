@@ -4,6 +4,7 @@ export { type Cursors, createCursors, type Position } from './cursor.ts';
 export { boolean, choice, decimal, type FieldType, json, text, time, uuid, type Value } from './field-types.ts';
 export { fromBody } from './from-body.ts';
 export { fromQuery, type Query } from './from-query.ts';
+export type { Input, Scope } from './parameters.ts';
 export { type Collection, openCollection, type Page, type PageRequest, readPage } from './read-page.ts';
 export { selectAll, writeAll } from './row-writer.ts';
 export {
@@ -17,4 +18,4 @@ export {
   type SortCriterion,
 } from './spec.ts';
 export { toBody, toQuery } from './spell.ts';
-export { compile, type Input, type Scope, type Statement } from './statement.ts';
+export { compile, type Statement } from './statement.ts';

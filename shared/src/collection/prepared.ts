@@ -1,7 +1,8 @@
 // Keeps compiled statements by shape, and names the hot ones so that PostgreSQL parses and plans them once.
 
+import type { Input } from './parameters.ts';
 import type { CollectionSpec } from './spec.ts';
-import { compile, type Input, type Statement, shapeOf } from './statement.ts';
+import { compile, type Statement, shapeOf } from './statement.ts';
 
 export interface Prepared {
   readonly statement: Statement;

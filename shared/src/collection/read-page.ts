@@ -3,10 +3,10 @@ import type { Pool } from 'pg';
 import { Problem } from '../http/problem.ts';
 import type { Criteria } from './criteria.ts';
 import type { Cursors } from './cursor.ts';
+import type { Scope } from './parameters.ts';
 import { PreparedStatements } from './prepared.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 import type { CollectionSpec } from './spec.ts';
-import type { Scope } from './statement.ts';
 
 export interface Collection<Context> {
   readonly spec: CollectionSpec<Context>;

@@ -1,19 +1,11 @@
 // Checked criteria → one parameterised SELECT for their shape: the text is made once, the values per request.
 import { type Branch, branchesOf, isSteady, type Located } from './branches.ts';
 import type { Condition, Criteria } from './criteria.ts';
-import type { Position } from './cursor.ts';
 import { after, type OrderColumn, orderBy, type SortColumn } from './keyset.ts';
+import { type Bind, type Input, parameters } from './parameters.ts';
 import { type CollectionSpec, fieldNamed } from './spec.ts';
 
-/** Values for the scope of a spec: name → value. */
-export type Scope = Readonly<Record<string, string>>;
-
-export interface Input {
-  readonly criteria: Criteria;
-  readonly position: Position | undefined;
-  readonly scope: Scope;
-}
-
+/** Is kept for long, and so holds nothing of the request that it was compiled from. */
 export interface Statement {
   readonly text: string;
   /** The parameters of another request of the same shape. */
@@ -41,26 +33,15 @@ export function shapeOf({ criteria, position }: Input): string {
   ].join('|');
 }
 
-type Binding = (input: Input) => unknown;
-
 /** Compiles the shape of a request. Identifiers come from the spec alone; everything else is a parameter. */
 export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const { criteria } = input;
-  const bindings: Binding[] = [];
-  const numbers = new Map<string, string>();
-  const bind: Bind = (key, cast, binding) => {
-    const known = numbers.get(key);
-    if (known) return known;
-    bindings.push(binding);
-    const parameter = `$${bindings.length}::${cast}`;
-    numbers.set(key, parameter);
-    return parameter;
-  };
+  const { bind, values } = parameters();
   const columns = selected(spec, criteria);
   const list = [...columns].map(([column, index]) => `${column} AS c${index}`).join(', ');
   const rows = criteria.limit + 1;
   const scope = Object.entries(spec.scope ?? {}).map(
-    ([name, { column, cast }]) => `${column} = ${bind(`scope ${name}`, cast, (given) => given.scope[name])}`,
+    ([name, { column, cast }]) => `${column} = ${bind({ scope: name }, cast)}`,
   );
 
   let steady = true;
@@ -84,29 +65,23 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
       if (!leading) throw new RangeError('an order has at least one column');
       const { from, to } = fieldNamed(spec, criteria.sort[0]?.field ?? 'id').few ?? { from: 0, to: 0 };
       const sign = leading.direction === 'asc' ? '>' : '<';
-      const values = `SELECT value FROM generate_series(${from}, ${to}) AS value${
+      const each = `SELECT value FROM generate_series(${from}, ${to}) AS value${
         ties === 'later' ? ` WHERE value ${sign} ${leading.parameter}` : ''
       } ORDER BY value ${leading.direction.toUpperCase()}`;
       const scans = select([`${leading.column} = tie.value`], others);
       const tie = { column: 'tie.value', direction: leading.direction, nullable: false };
       const merge = orderBy([tie, ...resultColumns(columns, others)]);
       return [
-        `SELECT page.* FROM (${values}) AS tie CROSS JOIN LATERAL (${scans}) AS page ORDER BY ${merge} LIMIT ${rows}`,
+        `SELECT page.* FROM (${each}) AS tie CROSS JOIN LATERAL (${scans}) AS page ORDER BY ${merge} LIMIT ${rows}`,
       ];
     }
     if (fan?.condition.operator !== 'in') return [select([])];
     const { column, type } = fieldNamed(spec, fan.condition.field);
-    const { values } = fan.condition;
-    const listed = (given: Input) => {
-      const found = fan.find(given.criteria);
-      return found?.operator === 'in' ? found.values : [];
-    };
-    if (values.length <= unionBranches) {
-      return values.map((_, index) =>
-        select([`${column} = ${bind(`${fan.key} ${index}`, type.cast, (given) => listed(given)[index])}`]),
-      );
+    const listed = fan.condition.values;
+    if (listed.length <= unionBranches) {
+      return listed.map((_, item) => select([`${column} = ${bind({ ...fan.place, item }, type.cast)}`]));
     }
-    const array = bind(fan.key, `${type.cast}[]`, listed);
+    const array = bind(fan.place, `${type.cast}[]`);
     const scans = select([`${column} = wanted.value`]);
     return [`SELECT page.* FROM unnest(${array}) AS wanted(value) CROSS JOIN LATERAL (${scans}) AS page`];
   });
@@ -114,10 +89,8 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const [only = ''] = texts;
   const inOrder = texts.length === 1 && !only.includes(' LATERAL ');
   const text = inOrder ? only : merged(spec, criteria, columns, texts);
-  return { text, steady, columns, values: (given) => bindings.map((binding) => binding(given)) };
+  return { text, steady, columns, values };
 }
-
-type Bind = (key: string, cast: string, binding: Binding) => string;
 
 /** The columns as a result of the select list names them. */
 function resultColumns(columns: ReadonlyMap<string, number>, sort: readonly OrderColumn[]): OrderColumn[] {
@@ -176,7 +149,7 @@ function sortColumns(
       // Bound only where it is used: PostgreSQL refuses a parameter that a statement does not mention.
       get parameter() {
         if (!position || position[index] === null) return undefined;
-        return bind(`after ${index}`, type.cast, (given) => given.position?.[index]);
+        return bind({ after: index }, type.cast);
       },
     };
   });
@@ -191,12 +164,8 @@ function afterSql({ position }: Input, { leading, ties }: Branch, order: readonl
 
 const signs = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
 
-function conditionSql(spec: CollectionSpec<never>, { condition, key, find }: Located, bind: Bind): string {
+function conditionSql(spec: CollectionSpec<never>, { condition, place }: Located, bind: Bind): string {
   const { column, type } = fieldNamed(spec, condition.field);
-  const binding: Binding = (given) => {
-    const found = find(given.criteria);
-    return found?.operator === 'in' ? found.values : found?.value;
-  };
-  if (condition.operator === 'in') return `${column} = ANY(${bind(key, `${type.cast}[]`, binding)})`;
-  return `${column} ${signs[condition.operator]} ${bind(key, type.cast, binding)}`;
+  if (condition.operator === 'in') return `${column} = ANY(${bind(place, `${type.cast}[]`)})`;
+  return `${column} ${signs[condition.operator]} ${bind(place, type.cast)}`;
 }

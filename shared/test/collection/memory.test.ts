@@ -1,0 +1,54 @@
+// What large requests leave behind in a process is bounded.
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createCursors, fromBody, openCollection } from '../../src/collection/index.ts';
+import { criteria } from './arbitraries.ts';
+import { sample } from './sample.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+const newCursors = () => createCursors([Buffer.alloc(32, 1)]);
+
+async function keptBytes(): Promise<number> {
+  // A weak reference that was looked at or made lives until its job is over.
+  await setImmediate();
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+describe('a process', () => {
+  it('keeps shapes, and nothing of the requests that they were compiled from', async () => {
+    const { prepared } = openCollection(sample, newCursors());
+    const fill = () =>
+      fc.sample(criteria(5), 300).flatMap((given) => {
+        const position = given.sort.map(() => 'z');
+        const scope = {};
+        prepared.get({ criteria: given, position: undefined, scope });
+        prepared.get({ criteria: given, position, scope });
+        const conditions = [...given.conditions, ...given.or.flat()];
+        return [given, position, scope, given.sort, ...conditions].map((part) => new WeakRef<object>(part));
+      });
+    const parts = fill();
+    await keptBytes();
+    expect(parts.filter((part) => part.deref() !== undefined)).toHaveLength(0);
+    const again = { criteria: fromBody(sample, {}), position: undefined, scope: {} };
+    expect(prepared.get(again).statement).toBe(prepared.get(again).statement);
+  });
+
+  it('remembers cursors without the filters that they belong to', async () => {
+    const [sealing, opening] = [newCursors(), newCursors()];
+    const binding = (index: number) => `${index}€`.padEnd(50_000, 'x');
+    const at = { pointer: '/pagination/cursor' };
+    const before = await keptBytes();
+    for (let index = 0; index < 1_000; index += 1) {
+      opening.open(sealing.seal([`${index}`], binding(index)), binding(index), at);
+    }
+    // Two hundred megabytes of text went by.
+    expect((await keptBytes()) - before).toBeLessThan(20_000_000);
+    expect(sealing.open(opening.seal(['1'], binding(1)), binding(1), at)).toEqual(['1']);
+  });
+});
