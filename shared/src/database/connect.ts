@@ -33,6 +33,12 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/**
+ * How long a connection that is never idle is kept, in seconds. Its server process remembers every statement that had a name on it,
+ * and more; a new one begins without, and has named statements prepared again.
+ */
+export const connectionLife = 1_800;
+
 const int8 = 20;
 
 /** A bigint column as a number. Columns of ours stay within the safe integers by their CHECK constraints. */
@@ -78,6 +84,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     max: size,
     connectionTimeoutMillis: 3_000,
     idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: connectionLife,
     ...session,
   });
   pool.on('error', (error) =>

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { Problem } from '../http/problem.ts';
 import type { Log } from '../runtime/index.ts';
 import { errorCode } from './conflicts.ts';
+import { connectionLife } from './connect.ts';
 import { type Queryable, Staleness } from './staleness.ts';
 
 export interface RecentReads {
@@ -114,6 +115,7 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
     max: connections,
     connectionTimeoutMillis: connectWithin,
     idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: connectionLife,
     // The server's own bound comes first; the other one is for a server that says nothing any more.
     statement_timeout: Math.min(5_000, answerWithin),
     query_timeout: answerWithin,

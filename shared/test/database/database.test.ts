@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   connectDatabase,
   type Database,
@@ -187,6 +187,23 @@ describe('a database that is away', () => {
     expect(await one()).toEqual([{ one: 1 }]);
     await behind.close();
     await proxy.close();
+  });
+
+  it('gives up a connection that has been busy for an hour, and prepares named statements again', async () => {
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const busy = connectDatabase({ url: testDatabase.urls.orders, name: 'test', log, poolSize: 1 });
+    const named = { name: 'who', text: 'SELECT pg_backend_pid() AS pid' };
+    const reader = await busy.pool.connect();
+    const [first, again] = [await reader.query(named), await reader.query(named)];
+    expect(again.rows).toEqual(first.rows);
+    // Whatever waits for minutes, up to an hour, finds the connection in use.
+    for (const [over, delay = 0] of timers.mock.calls) if (delay >= 60_000 && delay <= 3_600_000) over();
+    timers.mockRestore();
+    reader.release();
+    const { rows } = await busy.pool.query(named);
+    expect(rows).not.toEqual(first.rows);
+    expect((await busy.pool.query('SELECT name FROM pg_prepared_statements')).rows).toEqual([{ name: 'who' }]);
+    await busy.close();
   });
 
   it('loses its connections and works again', async () => {

@@ -1,6 +1,6 @@
 // Reads on a streaming replica: never older than they may be, and none lost while it is away, hangs or lags.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { openRecentReads, type RecentReads } from '@shop/shared/database';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { openRecentReads, type Queryable, type RecentReads } from '@shop/shared/database';
 import { Problem } from '@shop/shared/http';
 import { eventually, type ReplicatedPostgres, startReplicatedPostgres } from '@shop/shared/testing';
 import pg from 'pg';
@@ -64,6 +64,28 @@ describe('a replica that is well', () => {
     expect(await onReplica()).toBe(false);
     await until(true);
     expect(lines.join()).toContain('the replica is read');
+  });
+
+  it('is read by another connection when one has been busy for an hour', async () => {
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    open(60_000);
+    await until(true);
+    const who = async (on: Queryable) => {
+      const text = 'SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby';
+      return (await on.query<{ pid: number; standby: boolean }>(text)).rows[0];
+    };
+    const first = await reads.read(async (on) => {
+      const found = await who(on);
+      // Whatever waits for minutes, up to an hour, finds the connection in use.
+      for (const [over, delay = 0] of timers.mock.calls) if (delay >= 60_000 && delay <= 3_600_000) over();
+      return found;
+    });
+    timers.mockRestore();
+    expect(first).toMatchObject({ standby: true });
+    await until(true);
+    const second = await reads.read(who);
+    expect(second).toMatchObject({ standby: true });
+    expect(second?.pid).not.toBe(first?.pid);
   });
 
   it('has its refusals told, and not asked of the primary again', async () => {
