@@ -105,6 +105,18 @@ export const relaySuite = (kind: Kind): void =>
       await eventually(() => expect(idsOf(taker.deliveries)).toEqual(ids.sort()));
     });
 
+    it('lets what happens now not wait for a backlog', async () => {
+      const taker = await taking();
+      await store.database.transaction(async (tx) => {
+        for (let n = 0; n < 300; n += 1) await appendEvent(tx, shipped());
+      });
+      const latest = await store.append();
+      relay({ batchSize: 10 });
+      await eventually(() => expect(taker.deliveries).toHaveLength(301), 15_000);
+      const inOrder = taker.deliveries.map(({ content }) => (JSON.parse(content) as { id: string }).id);
+      expect(inOrder.indexOf(latest)).toBeLessThan(150);
+    });
+
     it('publishes a row that becomes visible after a later one', async () => {
       const taker = await taking();
       relay();
