@@ -1,24 +1,36 @@
 // Publishes events again that a broker lost after it had confirmed them.
 import type { Database } from '../database/index.ts';
+import { publishedEventsStay } from './prune.ts';
 
-/** How far back, in hours. Published rows are kept longer than this. */
-const window = 1;
 const batch = 5_000;
+
+const firstStep = "SELECT now::text, (now - $1 * interval '1 hour')::text AS past FROM clock_timestamp() AS now";
+
+// The end of a batch, counted over all types: a batch reads no more than its rows, however few are of the types.
+const nextStep = `
+  SELECT published_at::text AS past FROM outbox
+  WHERE published_at > $1::timestamptz AND published_at <= $2::timestamptz
+  ORDER BY published_at OFFSET $3 LIMIT 1`;
 
 const unmark = `
   UPDATE outbox SET published_at = NULL, next_attempt_at = clock_timestamp()
   WHERE id IN (
     SELECT id FROM outbox
-    WHERE published_at > $2::timestamptz - $3 * interval '1 hour' AND published_at <= $2::timestamptz AND type = ANY ($1)
-    LIMIT $4
+    WHERE published_at > $2::timestamptz AND published_at <= $3::timestamptz AND type = ANY ($1)
     FOR UPDATE SKIP LOCKED)`;
 
-/** Makes what was published of these types within the last hour unpublished again, for the relay to take. Consumers get it twice. */
+/**
+ * Makes all that is kept of these types' published events unpublished again, for the relay to take: nobody knows how long a
+ * consumer had not come to what its queue held. Consumers get it twice.
+ */
 export async function repeatEvents({ pool }: Database, types: readonly string[]): Promise<void> {
   // What is published again from now on lies past this moment and is not touched a second time.
-  const { rows } = await pool.query<{ now: string }>('SELECT clock_timestamp()::text AS now');
-  for (;;) {
-    const { rowCount } = await pool.query(unmark, [types, rows[0]?.now, window, batch]);
-    if ((rowCount ?? 0) < batch) return;
+  const { rows } = await pool.query<{ now: string; past: string }>(firstStep, [publishedEventsStay]);
+  const { now = '', past = '' } = rows[0] ?? {};
+  for (let from = past; from !== now; ) {
+    const step = await pool.query<{ past: string }>(nextStep, [from, now, batch - 1]);
+    const to = step.rows[0]?.past ?? now;
+    await pool.query(unmark, [types, from, to]);
+    from = to;
   }
 }
