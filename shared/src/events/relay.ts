@@ -26,6 +26,9 @@ export interface Relay {
   close(): Promise<void>;
 }
 
+/** Locked, shared, by each relay of a schema from its claim until its marks are committed. */
+export const batchInWork = "hashtextextended('outbox:' || current_schema(), 0)";
+
 // From either end of the index of unpublished rows.
 const claim = (from: 'oldest' | 'newest') => `
   SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt", data::text AS data
@@ -105,7 +108,7 @@ export function startRelay(options: RelayOptions): Relay {
 
   /** How many rows were claimed, and whether something kept the broker from taking them all. */
   const relayBatch = async (to: pg.Client): Promise<{ claimed: number; stuck: boolean }> => {
-    await to.query('BEGIN');
+    await to.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${batchInWork})`);
     try {
       const { rows } = await to.query<StoredEvent>({ name: `claim ${from}`, text: claim(from), values: [batchSize] });
       if (rows.length === 0) {

@@ -1,6 +1,7 @@
 // Publishes events again that a broker lost after it had confirmed them.
 import type { Database } from '../database/index.ts';
 import { publishedEventsStay } from './prune.ts';
+import { batchInWork } from './relay.ts';
 
 const batch = 5_000;
 
@@ -24,6 +25,8 @@ const unmark = `
  * consumer had not come to what its queue held. Consumers get it twice.
  */
 export async function repeatEvents({ pool }: Database, types: readonly string[]): Promise<void> {
+  // What the broker has but its relay has not marked yet would be passed over.
+  await pool.query(`SELECT pg_advisory_xact_lock(${batchInWork})`);
   // What is published again from now on lies past this moment and is not touched a second time.
   const { rows } = await pool.query<{ now: string; past: string }>(firstStep, [publishedEventsStay]);
   const { now = '', past = '' } = rows[0] ?? {};

@@ -13,6 +13,7 @@ import {
   type Topology,
   type Transport,
 } from '../../src/events/index.ts';
+import { repeatEvents } from '../../src/events/repeat-events.ts';
 import { eventually } from '../../src/testing/index.ts';
 import { type Kind, log, record, startEventsFor, type TestEvents } from './brokers.ts';
 import { eventType, shipped, startStore, type TestStore } from './service.ts';
@@ -115,6 +116,32 @@ export const relaySuite = (kind: Kind): void =>
       await eventually(() => expect(taker.deliveries).toHaveLength(301), 15_000);
       const inOrder = taker.deliveries.map(({ content }) => (JSON.parse(content) as { id: string }).id);
       expect(inOrder.indexOf(latest)).toBeLessThan(150);
+    });
+
+    it('has what it published marked before it is asked to publish again what is marked', async () => {
+      const taker = await taking();
+      const id = await store.append();
+      const [published, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      relay({
+        transport: {
+          ...transport,
+          async publish(messages) {
+            const outcomes = await transport.publish(messages);
+            published.resolve();
+            await goOn.promise;
+            return outcomes;
+          },
+        },
+      });
+      await published.promise;
+      const repeated = repeatEvents(store.database, [eventType]);
+      setTimeout(goOn.resolve, 500); // a repeat that does not wait is over by then
+      await repeated;
+      await eventually(async () => {
+        const { rows } = await store.database.pool.query('SELECT attempts FROM outbox WHERE id = $1', [id]);
+        expect(rows).toEqual([{ attempts: 2 }]);
+      });
+      await eventually(() => expect(idsOf(taker.deliveries)).toEqual(kind === 'rabbitmq' ? [id, id] : [id]));
     });
 
     it('publishes a row that becomes visible after a later one', async () => {
