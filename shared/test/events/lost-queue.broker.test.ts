@@ -81,7 +81,8 @@ describe('a deleted queue', () => {
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     // It has been down for almost as long as published events are kept.
     await store.database.pool.query("UPDATE outbox SET published_at = published_at - interval '71 hours'");
-    expect(await deleteQueue()).toBe(20);
+    // Or more: what the sender publishes again when it finds no queue of its own may come beside.
+    expect(await deleteQueue()).toBeGreaterThanOrEqual(20);
     const taker = await service();
     const stop = await take(taker);
     await eventually(async () => expect(await effects()).toEqual(ids.sort()), 10_000);
