@@ -1,5 +1,5 @@
 // How the events are getting on: what waits in each outbox, and what no consumer could take.
-import { BrokerAwayError, shopTopology } from '@shop/shared/events';
+import { BrokerAwayError, shopTopology, waitingSince } from '@shop/shared/events';
 import pg from 'pg';
 import type { AttachedShop } from './attach.ts';
 import { atDesk, mostLetters } from './events-desk.ts';
@@ -9,7 +9,7 @@ export interface Outbox {
   readonly service: string;
   /** Events that are not published yet. */
   readonly waiting: number;
-  /** Age of the oldest of them in seconds; 0 when there is none. */
+  /** For how long the oldest of them has been due, in seconds; 0 when there is none. */
   readonly lagSeconds: number;
 }
 
@@ -20,7 +20,7 @@ export interface DeadLetters {
 
 const waiting = `
   SELECT count(*)::int AS waiting,
-    coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS lag
+    coalesce(extract(epoch FROM clock_timestamp() - min(${waitingSince})), 0)::float8 AS lag
   FROM outbox WHERE published_at IS NULL`;
 
 /** Each outbox is read as the role that owns it. */

@@ -29,12 +29,14 @@ export interface Relay {
 /** Locked, shared, by each relay of a schema from its claim until its marks are committed. */
 export const batchInWork = "hashtextextended('outbox:' || current_schema(), 0)";
 
-// From either end of the index of unpublished rows.
-const claim = (from: 'oldest' | 'newest') => `
+/** What the age of an unpublished row is counted from; what no queue takes stays as old as it is, however often it is put off. */
+export const waitingSince = 'CASE WHEN problem IS NULL THEN next_attempt_at ELSE created_at END';
+
+const claim = `
   SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt", data::text AS data
   FROM outbox
   WHERE published_at IS NULL AND next_attempt_at <= now()
-  ORDER BY id ${from === 'oldest' ? 'ASC' : 'DESC'}
+  ORDER BY next_attempt_at, id
   LIMIT $1
   FOR UPDATE SKIP LOCKED`;
 
@@ -65,7 +67,6 @@ export function startRelay(options: RelayOptions): Relay {
   const stop = new AbortController();
   beginMeasuring();
   let woken = false;
-  let from: 'oldest' | 'newest' = 'oldest';
   let resting: Pause | undefined;
   let client: pg.Client | undefined;
 
@@ -110,7 +111,7 @@ export function startRelay(options: RelayOptions): Relay {
   const relayBatch = async (to: pg.Client): Promise<{ claimed: number; stuck: boolean }> => {
     await to.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${batchInWork})`);
     try {
-      const { rows } = await to.query<StoredEvent>({ name: `claim ${from}`, text: claim(from), values: [batchSize] });
+      const { rows } = await to.query<StoredEvent>({ name: 'claim', text: claim, values: [batchSize] });
       if (rows.length === 0) {
         await to.query('COMMIT');
         return { claimed: 0, stuck: false };
@@ -160,8 +161,6 @@ export function startRelay(options: RelayOptions): Relay {
         if (stuck) throw new BrokerAwayError('the broker did not confirm every event');
         if (failures > 0) log.info('events are published again');
         failures = 0;
-        // What happens now does not wait behind a backlog, such as days of events that are published again: it gets every other batch.
-        from = claimed === batchSize && from === 'oldest' ? 'newest' : 'oldest';
         if (claimed > 0 && claimed < batchSize) await sleep(gather);
         if (claimed < batchSize) await pause(pollInterval);
       } catch (error) {

@@ -3,7 +3,8 @@ import type { Database } from '../database/index.ts';
 import { publishedEventsStay } from './prune.ts';
 import { batchInWork } from './relay.ts';
 
-const batch = 5_000;
+/** What happens now shall not wait behind days of events that are published again: of each service so many, once a second. */
+const batch = 2_000;
 
 const firstStep = "SELECT now::text, (now - $1 * interval '1 hour')::text AS past FROM clock_timestamp() AS now";
 
@@ -14,15 +15,15 @@ const nextStep = `
   ORDER BY published_at OFFSET $3 LIMIT 1`;
 
 const unmark = `
-  UPDATE outbox SET published_at = NULL, next_attempt_at = clock_timestamp()
+  UPDATE outbox SET published_at = NULL, next_attempt_at = $4::timestamptz + $5 * interval '1 second'
   WHERE id IN (
     SELECT id FROM outbox
     WHERE published_at > $2::timestamptz AND published_at <= $3::timestamptz AND type = ANY ($1)
     FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Makes all that is kept of these types' published events unpublished again, for the relay to take: nobody knows how long a
- * consumer had not come to what its queue held. Consumers get it twice.
+ * Makes all that is kept of these types' published events unpublished again, for the relay to take over the next seconds or
+ * minutes: nobody knows how long a consumer had not come to what its queue held. Consumers get it twice.
  */
 export async function repeatEvents({ pool }: Database, types: readonly string[]): Promise<void> {
   // What the broker has but its relay has not marked yet would be passed over.
@@ -30,10 +31,10 @@ export async function repeatEvents({ pool }: Database, types: readonly string[])
   // What is published again from now on lies past this moment and is not touched a second time.
   const { rows } = await pool.query<{ now: string; past: string }>(firstStep, [publishedEventsStay]);
   const { now = '', past = '' } = rows[0] ?? {};
-  for (let from = past; from !== now; ) {
+  for (let from = past, second = 0; from !== now; second += 1) {
     const step = await pool.query<{ past: string }>(nextStep, [from, now, batch - 1]);
     const to = step.rows[0]?.past ?? now;
-    await pool.query(unmark, [types, from, to]);
+    await pool.query(unmark, [types, from, to, now, second]);
     from = to;
   }
 }

@@ -4,7 +4,7 @@ import type { Log, StartError } from '../runtime/index.ts';
 import { observe } from '../telemetry/index.ts';
 import { consume } from './consume.ts';
 import { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
-import { startRelay } from './relay.ts';
+import { startRelay, waitingSince } from './relay.ts';
 import { repeatEvents } from './repeat-events.ts';
 import { connectTransport, type Topology, type Transport } from './transport.ts';
 
@@ -26,7 +26,7 @@ export interface EventsOptions<Name extends ConsumerName> {
 export interface Events {
   /** Rejects, saying why, unless the broker can be reached. For readiness. */
   ping(): Promise<void>;
-  /** Age of the oldest event that is not yet published, in seconds; 0 when there is none. */
+  /** For how long the oldest event that is not yet published has been due, in seconds; 0 when there is none. */
   lag(): Promise<number>;
   /** Stops consuming, lets what is in work end, publishes the batch in work. */
   close(): Promise<void>;
@@ -55,10 +55,12 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
       ? undefined
       : await consume({ name: taking.name, handlers: taking.handlers, transport, database, log });
   const lag = async (): Promise<number> => {
-    // The oldest are among the first; ids are only as ordered as the clocks of those who made them.
+    // The oldest are among the first: what no queue takes is put off by seconds.
     const { rows } = await database.pool.query<{ lag: number }>(
-      `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS lag
-       FROM (SELECT created_at FROM outbox WHERE published_at IS NULL ORDER BY id LIMIT 1000) AS first`,
+      `SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(since))), 0)::float8 AS lag
+       FROM (
+         SELECT ${waitingSince} AS since FROM outbox WHERE published_at IS NULL ORDER BY next_attempt_at, id LIMIT 1000
+       ) AS first`,
     );
     return rows[0]?.lag ?? 0;
   };
@@ -76,7 +78,10 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
 
 /** Every service tells of its own outbox, and of the queues that it takes from. */
 function observeEvents(lag: () => Promise<number>, transport: Transport, consumer: string | undefined): void {
-  const age = { unit: 's', description: 'Age of the oldest event in the outbox that is not yet published.' };
+  const age = {
+    unit: 's',
+    description: 'For how long the oldest event in the outbox that is not yet published has been due.',
+  };
   observe('shop.outbox.lag', age, async (tell) => tell(await lag()));
   if (consumer === undefined) return;
   const messages = { unit: '{message}', description: 'Messages in the queues of a consumer, by their state.' };

@@ -11,6 +11,8 @@ export interface TestStore {
   readonly database: Database;
   /** Appends one event in a transaction of its own and returns its id. */
   append(subject?: string): Promise<string>;
+  /** Writes events that were published `at`, an expression over their number n; each half a minute before the other unless told. */
+  published(count: number, type?: string, at?: string): Promise<void>;
   /** The ids of what is not published yet. */
   unpublished(): Promise<string[]>;
   close(): Promise<void>;
@@ -39,6 +41,13 @@ export async function startStore(): Promise<TestStore> {
     adminUrl: test.adminUrl,
     database,
     append: (subject) => database.transaction((tx) => appendEvent(tx, shipped(subject))),
+    async published(count, type = eventType, at = "now() - n * interval '30 seconds'") {
+      await database.pool.query(
+        `INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, published_at)
+         SELECT gen_random_uuid(), $1, 's', 1, 'r', '{}', ${at}, ${at} FROM generate_series(1, $2::int) AS n`,
+        [type, count],
+      );
+    },
     async unpublished() {
       const { rows } = await database.pool.query<{ id: string }>(
         'SELECT id FROM outbox WHERE published_at IS NULL ORDER BY id',
