@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const [port = 0, count = 0] = process.argv.slice(2).map(Number);
 /** Milliseconds between two bytes of a sender; in how many groups the senders take turns. */
 const everyByte = 500;
-const turns = 50;
+const turns = 500;
 /** The gateway's patience: begun over this time, they go on being cut off one after the other. */
 const begunWithin = 10_000;
 const start = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 1000\r\n\r\n';
