@@ -1,9 +1,10 @@
 // Connections that idle and senders that crawl: what they cost the gateway, and the others.
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { canRun } from './can-run.ts';
 
 /** Milliseconds after thousands of connections were opened or closed. */
 const settling = 1_000;
@@ -64,11 +65,4 @@ function forkIdle(file: string, ...args: string[]): ChildProcess {
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, how);
 }
 
-const canIdle = (() => {
-  try {
-    execFileSync('chrt', ['--idle', '0', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const canIdle = canRun('chrt', '--idle', '0', 'true');

@@ -1,5 +1,5 @@
 // The gateways under test, each alone on one core, with the service and the load on the other.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
 import { memoryBounds } from '@shop/shared/runtime';
 import { SignJWT } from 'jose';
+import { canRun } from './can-run.ts';
 
 export const gateways = ['bare', 'fastify', 'stock', 'ours'] as const;
 export type GatewayName = (typeof gateways)[number];
@@ -113,14 +114,7 @@ function launch(file: string, core: number, environment: Record<string, string>)
   return spawn(command, options, { env, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-const canPin = (() => {
-  try {
-    execFileSync('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const canPin = canRun('taskset', '-cp', '1', String(process.pid));
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

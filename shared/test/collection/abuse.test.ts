@@ -9,8 +9,8 @@ import { sample } from './sample.ts';
 // The longest address and the longest body that arrive here.
 const long = 8_192;
 const longBody = 100_000;
-/** Milliseconds, on a slow machine too. Work by the square of the length takes many times as long. */
-const enough = 25;
+/** Milliseconds. */
+const enough = 5;
 const deep = (levels: number): unknown => (levels === 0 ? { eq: 'A' } : { or: [deep(levels - 1)] });
 
 const queries: readonly [string, Record<string, string | string[]>][] = [
@@ -79,13 +79,14 @@ function refusal(work: () => unknown): Problem | undefined {
 
 /** Processor time of the best of some tries: what the work costs, and not what else the machine is doing. */
 function milliseconds(work: () => unknown): number {
-  const times = Array.from({ length: 8 }, () => {
+  let best = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 8 || (tries < 80 && best >= enough); tries += 1) {
     const before = process.cpuUsage();
     refusal(work);
     const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1000;
-  });
-  return Math.min(...times);
+    best = Math.min(best, (user + system) / 1000);
+  }
+  return best;
 }
 
 describe('a query of', () => {
