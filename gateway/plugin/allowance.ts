@@ -47,8 +47,8 @@ export class Allowance {
       const left = await consume(counter, key);
       const last = name === this.#buckets.at(-1)?.name;
       if (left.allowed || last) {
-        const state = `"${name}";r=${left.remaining};t=${left.seconds}`;
-        request.answerHeaders.push('RateLimit-Policy', this.#policy, 'RateLimit', state);
+        const state = [`"${name}"`, `r=${left.remaining}`, `t=${left.seconds}`].join(';');
+        request.answerHeaders = request.answerHeaders.concat('RateLimit-Policy', this.#policy, 'RateLimit', state);
       }
       if (left.allowed) return;
       if (last) throw tooMany(left.seconds);
