@@ -1,5 +1,5 @@
 // What came through the gateway in the last minute, by operation: how often, how it ended, how long it took.
-import { type Middleware, watching } from '../plugin/exchange.ts';
+import { type Middleware, watching, whenOver } from '../plugin/exchange.ts';
 
 export interface OperationFigures {
   readonly operation: string;
@@ -31,16 +31,17 @@ export class Traffic {
   readonly #operations = new Map<string, Slice[]>();
 
   /** Counts every request that belongs to an operation when its answer is over. */
-  readonly middleware: Middleware = (request, response, next) => {
-    const began = performance.now();
-    response.on('close', () => {
-      const id = request.operation?.operationId;
-      const now = performance.now();
-      if (id !== undefined && id !== watching && response.headersSent)
-        this.record(id, response.statusCode, now - began, now);
-    });
+  readonly middleware: Middleware = (_request, response, next) => {
+    response.on('close', this.#listener);
     next();
   };
+
+  readonly #listener = whenOver((request, response) => {
+    const id = request.operation?.operationId;
+    const now = performance.now();
+    if (id !== undefined && id !== watching && response.headersSent)
+      this.record(id, response.statusCode, now - request.began, now);
+  });
 
   /** @param took milliseconds */
   record(operation: string, status: number, took: number, now: number): void {

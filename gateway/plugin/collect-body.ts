@@ -1,6 +1,6 @@
 // The request body: small ones are taken in whole before a service hears of them, larger ones stream through.
 import { Problem } from '@shop/shared/protocol';
-import type { Body, GatewayRequest, GatewayResponse } from './exchange.ts';
+import { type Body, type GatewayRequest, type GatewayResponse, whenOver } from './exchange.ts';
 import { contentTooLarge } from './guard.ts';
 
 // A body that is here in whole can be sent twice, is framed by its length whatever the client did, and a slow sender
@@ -29,56 +29,99 @@ export function bodyOf(request: GatewayRequest, response: GatewayResponse, maxim
   return request.body;
 }
 
-async function collect(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
+function collect(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
   const coded = request.headers['transfer-encoding'] !== undefined;
   const length = Number(request.headers['content-length'] ?? 0);
-  if (!coded && length === 0) return undefined;
-  if (length > maximum) throw contentTooLarge(maximum);
-  if (isOver(request)) throw incomplete();
+  if (!coded && length === 0) return Promise.resolve(undefined);
+  if (length > maximum) return Promise.reject(contentTooLarge(maximum));
+  if (isOver(request)) return Promise.reject(incomplete());
   if (request.expectsContinue) response.writeContinue();
-  if (length > collected || (coded && maximum > collected)) return bounded(request, response, maximum);
+  if (length > collected || (coded && maximum > collected)) return Promise.resolve(bounded(request, response, maximum));
   return new Promise((resolve, reject) => {
-    const most = coded ? maximum : length;
-    let room: Buffer = nothing;
-    let bytes = 0;
-    const keep = (next: Buffer): void => {
-      held += next.length - room.length;
-      room = next;
-    };
-    const drop = (): void => {
-      request.off('data', add);
-      keep(nothing);
-    };
-    const refuse = (problem: Problem): void => {
-      drop();
-      reject(problem);
-    };
-    const add = (chunk: Buffer): void => {
-      const grown = bytes + chunk.length;
-      if (grown > maximum) {
-        refuse(contentTooLarge(maximum));
+    request.collection = new Collection(maximum, coded ? maximum : length, resolve, reject);
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+    // Until then the body is held: it may be sent a second time.
+    response.on('close', onOver);
+  });
+}
+
+// The same functions for every request: thousands may wait for their senders at once, and what each of them keeps is work for
+// every collection of the heap.
+function onData(this: GatewayRequest, chunk: Buffer): void {
+  this.collection?.add(chunk);
+}
+
+function onEnd(this: GatewayRequest): void {
+  if (isOver(this)) this.collection?.refuse(incomplete());
+  else this.collection?.end();
+}
+
+function onGone(this: GatewayRequest): void {
+  if (!this.readableEnded) this.collection?.refuse(incomplete());
+}
+
+const onOver = whenOver((request) => request.collection?.drop());
+
+/** A body on its way in. */
+export class Collection {
+  readonly #maximum: number;
+  readonly #most: number;
+  readonly #resolve: (body: Buffer) => void;
+  readonly #reject: (problem: Problem) => void;
+  #room: Buffer = nothing;
+  #bytes = 0;
+  #over = false;
+
+  /** @param most bytes that it can have by its length; `maximum` when it came without */
+  constructor(maximum: number, most: number, resolve: (body: Buffer) => void, reject: (problem: Problem) => void) {
+    this.#maximum = maximum;
+    this.#most = most;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#over) return;
+    const bytes = this.#bytes;
+    const grown = bytes + chunk.length;
+    if (grown > this.#maximum) {
+      this.refuse(contentTooLarge(this.#maximum));
+      return;
+    }
+    const room = this.#room;
+    if (grown > room.length) {
+      // Most bodies are one piece, and are not copied at all.
+      const size = bytes === 0 ? grown : Math.min(this.#most, Math.max(grown, 2 * room.length, smallestRoom));
+      if (held + size - room.length > (size > small ? heldAtMost - keptForSmall : heldAtMost)) {
+        this.refuse(tooManyBodies());
         return;
       }
-      if (grown > room.length) {
-        // Most bodies are one piece, and are not copied at all.
-        const size = bytes === 0 ? grown : Math.min(most, Math.max(grown, 2 * room.length, smallestRoom));
-        if (held + size - room.length > (size > small ? heldAtMost - keptForSmall : heldAtMost)) {
-          refuse(tooManyBodies());
-          return;
-        }
-        keep(bytes === 0 ? chunk : Buffer.concat([room], size));
-      }
-      if (bytes > 0) room.set(chunk, bytes);
-      bytes = grown;
-    };
-    request.on('data', add);
-    const giveUp = (): void => reject(incomplete());
-    request.on('end', () => (isOver(request) ? giveUp() : resolve(room.subarray(0, bytes))));
-    request.on('error', giveUp);
-    request.on('close', giveUp);
-    // Until then the body is held: it may be sent a second time.
-    response.on('close', drop);
-  });
+      this.#keep(bytes === 0 ? chunk : Buffer.concat([room], size));
+    }
+    if (bytes > 0) this.#room.set(chunk, bytes);
+    this.#bytes = grown;
+  }
+
+  end(): void {
+    if (this.#over) this.#reject(incomplete());
+    else this.#resolve(this.#room.subarray(0, this.#bytes));
+  }
+
+  refuse(problem: Problem): void {
+    this.drop();
+    this.#reject(problem);
+  }
+
+  /** Nothing is held any more, and nothing will be. */
+  drop(): void {
+    this.#over = true;
+    this.#keep(nothing);
+  }
+
+  #keep(next: Buffer): void {
+    held += next.length - this.#room.length;
+    this.#room = next;
+  }
 }
 
 async function* bounded(request: GatewayRequest, response: GatewayResponse, maximum: number): AsyncIterable<Buffer> {

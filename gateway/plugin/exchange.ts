@@ -3,6 +3,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
 import type { OperationOutline } from '@shop/shared/protocol';
 import type { Span } from '@shop/shared/telemetry';
+import type { Collection } from './collect-body.ts';
 import type { GatewayConfig } from './gateway-config.ts';
 
 /** The whole body, or a stream that refuses to grow past the maximum; undefined when there is none. */
@@ -36,9 +37,15 @@ export class GatewayRequest extends IncomingMessage {
   /** Asks to leave HTTP, by CONNECT or `Upgrade`: Node drops the bytes that came with it. */
   leavesHttp = false;
 
-  /** How far the engine's routers are with it; they write it here themselves. */
+  /** What the engine and its routers write here for themselves. */
   next: unknown = undefined;
+  params: unknown = undefined;
+  egContext: unknown = undefined;
+  _parsedUrl: unknown = undefined;
+
   body: Promise<Body> | undefined = undefined;
+  /** While its body is taken in, what has come of it. */
+  collection: Collection | undefined = undefined;
   operation: OperationOutline | undefined = undefined;
   /** Set by `authenticate` once it has decided; `forward` takes nothing without it. */
   identified = false;
@@ -47,6 +54,14 @@ export class GatewayRequest extends IncomingMessage {
   caller: Caller | undefined = undefined;
   /** Header fields that policies add to whatever answer comes, flat. */
   answerHeaders: string[] = [];
+
+  /** When the engine has nothing left to do: what it knows of a request would wait for the body of every slow sender. */
+  leaveEngine(): void {
+    this.next = undefined;
+    this.params = undefined;
+    this.egContext = undefined;
+    this._parsedUrl = undefined;
+  }
 
   /** Nobody leaves: such a request is answered like any other, and Node never hands out its bare socket. */
   get upgrade(): boolean {
@@ -62,6 +77,18 @@ export class GatewayRequest extends IncomingMessage {
 export const watching = 'watchBoard';
 
 export type GatewayResponse = ServerResponse<GatewayRequest>;
+
+/**
+ * A listener for the `close` of every answer. One for all of them: thousands of requests may wait for their senders at once, and
+ * what each of them keeps is work for every collection of the heap.
+ */
+export function whenOver(
+  listener: (request: GatewayRequest, response: GatewayResponse) => void,
+): (this: GatewayResponse) => void {
+  return function (this: GatewayResponse): void {
+    listener(this.req, this);
+  };
+}
 
 export type Middleware = (request: GatewayRequest, response: GatewayResponse, next: (error?: unknown) => void) => void;
 

@@ -54,30 +54,38 @@ export function forward(services: ServiceDirectory, { maximumBody, deadline }: G
       const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair };
       const service = services.open(serviceEndpoint, origins, options);
       return (request, response) => {
-        // The engine's routers have nothing left to do, and two kilobytes of them would wait for the body of every slow sender.
-        request.next = undefined;
-        send(request, response, service, maximumBody).catch((error: unknown) => {
-          sendProblem(request, response, error, log);
-        });
+        request.leaveEngine();
+        void send(request, response, service, maximumBody, log);
       };
     },
   };
 }
 
+/** Never rejects: what goes wrong is answered. */
 async function send(
   request: GatewayRequest,
   response: GatewayResponse,
   service: Service,
   maximumBody: number,
+  log: Log,
 ): Promise<void> {
-  // Should the pipeline ever lack its checks, nothing gets through.
-  if (!request.identified) throw new Error('forward was reached without authenticate');
-  const body = await bodyOf(request, response, maximumBody);
-  // 408 and not 504: the time went by while the request came in, no service was asked, and nothing was done.
-  if (timeLeft(request) < leastTime)
-    throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
-  // Not before: the one request that an open breaker lets through must not be somebody's who is slow to send it.
-  service.requireClosed();
+  try {
+    // Should the pipeline ever lack its checks, nothing gets through.
+    if (!request.identified) throw new Error('forward was reached without authenticate');
+    const body = await bodyOf(request, response, maximumBody);
+    // 408 and not 504: the time went by while the request came in, no service was asked, and nothing was done.
+    if (timeLeft(request) < leastTime)
+      throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
+    // Not before: the one request that an open breaker lets through must not be somebody's who is slow to send it.
+    service.requireClosed();
+    await ask(request, response, service, body);
+  } catch (error) {
+    sendProblem(request, response, error, log);
+  }
+}
+
+/** At most twice: at another address when the first can have seen nothing, or asking again is harmless. */
+async function ask(request: GatewayRequest, response: GatewayResponse, service: Service, body: Body): Promise<void> {
   const first = service.choose();
   try {
     await attempt(request, response, service, first, body);

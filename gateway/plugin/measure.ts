@@ -8,7 +8,7 @@ import {
   SpanStatusCode,
   startSpan,
 } from '@shop/shared/telemetry';
-import { type GatewayRequest, type GatewayResponse, watching } from './exchange.ts';
+import { type GatewayRequest, type GatewayResponse, watching, whenOver } from './exchange.ts';
 import type { RelayFailure } from './relay.ts';
 import type { ServiceDirectory } from './service.ts';
 
@@ -19,23 +19,25 @@ const methodOf = ({ method = '' }: GatewayRequest): string => (methods.has(metho
 /** Counts the request when its answer is over, and ends its span. Probes of health are nobody's requests. */
 export function measureRequest(request: GatewayRequest, response: GatewayResponse): void {
   if (!isMeasuring() && request.span === undefined) return;
-  response.once('close', () => {
-    const { began, span, operation } = request;
-    const status = response.headersSent ? response.statusCode : undefined;
-    if (request.path.startsWith('/health/') || (operation?.operationId === watching && status === 200)) return;
-    const about = {
-      'http.request.method': methodOf(request),
-      ...(operation === undefined ? {} : { 'http.route': operation.path }),
-      ...(status === undefined ? { 'error.type': 'client gone' } : { 'http.response.status_code': status }),
-    };
-    instruments.serverRequests.record((performance.now() - began) / 1000, about);
-    if (span === undefined) return;
-    span.updateName(operation === undefined ? methodOf(request) : `${methodOf(request)} ${operation.path}`);
-    span.setAttributes({ ...about, 'shop.request.id': request.id });
-    if (status === undefined || status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-    span.end();
-  });
+  response.on('close', record);
 }
+
+const record = whenOver((request, response) => {
+  const { began, span, operation } = request;
+  const status = response.headersSent ? response.statusCode : undefined;
+  if (request.path.startsWith('/health/') || (operation?.operationId === watching && status === 200)) return;
+  const about = {
+    'http.request.method': methodOf(request),
+    ...(operation === undefined ? {} : { 'http.route': operation.path }),
+    ...(status === undefined ? { 'error.type': 'client gone' } : { 'http.response.status_code': status }),
+  };
+  instruments.serverRequests.record((performance.now() - began) / 1000, about);
+  if (span === undefined) return;
+  span.updateName(operation === undefined ? methodOf(request) : `${methodOf(request)} ${operation.path}`);
+  span.setAttributes({ ...about, 'shop.request.id': request.id });
+  if (status === undefined || status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+});
 
 /** One attempt at a service; its span is what the service continues. */
 export interface Attempt {

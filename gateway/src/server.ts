@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Problem } from '@shop/shared/protocol';
 import { type Log, type ProcessLife, StartError } from '@shop/shared/runtime';
 import { rawRefusal, sendProblem } from '../plugin/answer.ts';
-import { GatewayRequest, type GatewayResponse, type Middleware } from '../plugin/exchange.ts';
+import { GatewayRequest, type GatewayResponse, type Middleware, whenOver } from '../plugin/exchange.ts';
 import type { GuardOptions } from '../plugin/guard.ts';
 import { identifyRequest } from '../plugin/request-id.ts';
 
@@ -66,14 +66,7 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
     unanswered.before = before;
     unanswered.count += 1;
     asked.set(socket, unanswered);
-    response.on('close', () => {
-      unanswered.count -= 1;
-      if (unanswered.before === response) unanswered.before = undefined;
-      if (unanswered.count > 0) return;
-      if (request.complete) asked.delete(socket);
-      // It was answered before it was here in whole: should it break, it gets no second answer.
-      else request.once('end', () => unanswered.count === 0 && asked.delete(socket));
-    });
+    response.on('close', answered);
     if (request.leavesHttp) {
       response.shouldKeepAlive = false;
       // The target of CONNECT is no path; the guard refuses the method under any.
@@ -82,6 +75,16 @@ export function createGatewayServer(handle: Middleware, limits: GuardOptions, lo
     if (before === undefined || before.writableFinished) run(request, response);
     else before.once('close', () => socket.writable && run(request, response));
   };
+  const answered = whenOver((request, response) => {
+    const unanswered = asked.get(request.socket);
+    if (unanswered === undefined) return;
+    unanswered.count -= 1;
+    if (unanswered.before === response) unanswered.before = undefined;
+    if (unanswered.count > 0) return;
+    if (request.complete) asked.delete(request.socket);
+    // It was answered before it was here in whole: should it break, it gets no second answer.
+    else request.once('end', () => unanswered.count === 0 && asked.delete(request.socket));
+  });
   const run = (request: GatewayRequest, response: GatewayResponse): void => {
     try {
       handle(request, response, (error) => {
