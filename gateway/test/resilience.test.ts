@@ -204,6 +204,23 @@ describe('the breaker', () => {
     answerNormally(gateway.service);
     await eventually(async () => expect(await register()).toMatchObject({ status: 200 }), 10_000);
   });
+
+  it('tries the service with a request that is here in whole, not with one whose sender is slow', async () => {
+    breakOff(gateway.service);
+    const register = () => gateway.client.post('/v1/accounts', { body: {} });
+    let refused = await register();
+    while (refused.status !== 503) refused = await register();
+    answerNormally(gateway.service);
+    await setTimeout(Number(refused.headers['retry-after']) * 1_000);
+    const slow = connect(gateway.port, '127.0.0.1');
+    slow.write('POST /v1/accounts HTTP/1.1\r\nHost: shop\r\nContent-Length: 2\r\n\r\n{');
+    await setTimeout(200);
+    expect(await register()).toMatchObject({ status: 200 });
+    slow.write('}');
+    const [answer] = (await once(slow, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    slow.destroy();
+  });
 });
 
 describe('a service that is away', () => {

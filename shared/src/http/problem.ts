@@ -68,7 +68,11 @@ export class Problem extends Error {
 
   /** @param detail a sentence for the client: what was wrong and what to do about it */
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    // Where a client's request was refused its document says. To find the place in the code takes longer than the refusal.
+    const { stackTraceLimit } = Error;
+    if (problems[code].status < 500) Error.stackTraceLimit = 0;
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'Problem';
     this.code = code;
     this.status = problems[code].status;
