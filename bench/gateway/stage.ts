@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
 import { memoryBounds } from '@shop/shared/runtime';
 import { SignJWT } from 'jose';
+import { keepAwake } from './awake.ts';
 import { canRun } from './can-run.ts';
 
 export const gateways = ['bare', 'fastify', 'stock', 'ours'] as const;
@@ -42,6 +43,7 @@ const audience = 'shop';
 /** Starts the service and an issuer; gateways come one after the other. */
 export async function openStage(): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'shop-bench-'));
+  const letSleep = keepAwake([0, 1]);
   const [servicePort = 0] = await freePorts(1);
   const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -101,6 +103,7 @@ export async function openStage(): Promise<Stage> {
     start,
     async close() {
       await end(service);
+      letSleep();
       keySet.close().closeAllConnections();
       rmSync(folder, { recursive: true });
     },
