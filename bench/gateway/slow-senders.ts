@@ -22,17 +22,19 @@ function begin(index: number): Socket {
 }
 
 const sockets: Socket[] = [];
+const began = performance.now();
 let turn = 0;
 setInterval(() => {
-  turn = (turn + 1) % turns;
-  for (let index = turn; index < sockets.length; index += turns) {
-    const socket = sockets[index];
-    if (socket?.writable) socket.write('x');
-    else sockets[index] = begin(index);
+  // Something else may have had the core: the turns that were missed are made up for.
+  for (const due = ((performance.now() - began) / everyByte) * turns; turn < due; turn += 1) {
+    for (let index = turn % turns; index < sockets.length; index += turns) {
+      const socket = sockets[index];
+      if (socket?.writable) socket.write('x');
+      else sockets[index] = begin(index);
+    }
   }
 }, everyByte / turns);
 
-const began = performance.now();
 while (sockets.length < count) {
   const due = Math.min(1, (performance.now() - began) / begunWithin) * count;
   while (sockets.length < due) sockets.push(begin(sockets.length));

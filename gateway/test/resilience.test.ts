@@ -206,20 +206,28 @@ describe('the breaker', () => {
   });
 
   it('tries the service with a request that is here in whole, not with one whose sender is slow', async () => {
-    breakOff(gateway.service);
-    const register = () => gateway.client.post('/v1/accounts', { body: {} });
-    let refused = await register();
-    while (refused.status !== 503) refused = await register();
-    answerNormally(gateway.service);
-    await setTimeout(Number(refused.headers['retry-after']) * 1_000);
-    const slow = connect(gateway.port, '127.0.0.1');
-    slow.write('POST /v1/accounts HTTP/1.1\r\nHost: shop\r\nContent-Length: 2\r\n\r\n{');
-    await setTimeout(200);
-    expect(await register()).toMatchObject({ status: 200 });
-    slow.write('}');
-    const [answer] = (await once(slow, 'data')) as [Buffer];
-    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /);
-    slow.destroy();
+    // A probe would close the breaker before anybody tries.
+    gateway.service.ready = false;
+    try {
+      breakOff(gateway.service);
+      const token = await gateway.issuer.sign({});
+      const order = () => gateway.client.post('/v1/orders', { body: {}, token });
+      let refused = await order();
+      while (refused.status !== 503) refused = await order();
+      answerNormally(gateway.service);
+      await setTimeout(Number(refused.headers['retry-after']) * 1_000);
+      const slow = connect(gateway.port, '127.0.0.1');
+      const fields = `Host: shop\r\nAuthorization: Bearer ${token}\r\nContent-Length: 2`;
+      slow.write(`POST /v1/orders HTTP/1.1\r\n${fields}\r\n\r\n{`);
+      await setTimeout(200);
+      expect(await order()).toMatchObject({ status: 200 });
+      slow.write('}');
+      const [answer] = (await once(slow, 'data')) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /);
+      slow.destroy();
+    } finally {
+      gateway.service.ready = true;
+    }
   });
 });
 
