@@ -1,7 +1,7 @@
 // Finds promtool: the one in the PATH, or the one of Debian's package, which root gets with apt-get.
 import { execFile } from 'node:child_process';
-import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { installPackage } from '@shop/shared/testing';
 
 const run = promisify(execFile);
 
@@ -39,11 +39,6 @@ async function fromPath(): Promise<Promtool> {
 }
 
 async function install(): Promise<Promtool> {
-  if (process.getuid?.() !== 0) throw new Error('needs root on Debian or Ubuntu');
-  await access('/usr/bin/apt-get');
-  // RUNLEVEL=1 keeps the package from starting a server of its own.
-  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  await run('apt-get', ['update', '-q'], { env: environment });
-  await run('apt-get', ['install', '-qy', '--no-install-recommends', 'prometheus'], { env: environment });
+  await installPackage('prometheus');
   return fromPath();
 }

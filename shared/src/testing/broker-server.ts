@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from '../embedded/free-ports.ts';
+import { installPackage } from './install-package.ts';
 
 export interface BrokerServer {
   /** `amqp://user:password@host:port`. Stays the same over a stop and start of the broker inside. */
@@ -208,12 +209,7 @@ async function stopNames(environment: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function installAndStart(): Promise<BrokerServer> {
-  if (process.getuid?.() !== 0 || !(await isProgram('/usr/bin/apt-get')))
-    throw new Error('needs root on Debian or Ubuntu');
-  // RUNLEVEL=1 keeps the package from starting a server of its own.
-  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  await run('apt-get', ['update', '-q'], { env: environment });
-  await run('apt-get', ['install', '-qy', '--no-install-recommends', 'rabbitmq-server'], { env: environment });
+  await installPackage('rabbitmq-server');
   return startFromPath();
 }
 

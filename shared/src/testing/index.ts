@@ -5,6 +5,7 @@ export { type BrokerServer, startBrokerServer } from './broker-server.ts';
 export { type CallOptions, createClient, type TestAnswer, type TestClient } from './client.ts';
 export { createTestDatabase, type ServiceName, serviceFolder, type TestDatabase } from './database.ts';
 export { eventually } from './eventually.ts';
+export { installPackage } from './install-package.ts';
 export { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
 export { type StartOptions, startServices, type TestService, type TestServices } from './services.ts';
