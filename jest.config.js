@@ -24,5 +24,6 @@ export default {
   globalSetup: './shared/src/testing/global-setup.ts',
   globalTeardown: './shared/src/testing/global-teardown.ts',
   maxWorkers: 3,
-  testTimeout: 30_000,
+  // When a test is given up. How long something may take is measured, or said where it is promised.
+  testTimeout: 300_000,
 };

@@ -102,5 +102,5 @@ describe('the doctor', () => {
       code: 1,
       output: expect.stringMatching(/^configuration +failed +SMTP_URL could not be read from the file/m),
     });
-  }, 90_000);
+  });
 });

@@ -8,9 +8,6 @@ import { eventually } from '@shop/shared/testing';
 import type { RunningShop } from '../src/data-folder.ts';
 import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
-const longEnough = 90_000;
-const settledWithin = 20_000;
-
 interface Letter {
   readonly consumer: string;
   readonly id: string;
@@ -51,72 +48,62 @@ beforeAll(async () => {
   token = (await post('/v1/tokens', who)).access_token;
   orderId = (await post('/v1/orders', { items: [{ productId, quantity: 1 }] })).id;
   await post(`/v1/orders/${orderId}/cancel`);
-}, longEnough);
+});
 
 afterAll(async () => {
   await shop?.end();
   await rm(folder, { recursive: true, force: true });
-}, longEnough);
+});
 
 describe('trace', () => {
-  it(
-    'shows every step of an order that was cancelled, in the order of time',
-    async () => {
-      const rows = await eventually(async () => {
-        const { code, output } = await runShop(dataDir, 'trace', orderId);
-        expect(code).toBe(0);
-        expect(output).toMatch(/order-cancelled sent/);
-        expect(output).toMatch(/notification\.sent\.v1 taken by orders\.effects/);
-        expect(output.match(/notification\.sent\.v1 published/g)).toHaveLength(2);
-        expect(output).toMatch(/stock\.released\.v1 taken by orders\.effects/);
-        return output.trimEnd().split('\n');
-      }, settledWithin);
-      expect(rows[0]).toMatch(new RegExp(`^Order ${orderId} of account [0-9a-f-]{36} is cancelled\\.$`));
-      const [heading, ...steps] = rows.slice(2);
-      expect(heading).toMatch(/^TIME +SERVICE +STEP +WHAT +REQUEST$/);
-      const times = steps.map((line) => line.slice(0, 24));
-      expect(times).toEqual([...times].sort());
-      const expected = [
-        /catalogue +reservation +[0-9a-f-]{36} held/,
-        /catalogue +movement +reserved 1 of .+: \d+ on hand, 1 promised/,
-        /orders +transition +pending by customer [0-9a-f-]{36} +\S{8}/,
-        /orders +event +order\.created\.v1 published after \d+ ms +\S{8}/,
-        /catalogue +delivery +order\.created\.v1 taken by catalogue\.inventory +\S{8}/,
-        /notifications +delivery +order\.created\.v1 taken by notifications\.mail +\S{8}/,
-        /notifications +e-mail +order-received sent +\S{8}/,
-        /orders +transition +cancelled by customer [0-9a-f-]{36} +\S{8}/,
-        /orders +event +order\.cancelled\.v1 published after \d+ ms +\S{8}/,
-        /catalogue +delivery +order\.cancelled\.v1 taken by catalogue\.inventory +\S{8}/,
-        /catalogue +reservation +[0-9a-f-]{36} released/,
-        /catalogue +movement +released 1 of .+: \d+ on hand, 0 promised/,
-        /catalogue +event +stock\.released\.v1 published after \d+ ms +\S{8}/,
-        /notifications +delivery +order\.cancelled\.v1 taken by notifications\.mail +\S{8}/,
-        /notifications +e-mail +order-cancelled sent +\S{8}/,
-      ];
-      for (const step of expected) expect(steps.filter((line) => step.test(line))).toHaveLength(1);
-      expect(steps.filter((line) => /notifications +event +notification\.sent\.v1 published/.test(line))).toHaveLength(
-        2,
-      );
-      const effects = steps.filter((line) => /orders +delivery +.* taken by orders\.effects/.test(line));
-      expect(steps).toHaveLength(expected.length + 2 + effects.length);
-    },
-    longEnough,
-  );
+  it('shows every step of an order that was cancelled, in the order of time', async () => {
+    const rows = await eventually(async () => {
+      const { code, output } = await runShop(dataDir, 'trace', orderId);
+      expect(code).toBe(0);
+      expect(output).toMatch(/order-cancelled sent/);
+      expect(output).toMatch(/notification\.sent\.v1 taken by orders\.effects/);
+      expect(output.match(/notification\.sent\.v1 published/g)).toHaveLength(2);
+      expect(output).toMatch(/stock\.released\.v1 taken by orders\.effects/);
+      return output.trimEnd().split('\n');
+    });
+    expect(rows[0]).toMatch(new RegExp(`^Order ${orderId} of account [0-9a-f-]{36} is cancelled\\.$`));
+    const [heading, ...steps] = rows.slice(2);
+    expect(heading).toMatch(/^TIME +SERVICE +STEP +WHAT +REQUEST$/);
+    const times = steps.map((line) => line.slice(0, 24));
+    expect(times).toEqual([...times].sort());
+    const expected = [
+      /catalogue +reservation +[0-9a-f-]{36} held/,
+      /catalogue +movement +reserved 1 of .+: \d+ on hand, 1 promised/,
+      /orders +transition +pending by customer [0-9a-f-]{36} +\S{8}/,
+      /orders +event +order\.created\.v1 published after \d+ ms +\S{8}/,
+      /catalogue +delivery +order\.created\.v1 taken by catalogue\.inventory +\S{8}/,
+      /notifications +delivery +order\.created\.v1 taken by notifications\.mail +\S{8}/,
+      /notifications +e-mail +order-received sent +\S{8}/,
+      /orders +transition +cancelled by customer [0-9a-f-]{36} +\S{8}/,
+      /orders +event +order\.cancelled\.v1 published after \d+ ms +\S{8}/,
+      /catalogue +delivery +order\.cancelled\.v1 taken by catalogue\.inventory +\S{8}/,
+      /catalogue +reservation +[0-9a-f-]{36} released/,
+      /catalogue +movement +released 1 of .+: \d+ on hand, 0 promised/,
+      /catalogue +event +stock\.released\.v1 published after \d+ ms +\S{8}/,
+      /notifications +delivery +order\.cancelled\.v1 taken by notifications\.mail +\S{8}/,
+      /notifications +e-mail +order-cancelled sent +\S{8}/,
+    ];
+    for (const step of expected) expect(steps.filter((line) => step.test(line))).toHaveLength(1);
+    expect(steps.filter((line) => /notifications +event +notification\.sent\.v1 published/.test(line))).toHaveLength(2);
+    const effects = steps.filter((line) => /orders +delivery +.* taken by orders\.effects/.test(line));
+    expect(steps).toHaveLength(expected.length + 2 + effects.length);
+  });
 
-  it(
-    'names the request of each transition to programs, which is that of the events after it',
-    async () => {
-      const { steps } = await ask<{ steps: { kind: string; type?: string; status?: string; requestId: string }[] }>(
-        'trace',
-        orderId.toUpperCase(),
-      );
-      const cancelled = steps.find(({ status }) => status === 'cancelled');
-      const caused = steps.filter(({ type }) => type === 'order.cancelled.v1' || type === 'stock.released.v1');
-      expect(caused).toHaveLength(5); // two sent, one taken by two, one by one
-      expect(new Set(caused.map(({ requestId }) => requestId))).toEqual(new Set([cancelled?.requestId]));
-    },
-    longEnough,
-  );
+  it('names the request of each transition to programs, which is that of the events after it', async () => {
+    const { steps } = await ask<{ steps: { kind: string; type?: string; status?: string; requestId: string }[] }>(
+      'trace',
+      orderId.toUpperCase(),
+    );
+    const cancelled = steps.find(({ status }) => status === 'cancelled');
+    const caused = steps.filter(({ type }) => type === 'order.cancelled.v1' || type === 'stock.released.v1');
+    expect(caused).toHaveLength(5); // two sent, one taken by two, one by one
+    expect(new Set(caused.map(({ requestId }) => requestId))).toEqual(new Set([cancelled?.requestId]));
+  });
 
   it('says in one line that there is no such order, or no such id', async () => {
     const unknown = newId();
@@ -180,65 +167,57 @@ describe('events dead', () => {
       });
     }
     expect(await runShop(dataDir, 'events', 'dead', 'replay')).toMatchObject({ code: 2, output: '' });
-  }, 60_000);
+  });
 
-  it(
-    'lists an event that nobody understands, shows why, replays it to one consumer, and discards it',
-    async () => {
-      const event = 'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)';
-      await query('orders', event, [newId(), 'order.created.v9', orderId, 'of-the-test', '{}']);
-      const letters = await eventually(async () => {
-        const found = await list();
-        expect(found).toHaveLength(2);
-        return found;
-      }, settledWithin);
-      const table = (await runShop(dataDir, 'events', 'dead', 'list')).output;
-      for (const consumer of ['catalogue.inventory', 'notifications.mail']) {
-        expect(table).toMatch(
-          new RegExp(
-            `^${consumer} +\\S+ +order\\.created\\.v9 +${orderId} +1 +\\S+Z +PoisonError: unknown event type`,
-            'm',
-          ),
-        );
-      }
-      const before = of(letters, 'catalogue.inventory');
-      const kept = of(letters, 'notifications.mail');
-      const shown = await runShop(dataDir, 'events', 'dead', 'show', before?.id ?? '');
-      expect(shown.output).toMatch(/^reason +PoisonError: unknown event type or version order\.created\.v9$/m);
-      expect(shown.output).toContain('"requestid":"of-the-test"');
+  it('lists an event that nobody understands, shows why, replays it to one consumer, and discards it', async () => {
+    const event = 'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)';
+    await query('orders', event, [newId(), 'order.created.v9', orderId, 'of-the-test', '{}']);
+    const letters = await eventually(async () => {
+      const found = await list();
+      expect(found).toHaveLength(2);
+      return found;
+    });
+    const table = (await runShop(dataDir, 'events', 'dead', 'list')).output;
+    for (const consumer of ['catalogue.inventory', 'notifications.mail']) {
+      expect(table).toMatch(
+        new RegExp(
+          `^${consumer} +\\S+ +order\\.created\\.v9 +${orderId} +1 +\\S+Z +PoisonError: unknown event type`,
+          'm',
+        ),
+      );
+    }
+    const before = of(letters, 'catalogue.inventory');
+    const kept = of(letters, 'notifications.mail');
+    const shown = await runShop(dataDir, 'events', 'dead', 'show', before?.id ?? '');
+    expect(shown.output).toMatch(/^reason +PoisonError: unknown event type or version order\.created\.v9$/m);
+    expect(shown.output).toContain('"requestid":"of-the-test"');
 
-      const only = ['--consumer', 'catalogue.inventory'];
-      const replayed = await runShop(dataDir, 'events', 'dead', 'replay', before?.id ?? '', ...only);
-      expect(replayed).toEqual({ code: 0, output: `replayed ${before?.id} (catalogue.inventory)\n`, complaints: '' });
-      // Its consumer took it once more, and does not understand it any better.
-      const after = await eventually(async () => {
-        const found = await list();
-        expect(of(found, 'catalogue.inventory')?.deadAt).toBeDefined();
-        expect(of(found, 'catalogue.inventory')?.deadAt).not.toBe(before?.deadAt);
-        return found;
-      }, settledWithin);
-      expect(of(after, 'notifications.mail')).toEqual(kept);
+    const only = ['--consumer', 'catalogue.inventory'];
+    const replayed = await runShop(dataDir, 'events', 'dead', 'replay', before?.id ?? '', ...only);
+    expect(replayed).toEqual({ code: 0, output: `replayed ${before?.id} (catalogue.inventory)\n`, complaints: '' });
+    // Its consumer took it once more, and does not understand it any better.
+    const after = await eventually(async () => {
+      const found = await list();
+      expect(of(found, 'catalogue.inventory')?.deadAt).toBeDefined();
+      expect(of(found, 'catalogue.inventory')?.deadAt).not.toBe(before?.deadAt);
+      return found;
+    });
+    expect(of(after, 'notifications.mail')).toEqual(kept);
 
-      expect(await ask('events', 'dead', 'discard', '--all', ...only)).toHaveLength(1);
-      expect(await list()).toEqual([kept]);
-      const discarded = await runShop(dataDir, 'events', 'dead', 'discard', kept?.id ?? '');
-      expect(discarded).toMatchObject({ code: 0, output: `discarded ${kept?.id} (notifications.mail)\n` });
-      expect(await list()).toEqual([]);
-    },
-    longEnough,
-  );
+    expect(await ask('events', 'dead', 'discard', '--all', ...only)).toHaveLength(1);
+    expect(await list()).toEqual([kept]);
+    const discarded = await runShop(dataDir, 'events', 'dead', 'discard', kept?.id ?? '');
+    expect(discarded).toMatchObject({ code: 0, output: `discarded ${kept?.id} (notifications.mail)\n` });
+    expect(await list()).toEqual([]);
+  });
 });
 
 describe('on the stopped shop', () => {
-  it(
-    'all of them work as well',
-    async () => {
-      await shop.end();
-      const { steps } = await ask<{ steps: { type?: string }[] }>('trace', orderId);
-      expect(steps.filter(({ type }) => type === 'stock.released.v1')).toHaveLength(2);
-      expect(await runShop(dataDir, 'stock', 'verify')).toMatchObject({ code: 0 });
-      expect(await ask('events', 'dead', 'list')).toEqual([]);
-    },
-    longEnough,
-  );
+  it('all of them work as well', async () => {
+    await shop.end();
+    const { steps } = await ask<{ steps: { type?: string }[] }>('trace', orderId);
+    expect(steps.filter(({ type }) => type === 'stock.released.v1')).toHaveLength(2);
+    expect(await runShop(dataDir, 'stock', 'verify')).toMatchObject({ code: 0 });
+    expect(await ask('events', 'dead', 'list')).toEqual([]);
+  });
 });

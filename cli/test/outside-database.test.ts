@@ -8,8 +8,6 @@ import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/s
 import pg from 'pg';
 import { type Ended, runShop } from './started-shop.ts';
 
-const longEnough = 90_000;
-
 let folder: string;
 let server: EmbeddedPostgres;
 let port: number;
@@ -21,12 +19,12 @@ beforeAll(async () => {
   [port = 0] = await freePorts(1);
   // The shop that the backup is of; it never runs.
   await (await startEmbeddedPostgres({ dataDir: join(folder, 'data/postgres'), durable: true })).stop();
-}, longEnough);
+});
 
 afterAll(async () => {
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
-}, longEnough);
+});
 
 const at = (database: string) => ({
   GATEWAY_PORT: String(port),
@@ -57,109 +55,85 @@ async function passwords(): Promise<unknown[]> {
 }
 
 describe('a database behind DATABASE_URL', () => {
-  it(
-    'takes a restore, and a backup of it is the same again',
-    async () => {
-      const first = join(folder, 'first');
-      expect(await runShop(join(folder, 'data'), 'seed', '--products', '321')).toMatchObject({ code: 0 });
-      expect(await runShop(join(folder, 'data'), 'backup', first)).toMatchObject({ code: 0 });
-      const restored = await run(at('bazaar'), 'restore', first, '--json');
-      expect(restored).toMatchObject({ code: 0, complaints: '' });
-      expect(JSON.parse(restored.output)).toMatchObject({ products: 321, toldAgain: 0, verified: true });
+  it('takes a restore, and a backup of it is the same again', async () => {
+    const first = join(folder, 'first');
+    expect(await runShop(join(folder, 'data'), 'seed', '--products', '321')).toMatchObject({ code: 0 });
+    expect(await runShop(join(folder, 'data'), 'backup', first)).toMatchObject({ code: 0 });
+    const restored = await run(at('bazaar'), 'restore', first, '--json');
+    expect(restored).toMatchObject({ code: 0, complaints: '' });
+    expect(JSON.parse(restored.output)).toMatchObject({ products: 321, toldAgain: 0, verified: true });
 
-      const second = join(folder, 'second');
-      expect(await run(at('bazaar'), 'backup', second)).toMatchObject({ code: 0, complaints: '' });
-      expect(await manifest('second')).toEqual(await manifest('first'));
-      const elsewhere = await runShop(join(folder, 'nowhere'), at('bazaar'), 'backup', join(folder, 'third'));
-      expect(elsewhere.output).toContain('No secrets are in it');
-    },
-    longEnough,
-  );
+    const second = join(folder, 'second');
+    expect(await run(at('bazaar'), 'backup', second)).toMatchObject({ code: 0, complaints: '' });
+    expect(await manifest('second')).toEqual(await manifest('first'));
+    const elsewhere = await runShop(join(folder, 'nowhere'), at('bazaar'), 'backup', join(folder, 'third'));
+    expect(elsewhere.output).toContain('No secrets are in it');
+  });
 
-  it(
-    'keeps its data and its passwords when a restore into it is refused, whatever folder that is run in',
-    async () => {
-      const before = await passwords();
-      expect(before).toHaveLength(5);
-      expect(await runShop(join(folder, 'fresh'), at('bazaar'), 'restore', join(folder, 'first'))).toMatchObject({
-        code: 1,
-        complaints: expect.stringMatching(/^the shop is not empty: there are rows in catalogue\.products\./),
-      });
-      expect(await passwords()).toEqual(before);
-    },
-    longEnough,
-  );
+  it('keeps its data and its passwords when a restore into it is refused, whatever folder that is run in', async () => {
+    const before = await passwords();
+    expect(before).toHaveLength(5);
+    expect(await runShop(join(folder, 'fresh'), at('bazaar'), 'restore', join(folder, 'first'))).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(/^the shop is not empty: there are rows in catalogue\.products\./),
+    });
+    expect(await passwords()).toEqual(before);
+  });
 
-  it(
-    'is not restored into from the folder of another shop, whose secrets it would replace',
-    async () => {
-      const data = join(folder, 'data');
-      const secrets = await readFile(join(data, 'secrets.json'), 'utf8');
-      expect(await runShop(data, at('another'), 'restore', join(folder, 'first'))).toEqual({
-        code: 1,
-        output: '',
-        complaints: `${data} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, or without DATABASE_URL\n`,
-      });
-      expect(await readFile(join(data, 'secrets.json'), 'utf8')).toBe(secrets);
-    },
-    longEnough,
-  );
+  it('is not restored into from the folder of another shop, whose secrets it would replace', async () => {
+    const data = join(folder, 'data');
+    const secrets = await readFile(join(data, 'secrets.json'), 'utf8');
+    expect(await runShop(data, at('another'), 'restore', join(folder, 'first'))).toEqual({
+      code: 1,
+      output: '',
+      complaints: `${data} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, or without DATABASE_URL\n`,
+    });
+    expect(await readFile(join(data, 'secrets.json'), 'utf8')).toBe(secrets);
+  });
 
-  it(
-    'is called shop where the address names none, for a restore and for every other command',
-    async () => {
-      const unnamed = { ...at(''), DATABASE_URL: at('').DATABASE_URL.replace(/\/$/, '') };
-      expect(await run(unnamed, 'orders', 'list')).toMatchObject({
-        code: 1,
-        complaints: expect.stringContaining('database "shop" does not exist'),
-      });
-      expect(await run(unnamed, 'restore', join(folder, 'first'))).toMatchObject({ code: 0, complaints: '' });
-      expect(await run(unnamed, 'orders', 'list')).toMatchObject({ code: 0, output: 'There are no such orders.\n' });
-      expect(await run(unnamed, 'restore', join(folder, 'first'))).toMatchObject({
-        code: 1,
-        complaints: expect.stringMatching(/^the shop is not empty/),
-      });
-    },
-    longEnough,
-  );
+  it('is called shop where the address names none, for a restore and for every other command', async () => {
+    const unnamed = { ...at(''), DATABASE_URL: at('').DATABASE_URL.replace(/\/$/, '') };
+    expect(await run(unnamed, 'orders', 'list')).toMatchObject({
+      code: 1,
+      complaints: expect.stringContaining('database "shop" does not exist'),
+    });
+    expect(await run(unnamed, 'restore', join(folder, 'first'))).toMatchObject({ code: 0, complaints: '' });
+    expect(await run(unnamed, 'orders', 'list')).toMatchObject({ code: 0, output: 'There are no such orders.\n' });
+    expect(await run(unnamed, 'restore', join(folder, 'first'))).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(/^the shop is not empty/),
+    });
+  });
 
-  it(
-    'is looked after like any other',
-    async () => {
-      const status = await run(at('bazaar'), 'status', '--json');
-      expect(status.code).toBe(1);
-      expect(JSON.parse(status.output)).toMatchObject({ running: false, outboxes: [{ waiting: 0 }, {}, {}, {}] });
-      expect(await run(at('bazaar'), 'orders', 'list')).toMatchObject({
-        code: 0,
-        output: 'There are no such orders.\n',
-      });
-      const doctor = await run(at('bazaar'), 'doctor');
-      expect(doctor).toMatchObject({ code: 0, output: expect.stringMatching(/^migrations orders +ok /m) });
-    },
-    longEnough,
-  );
+  it('is looked after like any other', async () => {
+    const status = await run(at('bazaar'), 'status', '--json');
+    expect(status.code).toBe(1);
+    expect(JSON.parse(status.output)).toMatchObject({ running: false, outboxes: [{ waiting: 0 }, {}, {}, {}] });
+    expect(await run(at('bazaar'), 'orders', 'list')).toMatchObject({
+      code: 0,
+      output: 'There are no such orders.\n',
+    });
+    const doctor = await run(at('bazaar'), 'doctor');
+    expect(doctor).toMatchObject({ code: 0, output: expect.stringMatching(/^migrations orders +ok /m) });
+  });
 
-  it(
-    'that lacks migrations, tables or itself is told apart, with what to do',
-    async () => {
-      const client = new pg.Client({ connectionString: at('bazaar').DATABASE_URL });
-      await client.connect();
-      await client.query("DELETE FROM orders.migrations WHERE name LIKE '0001%'");
-      await client.query("INSERT INTO accounts.migrations (name) VALUES ('9999_of_tomorrow.sql')");
-      await client.query('DROP TABLE accounts.accounts CASCADE');
-      await client.end();
-      const { output } = await run(at('bazaar'), 'doctor');
-      expect(output).toMatch(/^migrations orders +warning +0001_orders\.sql is not applied yet$/m);
-      expect(output).toMatch(/^migrations accounts +failed +this version does not know 9999_of_tomorrow\.sql$/m);
-      expect(output).toMatch(/^migrations orders: npm start applies them/m);
-      expect(await run(at('bazaar'), 'staff', 'list')).toMatchObject({ code: 1, output: '' });
-      expect(await run(at('nothing'), 'trace', '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01')).toEqual({
-        code: 1,
-        output: '',
-        complaints:
-          'there is no such database: run npm start once, or check DATABASE_URL (database "nothing" does not exist); npm run shop -- doctor looks closer\n',
-      });
-    },
-    longEnough,
-  );
+  it('that lacks migrations, tables or itself is told apart, with what to do', async () => {
+    const client = new pg.Client({ connectionString: at('bazaar').DATABASE_URL });
+    await client.connect();
+    await client.query("DELETE FROM orders.migrations WHERE name LIKE '0001%'");
+    await client.query("INSERT INTO accounts.migrations (name) VALUES ('9999_of_tomorrow.sql')");
+    await client.query('DROP TABLE accounts.accounts CASCADE');
+    await client.end();
+    const { output } = await run(at('bazaar'), 'doctor');
+    expect(output).toMatch(/^migrations orders +warning +0001_orders\.sql is not applied yet$/m);
+    expect(output).toMatch(/^migrations accounts +failed +this version does not know 9999_of_tomorrow\.sql$/m);
+    expect(output).toMatch(/^migrations orders: npm start applies them/m);
+    expect(await run(at('bazaar'), 'staff', 'list')).toMatchObject({ code: 1, output: '' });
+    expect(await run(at('nothing'), 'trace', '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01')).toEqual({
+      code: 1,
+      output: '',
+      complaints:
+        'there is no such database: run npm start once, or check DATABASE_URL (database "nothing" does not exist); npm run shop -- doctor looks closer\n',
+    });
+  });
 });

@@ -9,8 +9,6 @@ import { freePorts, lockFolder, startEmbeddedPostgres } from '@shop/shared/embed
 import { createTestDatabase } from '@shop/shared/testing';
 import { runShop } from './started-shop.ts';
 
-const longEnough = 60_000;
-
 let folder: string;
 let dataDir: string;
 let port: string;
@@ -20,7 +18,7 @@ beforeAll(async () => {
   await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
   dataDir = join(folder, 'data');
   port = String((await freePorts(1))[0]);
-}, longEnough);
+});
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
@@ -106,137 +104,109 @@ describe('wrong arguments', () => {
 describe('a stopped shop', () => {
   beforeAll(async () => {
     await (await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), durable: true })).stop();
-  }, longEnough);
+  });
 
-  it(
-    'gets products, and is stopped again',
-    async () => {
-      const { code, output } = await runShop(dataDir, 'seed', '--products', '1234', '--json');
-      expect(code).toBe(0);
-      expect(JSON.parse(output)).toMatchObject({ products: 1234, present: 0 });
-      expect(await readdir(dataDir)).not.toContain('lock');
-      expect(await readdir(join(dataDir, 'postgres', 'cluster'))).not.toContain('postmaster.pid');
-    },
-    longEnough,
-  );
+  it('gets products, and is stopped again', async () => {
+    const { code, output } = await runShop(dataDir, 'seed', '--products', '1234', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(output)).toMatchObject({ products: 1234, present: 0 });
+    expect(await readdir(dataDir)).not.toContain('lock');
+    expect(await readdir(join(dataDir, 'postgres', 'cluster'))).not.toContain('postmaster.pid');
+  });
 
-  it(
-    'is told how many products of a seed it has already',
-    async () => {
-      const again = async (...products: string[]) =>
-        (await runShop(dataDir, 'seed', '--seed', '7', '--products', ...products)).output;
-      expect(await again('5')).toMatch(/^Added 5 products, \d+ a second\.\n$/);
-      expect(await again('5')).toMatch(/^Added 0 products; 5 were there already\.\n$/);
-    },
-    longEnough,
-  );
+  it('is told how many products of a seed it has already', async () => {
+    const again = async (...products: string[]) =>
+      (await runShop(dataDir, 'seed', '--seed', '7', '--products', ...products)).output;
+    expect(await again('5')).toMatch(/^Added 5 products, \d+ a second\.\n$/);
+    expect(await again('5')).toMatch(/^Added 0 products; 5 were there already\.\n$/);
+  });
 
-  it(
-    'has no account to grant anything to',
-    async () => {
-      expect(await runShop(dataDir, 'staff', 'grant', 'nobody@shop.example', 'orders:fulfil')).toEqual({
-        code: 1,
-        output: '',
-        complaints: 'there is no account with the e-mail nobody@shop.example: it has to be registered first\n',
-      });
-    },
-    longEnough,
-  );
+  it('has no account to grant anything to', async () => {
+    expect(await runShop(dataDir, 'staff', 'grant', 'nobody@shop.example', 'orders:fulfil')).toEqual({
+      code: 1,
+      output: '',
+      complaints: 'there is no account with the e-mail nobody@shop.example: it has to be registered first\n',
+    });
+  });
 
-  it(
-    'rotates and lists its keys',
-    async () => {
-      const rotated = await runShop(dataDir, 'keys', 'rotate', '--json');
-      expect(rotated).toMatchObject({ code: 0, complaints: '' });
-      const states = (JSON.parse(rotated.output) as { state: string }[]).map(({ state }) => state);
-      expect(states.filter((state) => state === 'current')).toHaveLength(1);
-      expect((await runShop(dataDir, 'keys', 'list')).output).toMatch(/^KEY +STATE +PUBLISHED +MADE\n/);
-      expect(await runShop(dataDir, 'keys', 'revoke', 'unknown')).toMatchObject({
-        code: 1,
-        complaints: 'there is no signing key unknown: keys list shows those that are there\n',
-      });
-    },
-    longEnough,
-  );
+  it('rotates and lists its keys', async () => {
+    const rotated = await runShop(dataDir, 'keys', 'rotate', '--json');
+    expect(rotated).toMatchObject({ code: 0, complaints: '' });
+    const states = (JSON.parse(rotated.output) as { state: string }[]).map(({ state }) => state);
+    expect(states.filter((state) => state === 'current')).toHaveLength(1);
+    expect((await runShop(dataDir, 'keys', 'list')).output).toMatch(/^KEY +STATE +PUBLISHED +MADE\n/);
+    expect(await runShop(dataDir, 'keys', 'revoke', 'unknown')).toMatchObject({
+      code: 1,
+      complaints: 'there is no signing key unknown: keys list shows those that are there\n',
+    });
+  });
 
-  it(
-    'takes products from a file of the folder in which npm was called, and gives them back',
-    async () => {
-      const good = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5, stock: 3 };
-      await writeFile(join(folder, 'cups.ndjson'), `${JSON.stringify(good)}\n{"externalKey":"LID"}\n`);
-      const called = { INIT_CWD: folder };
-      const { code, output } = await runShop(dataDir, called, 'products', 'import', 'cups.ndjson');
-      const report = join(folder, 'cups.ndjson.refused.ndjson');
-      expect({ code, output }).toEqual({
-        code: 3,
-        output: expect.stringMatching(
-          /^1 products are new, .*\n1 lines were refused\. .* in .*: mend them and import again\.\n$/,
-        ),
-      });
-      expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ line: 2, externalKey: 'LID' });
-      const again = await runShop(dataDir, called, 'products', 'import', 'cups.ndjson', '--refused', 'r', '--json');
-      expect(JSON.parse(again.output)).toMatchObject({
-        created: 0,
-        unchanged: 1,
-        refused: 1,
-        report: join(folder, 'r'),
-      });
-      expect(await runShop(dataDir, called, 'products', 'export', 'all.csv')).toEqual({
-        code: 0,
-        output: `Wrote 1240 products into ${join(folder, 'all.csv')}.\n`,
-        complaints: '',
-      });
-      expect(await readFile(join(folder, 'all.csv'), 'utf8')).toContain(
-        '\nCUP,Cup,,Acme,kitchen,4.50,EUR,,available,3\n',
-      );
-      expect(await runShop(dataDir, 'products', 'import', join(folder, 'none.csv'))).toMatchObject({
-        code: 1,
-        complaints: `cannot read ${join(folder, 'none.csv')} (ENOENT)\n`,
-      });
-    },
-    longEnough,
-  );
+  it('takes products from a file of the folder in which npm was called, and gives them back', async () => {
+    const good = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5, stock: 3 };
+    await writeFile(join(folder, 'cups.ndjson'), `${JSON.stringify(good)}\n{"externalKey":"LID"}\n`);
+    const called = { INIT_CWD: folder };
+    const { code, output } = await runShop(dataDir, called, 'products', 'import', 'cups.ndjson');
+    const report = join(folder, 'cups.ndjson.refused.ndjson');
+    expect({ code, output }).toEqual({
+      code: 3,
+      output: expect.stringMatching(
+        /^1 products are new, .*\n1 lines were refused\. .* in .*: mend them and import again\.\n$/,
+      ),
+    });
+    expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ line: 2, externalKey: 'LID' });
+    const again = await runShop(dataDir, called, 'products', 'import', 'cups.ndjson', '--refused', 'r', '--json');
+    expect(JSON.parse(again.output)).toMatchObject({
+      created: 0,
+      unchanged: 1,
+      refused: 1,
+      report: join(folder, 'r'),
+    });
+    expect(await runShop(dataDir, called, 'products', 'export', 'all.csv')).toEqual({
+      code: 0,
+      output: `Wrote 1240 products into ${join(folder, 'all.csv')}.\n`,
+      complaints: '',
+    });
+    expect(await readFile(join(folder, 'all.csv'), 'utf8')).toContain(
+      '\nCUP,Cup,,Acme,kitchen,4.50,EUR,,available,3\n',
+    );
+    expect(await runShop(dataDir, 'products', 'import', join(folder, 'none.csv'))).toMatchObject({
+      code: 1,
+      complaints: `cannot read ${join(folder, 'none.csv')} (ENOENT)\n`,
+    });
+  });
 
-  it(
-    'shows what waits for its next start',
-    async () => {
-      const { code, output } = await runShop(dataDir, 'status');
-      expect(code).toBe(1);
-      expect(output).toMatch(/^OUTBOX +WAITING +OLDEST\naccounts +0 +0 s\n/);
-      expect(output).toMatch(/\n\nNo shop runs on .*: run npm start, or set SHOP_DATA_DIR\.\n$/);
-    },
-    longEnough,
-  );
+  it('shows what waits for its next start', async () => {
+    const { code, output } = await runShop(dataDir, 'status');
+    expect(code).toBe(1);
+    expect(output).toMatch(/^OUTBOX +WAITING +OLDEST\naccounts +0 +0 s\n/);
+    expect(output).toMatch(/\n\nNo shop runs on .*: run npm start, or set SHOP_DATA_DIR\.\n$/);
+  });
 
-  it(
-    'is told what to do about each thing that is not well',
-    async () => {
-      await chmod(join(dataDir, 'secrets.json'), 0o644);
-      const wrong = {
-        GATEWAY_PORT: port,
-        MAIL_FROM: 'nobody',
-        KEY_ENCRYPTION_SECRET: 'x'.repeat(40),
-        SHOP_CURRENCY: 'USD',
-      };
-      const { code, output } = await runShop(dataDir, wrong, 'doctor', '--json');
-      await chmod(join(dataDir, 'secrets.json'), 0o600);
-      const { well, findings } = JSON.parse(output) as { well: boolean; findings: Record<string, string>[] };
-      expect({ code, well }).toEqual({ code: 1, well: false });
-      expect(findings.filter(({ state }) => state === 'failed')).toEqual([
-        expect.objectContaining({
-          check: 'configuration',
-          detail: expect.stringContaining('notifications: MAIL_FROM'),
-        }),
-        expect.objectContaining({ check: 'secrets', remedy: `chmod 600 ${join(dataDir, 'secrets.json')}` }),
-        expect.objectContaining({ check: 'currency', remedy: 'set SHOP_CURRENCY=EUR' }),
-        expect.objectContaining({ check: 'signing keys', remedy: expect.stringContaining('KEY_ENCRYPTION_SECRET') }),
-      ]);
-      const badly = await runShop(dataDir, { GATEWAY_PORT: 'x' }, 'doctor');
-      expect(badly.code).toBe(1);
-      expect(badly.output).toMatch(/^configuration +failed +GATEWAY_PORT must be a whole number/m);
-    },
-    longEnough,
-  );
+  it('is told what to do about each thing that is not well', async () => {
+    await chmod(join(dataDir, 'secrets.json'), 0o644);
+    const wrong = {
+      GATEWAY_PORT: port,
+      MAIL_FROM: 'nobody',
+      KEY_ENCRYPTION_SECRET: 'x'.repeat(40),
+      SHOP_CURRENCY: 'USD',
+    };
+    const { code, output } = await runShop(dataDir, wrong, 'doctor', '--json');
+    await chmod(join(dataDir, 'secrets.json'), 0o600);
+    const { well, findings } = JSON.parse(output) as { well: boolean; findings: Record<string, string>[] };
+    expect({ code, well }).toEqual({ code: 1, well: false });
+    expect(findings.filter(({ state }) => state === 'failed')).toEqual([
+      expect.objectContaining({
+        check: 'configuration',
+        detail: expect.stringContaining('notifications: MAIL_FROM'),
+      }),
+      expect.objectContaining({ check: 'secrets', remedy: `chmod 600 ${join(dataDir, 'secrets.json')}` }),
+      expect.objectContaining({ check: 'currency', remedy: 'set SHOP_CURRENCY=EUR' }),
+      expect.objectContaining({ check: 'signing keys', remedy: expect.stringContaining('KEY_ENCRYPTION_SECRET') }),
+    ]);
+    const badly = await runShop(dataDir, { GATEWAY_PORT: 'x' }, 'doctor');
+    expect(badly.code).toBe(1);
+    expect(badly.output).toMatch(/^configuration +failed +GATEWAY_PORT must be a whole number/m);
+  });
 
   it('is left alone while something else has its folder', async () => {
     const lock = await lockFolder(dataDir);
@@ -253,37 +223,29 @@ describe('a stopped shop', () => {
 });
 
 describe('a database that DATABASE_URL names', () => {
-  it(
-    'is worked on as the roles that own its schemas',
-    async () => {
-      const database = await createTestDatabase(['accounts', 'catalogue']);
-      try {
-        const seeded = await runShop(dataDir, { DATABASE_URL: database.adminUrl }, 'seed', '--products', '10');
-        expect(seeded).toMatchObject({ code: 0 });
-        const staff = await runShop(dataDir, { DATABASE_URL: database.adminUrl }, 'staff', 'list');
-        expect(staff).toMatchObject({ code: 0, output: expect.stringMatching(/^Nobody has scopes yet/) });
-      } finally {
-        await database.drop();
-      }
-    },
-    longEnough,
-  );
+  it('is worked on as the roles that own its schemas', async () => {
+    const database = await createTestDatabase(['accounts', 'catalogue']);
+    try {
+      const seeded = await runShop(dataDir, { DATABASE_URL: database.adminUrl }, 'seed', '--products', '10');
+      expect(seeded).toMatchObject({ code: 0 });
+      const staff = await runShop(dataDir, { DATABASE_URL: database.adminUrl }, 'staff', 'list');
+      expect(staff).toMatchObject({ code: 0, output: expect.stringMatching(/^Nobody has scopes yet/) });
+    } finally {
+      await database.drop();
+    }
+  });
 
-  it(
-    'may be away',
-    async () => {
-      const { code, complaints } = await runShop(
-        dataDir,
-        { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/shop' },
-        'staff',
-        'list',
-      );
-      expect(code).toBe(1);
-      expect(complaints.trimEnd().split('\n')).toHaveLength(1);
-      expect(complaints).not.toContain(' at ');
-    },
-    longEnough,
-  );
+  it('may be away', async () => {
+    const { code, complaints } = await runShop(
+      dataDir,
+      { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/shop' },
+      'staff',
+      'list',
+    );
+    expect(code).toBe(1);
+    expect(complaints.trimEnd().split('\n')).toHaveLength(1);
+    expect(complaints).not.toContain(' at ');
+  });
 });
 
 describe('completion', () => {

@@ -9,8 +9,6 @@ import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { eventually } from '@shop/shared/testing';
 import { launchShop, processIdOf, runningShop, type StartedShop, stillListening } from './started-shop.ts';
 
-const longEnough = 60_000;
-
 let folder: string;
 let dataDir: string;
 const shops: StartedShop[] = [];
@@ -29,7 +27,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   await Promise.all(shops.splice(0).map((shop) => shop.end()));
-}, longEnough);
+});
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
@@ -55,27 +53,23 @@ describe('a first start', () => {
     expect(await stillListening(running)).toEqual([]);
     expect(await readdir(dataDir)).not.toContain('lock');
     expect(await readdir(dataDir)).not.toContain('running.json');
-  }, 90_000);
+  });
 });
 
 describe('a start on kept data', () => {
-  it(
-    'shows the same catalogue and keeps its secrets; a second one on the folder is refused in one line',
-    async () => {
-      const secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
-      const shop = await launch();
-      const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];
-      expect((await fetch(`${shop.gateway}/v1/products/${productId}`)).status).toBe(200);
-      expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets);
+  it('shows the same catalogue and keeps its secrets; a second one on the folder is refused in one line', async () => {
+    const secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
+    const shop = await launch();
+    const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];
+    expect((await fetch(`${shop.gateway}/v1/products/${productId}`)).status).toBe(200);
+    expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets);
 
-      const { code, complaints } = await (await launch()).ended;
-      expect(code).toBe(1);
-      expect(complaints).toBe(`${dataDir} is in use by process ${shop.child.pid}\n`);
-      expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
-      expect((await shop.end('SIGTERM')).code).toBe(0);
-    },
-    longEnough,
-  );
+    const { code, complaints } = await (await launch()).ended;
+    expect(code).toBe(1);
+    expect(complaints).toBe(`${dataDir} is in use by process ${shop.child.pid}\n`);
+    expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
+    expect((await shop.end('SIGTERM')).code).toBe(0);
+  });
 
   it('starts a service again that died, and PostgreSQL too, with a line for each', async () => {
     const shop = await launch();
@@ -86,18 +80,15 @@ describe('a start on kept data', () => {
     await eventually(() => {
       expect(shop.output()).toContain('catalogue: ended (signal SIGKILL); starting it again in 0.5 s\n');
       expect(shop.output()).toContain('catalogue: is ready again\n');
-    }, 30_000);
+    });
     expect((await fetch(`${shop.gateway}/v1/products`)).status).toBe(200);
 
     const [postmaster] = (await readFile(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(postmaster), 'SIGKILL');
-    await eventually(() => expect(shop.output()).toContain('postgresql: is ready again\n'), 30_000);
-    await eventually(
-      async () => expect((await fetch(`${shop.gateway}/v1/products?status=active`)).status).toBe(200),
-      30_000,
-    );
+    await eventually(() => expect(shop.output()).toContain('postgresql: is ready again\n'));
+    await eventually(async () => expect((await fetch(`${shop.gateway}/v1/products?status=active`)).status).toBe(200));
     expect((await runningShop(dataDir)).databases).toEqual(databases);
-  }, 90_000);
+  });
 
   it('finds nothing in its way after its launcher was killed', async () => {
     const first = await launch();
@@ -109,57 +100,44 @@ describe('a start on kept data', () => {
     expect((await fetch(`${second.gateway}/v1/products`)).status).toBe(200);
     await second.end();
     expect(await stillListening(running)).toEqual([]);
-  }, 90_000);
+  });
 
-  it(
-    'leaves nothing running for long after its launcher was killed',
-    async () => {
-      const shop = await launch();
-      await shop.ready;
-      const running = await runningShop(dataDir);
-      shop.child.kill('SIGKILL');
-      await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);
-    },
-    longEnough,
-  );
+  it('leaves nothing running for long after its launcher was killed', async () => {
+    const shop = await launch();
+    await shop.ready;
+    const running = await runningShop(dataDir);
+    shop.child.kill('SIGKILL');
+    await eventually(async () => expect(await stillListening(running)).toEqual([]));
+  });
 
-  it(
-    'stops in the middle of the start, too',
-    async () => {
-      const shop = await launch();
-      await eventually(
-        async () => expect(await readFile(join(dataDir, 'postgres/lock'), 'utf8')).toMatch(`${shop.child.pid} `),
-        20_000,
-      );
-      expect(await shop.end('SIGTERM')).toMatchObject({ code: 0, complaints: '' });
-      expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');
-      expect(await readdir(dataDir)).not.toContain('lock');
-    },
-    longEnough,
-  );
+  it('stops in the middle of the start, too', async () => {
+    const shop = await launch();
+    await eventually(async () =>
+      expect(await readFile(join(dataDir, 'postgres/lock'), 'utf8')).toMatch(`${shop.child.pid} `),
+    );
+    expect(await shop.end('SIGTERM')).toMatchObject({ code: 0, complaints: '' });
+    expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');
+    expect(await readdir(dataDir)).not.toContain('lock');
+  });
 });
 
 describe('a start on an outside PostgreSQL', () => {
-  it(
-    'makes the database that DATABASE_URL names and starts no server of its own',
-    async () => {
-      const server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
-      try {
-        const url = Object.assign(new URL(server.url), { pathname: '/bazaar' }).href;
-        const dir = join(folder, 'outside');
-        const shop = await launch({ DATABASE_URL: url }, dir);
-        expect(await shop.ready).toContain(`127.0.0.1:${server.port}, database bazaar`);
-        expect((await fetch(`${shop.gateway}/v1/products`)).status).toBe(200);
-        expect(await readdir(dir)).not.toContain('postgres');
-        // The processes get their own roles' connections, never the administrator's.
-        expect(JSON.stringify(await runningShop(dir))).not.toContain(new URL(server.url).password);
-        await shop.end();
-      } finally {
-        await server.stop();
-      }
-    },
-    longEnough,
-  );
+  it('makes the database that DATABASE_URL names and starts no server of its own', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
+    try {
+      const url = Object.assign(new URL(server.url), { pathname: '/bazaar' }).href;
+      const dir = join(folder, 'outside');
+      const shop = await launch({ DATABASE_URL: url }, dir);
+      expect(await shop.ready).toContain(`127.0.0.1:${server.port}, database bazaar`);
+      expect((await fetch(`${shop.gateway}/v1/products`)).status).toBe(200);
+      expect(await readdir(dir)).not.toContain('postgres');
+      // The processes get their own roles' connections, never the administrator's.
+      expect(JSON.stringify(await runningShop(dir))).not.toContain(new URL(server.url).password);
+      await shop.end();
+    } finally {
+      await server.stop();
+    }
+  });
 });
 
 describe('a start that cannot be', () => {
@@ -203,14 +181,10 @@ describe('a start that cannot be', () => {
     expect(await refusal(environment)).toEqual(expected instanceof RegExp ? expect.stringMatching(expected) : expected);
   });
 
-  it(
-    'says which process refuses which variable, once, and leaves nothing running',
-    async () => {
-      expect(await refusal({ MAIL_FROM: 'nobody' })).toBe(
-        'notifications: MAIL_FROM must be an e-mail address, not "nobody"\n',
-      );
-      expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');
-    },
-    longEnough,
-  );
+  it('says which process refuses which variable, once, and leaves nothing running', async () => {
+    expect(await refusal({ MAIL_FROM: 'nobody' })).toBe(
+      'notifications: MAIL_FROM must be an e-mail address, not "nobody"\n',
+    );
+    expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');
+  });
 });

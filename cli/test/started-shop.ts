@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
-import { eventually } from '@shop/shared/testing';
+import { eventually, plainEnvironment } from '@shop/shared/testing';
 import pg from 'pg';
 import type { RunningShop } from '../src/data-folder.ts';
 
@@ -137,12 +137,6 @@ export async function processIdOf(dataDir: string, name: string): Promise<number
     if (pid === undefined) throw new Error(`no process id in the last line of ${name}.log`);
     return pid;
   });
-}
-
-/** Nothing of the machine's own settings; and none of the test runner's, which would reach the processes. */
-function plainEnvironment(): Record<string, string> {
-  const { PATH = '', HOME = '', TMPDIR } = process.env;
-  return { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) };
 }
 
 /** What a command prints for programs. @throws Error with its complaint when it prints nothing */

@@ -5,7 +5,14 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
-import { createClient, eventually, startIssuer, type TestClient, type TestIssuer } from '@shop/shared/testing';
+import {
+  createClient,
+  eventually,
+  plainEnvironment,
+  startIssuer,
+  type TestClient,
+  type TestIssuer,
+} from '@shop/shared/testing';
 import { type StubService, startStub } from './stub-service.ts';
 
 export interface TestGateway {
@@ -54,7 +61,7 @@ export async function startGateway(
     await eventually(async () => {
       const { status } = await fetch(`${url}/health/ready`);
       if (options.ready !== false && status !== 200) throw new Error(`the gateway answers ${status}`);
-    }, 15_000);
+    });
   } catch (error) {
     await stop();
     throw new Error(`the gateway did not start: ${written.join('')}`, { cause: error });
@@ -88,6 +95,6 @@ export async function configWith(folder: string, text: string, replacement: stri
 
 /** The bare process, with nothing in its environment but what is given. */
 export function spawnGateway(environment: Readonly<Record<string, string>>): ChildProcess {
-  const env = { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', GATEWAY_CONFIG_DIR: testConfig, ...environment };
+  const env = { ...plainEnvironment(), HOST: '127.0.0.1', GATEWAY_CONFIG_DIR: testConfig, ...environment };
   return spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
 }

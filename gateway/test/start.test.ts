@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '@shop/shared/testing';
+import { eventually, plainEnvironment } from '@shop/shared/testing';
 import { configWith, copyConfig, spawnGateway, startGateway } from './start-gateway.ts';
 
 let folder: string;
@@ -199,6 +199,6 @@ describe('at SIGTERM', () => {
 
 it('the shop’s own configuration names operations, services and files that exist', () => {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const env = { PATH: process.env.PATH, ...complete, GATEWAY_PORT: '70000' };
+  const env = { ...plainEnvironment(), ...complete, GATEWAY_PORT: '70000' };
   expect(String(spawnSync(process.execPath, [main], { env }).stderr)).toContain('GATEWAY_PORT');
 });

@@ -9,7 +9,6 @@ import { type RunningShop, startShop } from '../running-shop.ts';
 import { startChromium } from './chromium.ts';
 import { screens } from './screens.ts';
 
-const longEnough = 180_000;
 const password = 'a long and quiet river';
 const email = `${randomUUID()}@example.com`;
 
@@ -22,7 +21,7 @@ beforeAll(async () => {
   [shop, browser] = await Promise.all([startShop(), startChromium()]);
   client = createShop({ baseUrl: shop.url });
   await client.call.POST('/v1/accounts', { body: { email, name: 'Kim', password } });
-}, longEnough);
+});
 
 afterEach(async () => {
   await Promise.all(browser.contexts().map((context) => context.close()));
@@ -33,7 +32,7 @@ afterEach(async () => {
 afterAll(async () => {
   await browser.close();
   await shop.stop();
-}, longEnough);
+});
 
 async function logIn(page: Page): Promise<void> {
   await page.locator('input[name=email]').fill(email);
@@ -86,19 +85,15 @@ const everyPart = [
 ];
 
 describe('the board', () => {
-  it(
-    'tells a customer which scope is missing',
-    async () => {
-      const page = await openBoard();
-      await logIn(page);
-      await page.locator('#notice', { hasText: 'staff grant EMAIL orders:read-all' }).waitFor();
-      expect(await page.locator('#figures').isVisible()).toBe(false);
-      await shop.grant(email, 'orders:read-all');
-      await logIn(page);
-      await part(page, 'process catalogue', '.ready').waitFor();
-    },
-    longEnough,
-  );
+  it('tells a customer which scope is missing', async () => {
+    const page = await openBoard();
+    await logIn(page);
+    await page.locator('#notice', { hasText: 'staff grant EMAIL orders:read-all' }).waitFor();
+    expect(await page.locator('#figures').isVisible()).toBe(false);
+    await shop.grant(email, 'orders:read-all');
+    await logIn(page);
+    await part(page, 'process catalogue', '.ready').waitFor();
+  });
 
   it.each(screens)(
     'shows on a %s in a %s room every part and its state, and keeps to the width',
@@ -118,133 +113,112 @@ describe('the board', () => {
       expect(colorScheme === 'dark' ? 1 - bright(ground) : bright(ground)).toBeGreaterThan(0.8);
       expect(Math.abs(bright(ground) - bright(name))).toBeGreaterThan(0.5);
     },
-    longEnough,
   );
 
-  it(
-    'leads from a part to its figures, by the keyboard too',
-    async () => {
-      const page = await openAsStaff();
-      await page.locator('#processes tr', { hasText: 'orders' }).waitFor();
-      await part(page, 'process orders').focus();
-      await page.keyboard.press('Enter');
-      await page.waitForURL(/#processes-orders$/);
-      expect(await page.locator('#processes tr:target').textContent()).toMatch(/^orders1 of 1/);
-    },
-    longEnough,
-  );
+  it('leads from a part to its figures, by the keyboard too', async () => {
+    const page = await openAsStaff();
+    await page.locator('#processes tr', { hasText: 'orders' }).waitFor();
+    await part(page, 'process orders').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#processes-orders$/);
+    expect(await page.locator('#processes tr:target').textContent()).toMatch(/^orders1 of 1/);
+  });
 
-  it(
-    'shows what an order moves, and what happened to it, in their own boxes',
-    async () => {
-      const page = await openAsStaff({ viewport: { width: 390, height: 844 } });
-      await page.locator('#processes tr', { hasText: 'notifications' }).waitFor();
-      await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
-      await Array.fromAsync(client.products({ price: { gte: 10 } }, { limit: 50 }));
-      await page.locator('#operations-searchProducts').waitFor();
-      expect(Number(await page.locator('#operations-searchProducts td').nth(1).textContent())).toBeGreaterThan(1);
+  it('shows what an order moves, and what happened to it, in their own boxes', async () => {
+    const page = await openAsStaff({ viewport: { width: 390, height: 844 } });
+    await page.locator('#processes tr', { hasText: 'notifications' }).waitFor();
+    await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
+    await Array.fromAsync(client.products({ price: { gte: 10 } }, { limit: 50 }));
+    await page.locator('#operations-searchProducts').waitFor();
+    expect(Number(await page.locator('#operations-searchProducts td').nth(1).textContent())).toBeGreaterThan(1);
 
-      const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
-      const products = await fetch(`${shop.url}/v1/products?status=active&limit=1`);
-      const { items } = (await products.json()) as { items: { id: string }[] };
-      const placed = await fetch(`${shop.url}/v1/orders`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ items: [{ productId: items[0]?.id, quantity: 1 }] }),
-      });
-      const { id } = (await placed.json()) as { id: string };
-      await part(page, 'process orders').locator('.rate', { hasText: /[1-9]/ }).waitFor();
-      await part(page, 'process catalogue').locator('.rate', { hasText: /[1-9]/ }).waitFor();
-      // A straight line has no height, which counts as hidden.
-      await page.locator('#picture .request.busy').first().waitFor({ state: 'attached' });
-      await page.locator('#picture .event.busy').first().waitFor({ state: 'attached' });
-      await page.locator('#queues tr', { hasText: /notifications\.mail[1-9]/ }).waitFor();
-      await page.locator('#stock tr', { hasText: /reserved\s*[1-9]/ }).waitFor();
+    const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
+    const products = await fetch(`${shop.url}/v1/products?status=active&limit=1`);
+    const { items } = (await products.json()) as { items: { id: string }[] };
+    const placed = await fetch(`${shop.url}/v1/orders`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ items: [{ productId: items[0]?.id, quantity: 1 }] }),
+    });
+    const { id } = (await placed.json()) as { id: string };
+    await part(page, 'process orders').locator('.rate', { hasText: /[1-9]/ }).waitFor();
+    await part(page, 'process catalogue').locator('.rate', { hasText: /[1-9]/ }).waitFor();
+    // A straight line has no height, which counts as hidden.
+    await page.locator('#picture .request.busy').first().waitFor({ state: 'attached' });
+    await page.locator('#picture .event.busy').first().waitFor({ state: 'attached' });
+    await page.locator('#queues tr', { hasText: /notifications\.mail[1-9]/ }).waitFor();
+    await page.locator('#stock tr', { hasText: /reserved\s*[1-9]/ }).waitFor();
 
-      await page.locator('input[name=order]').fill(id);
-      await page.locator('#find button').click();
-      await page.locator('#found', { hasText: `Order ${id} is pending.` }).waitFor();
-      await page.locator('#steps li', { hasText: 'pending by customer' }).waitFor();
-      await page.locator('#steps li', { hasText: 'reserved 1 of' }).waitFor();
-      for (const width of [360, 800, 1280]) {
-        await page.setViewportSize({ width, height: 900 });
-        const fits = `[...document.querySelectorAll('#steps, #steps li *')].every((box) => box.scrollWidth <= box.clientWidth + 1
+    await page.locator('input[name=order]').fill(id);
+    await page.locator('#find button').click();
+    await page.locator('#found', { hasText: `Order ${id} is pending.` }).waitFor();
+    await page.locator('#steps li', { hasText: 'pending by customer' }).waitFor();
+    await page.locator('#steps li', { hasText: 'reserved 1 of' }).waitFor();
+    for (const width of [360, 800, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      const fits = `[...document.querySelectorAll('#steps, #steps li *')].every((box) => box.scrollWidth <= box.clientWidth + 1
           || getComputedStyle(box).display === 'inline')`;
-        expect([width, await overflow(page), await page.evaluate(fits)]).toEqual([width, 0, true]);
-      }
-    },
-    longEnough,
-  );
+      expect([width, await overflow(page), await page.evaluate(fits)]).toEqual([width, 0, true]);
+    }
+  });
 
-  it(
-    'shows a service that hangs, what to do about it, and that it is back',
-    async () => {
-      const page = await openAsStaff();
-      await part(page, 'process orders', '.ready').waitFor();
-      await whileFrozen('orders', async () => {
-        const orders = part(page, 'process orders', '.not-ready');
-        await orders.locator('.why', { hasText: 'nothing answers' }).waitFor();
-        await orders.locator('.state', { hasText: 'not ready' }).waitFor();
-        await part(page, 'schema orders', '.unknown').waitFor();
-        await page.locator('#notice', { hasText: 'orders is not ready.' }).waitFor();
-        const fault = page.locator('#faults li', { hasText: 'orders: nothing answers.' });
-        expect(await fault.locator('a').getAttribute('href')).toBe('/board/runbooks/process-down');
-        await part(page, 'process catalogue', '.ready').waitFor();
-      });
-      await part(page, 'process orders', '.ready').waitFor();
-      await part(page, 'schema orders', '.ready').waitFor();
-    },
-    longEnough,
-  );
+  it('shows a service that hangs, what to do about it, and that it is back', async () => {
+    const page = await openAsStaff();
+    await part(page, 'process orders', '.ready').waitFor();
+    await whileFrozen('orders', async () => {
+      const orders = part(page, 'process orders', '.not-ready');
+      await orders.locator('.why', { hasText: 'nothing answers' }).waitFor();
+      await orders.locator('.state', { hasText: 'not ready' }).waitFor();
+      await part(page, 'schema orders', '.unknown').waitFor();
+      await page.locator('#notice', { hasText: 'orders is not ready.' }).waitFor();
+      const fault = page.locator('#faults li', { hasText: 'orders: nothing answers.' });
+      expect(await fault.locator('a').getAttribute('href')).toBe('/board/runbooks/process-down');
+      await part(page, 'process catalogue', '.ready').waitFor();
+    });
+    await part(page, 'process orders', '.ready').waitFor();
+    await part(page, 'schema orders', '.ready').waitFor();
+  });
 
-  it(
-    'names the check that fails where a service has lost its database',
-    async () => {
-      const page = await openAsStaff();
-      await part(page, 'process notifications', '.ready').waitFor();
-      const { databases } = await runningShop(shop.dataDir);
-      const url = new URL(databases.notifications ?? '');
-      const role = new pg.Client({ connectionString: url.href });
-      await role.connect();
-      const changePassword = (text: string): Promise<unknown> =>
-        role.query(`ALTER ROLE CURRENT_USER PASSWORD ${pg.escapeLiteral(text)}`);
-      const disconnect = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  it('names the check that fails where a service has lost its database', async () => {
+    const page = await openAsStaff();
+    await part(page, 'process notifications', '.ready').waitFor();
+    const { databases } = await runningShop(shop.dataDir);
+    const url = new URL(databases.notifications ?? '');
+    const role = new pg.Client({ connectionString: url.href });
+    await role.connect();
+    const changePassword = (text: string): Promise<unknown> =>
+      role.query(`ALTER ROLE CURRENT_USER PASSWORD ${pg.escapeLiteral(text)}`);
+    const disconnect = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE usename = CURRENT_USER AND pid <> pg_backend_pid()`;
-      try {
-        await changePassword(randomUUID());
-        await role.query(disconnect);
-        const notifications = part(page, 'process notifications', '.not-ready');
-        await notifications.locator('.why', { hasText: 'check database fails' }).waitFor();
-        await part(page, 'schema notifications', '.not-ready').waitFor();
-        await part(page, 'schema orders', '.ready').waitFor();
-        await page.locator('#faults li', { hasText: 'PostgreSQL does not answer it.' }).waitFor();
-        await page.locator('#faults a').first().click();
-        await page.locator('h1', { hasText: 'Service unreachable' }).waitFor();
-        await page.goBack();
-        await logIn(page);
-      } finally {
-        await changePassword(decodeURIComponent(url.password));
-        await role.end();
-      }
-      await part(page, 'process notifications', '.ready').waitFor();
-      await part(page, 'schema notifications', '.ready').waitFor();
-    },
-    longEnough,
-  );
+    try {
+      await changePassword(randomUUID());
+      await role.query(disconnect);
+      const notifications = part(page, 'process notifications', '.not-ready');
+      await notifications.locator('.why', { hasText: 'check database fails' }).waitFor();
+      await part(page, 'schema notifications', '.not-ready').waitFor();
+      await part(page, 'schema orders', '.ready').waitFor();
+      await page.locator('#faults li', { hasText: 'PostgreSQL does not answer it.' }).waitFor();
+      await page.locator('#faults a').first().click();
+      await page.locator('h1', { hasText: 'Service unreachable' }).waitFor();
+      await page.goBack();
+      await logIn(page);
+    } finally {
+      await changePassword(decodeURIComponent(url.password));
+      await role.end();
+    }
+    await part(page, 'process notifications', '.ready').waitFor();
+    await part(page, 'schema notifications', '.ready').waitFor();
+  });
 
-  it(
-    'says when it hears nothing, and goes on by itself when the gateway is back',
-    async () => {
-      const page = await openAsStaff();
-      await part(page, 'process orders', '.ready').waitFor();
-      await whileFrozen('gateway', async () => {
-        await part(page, 'process gateway', '.not-ready').locator('.why', { hasText: 'does not answer' }).waitFor();
-        await part(page, 'process orders', '.unknown').waitFor();
-      });
-      await part(page, 'process gateway', '.ready').waitFor();
-      await part(page, 'process orders', '.ready').waitFor();
-      await page.locator('#faults', { hasText: 'All is well.' }).waitFor();
-    },
-    longEnough,
-  );
+  it('says when it hears nothing, and goes on by itself when the gateway is back', async () => {
+    const page = await openAsStaff();
+    await part(page, 'process orders', '.ready').waitFor();
+    await whileFrozen('gateway', async () => {
+      await part(page, 'process gateway', '.not-ready').locator('.why', { hasText: 'does not answer' }).waitFor();
+      await part(page, 'process orders', '.unknown').waitFor();
+    });
+    await part(page, 'process gateway', '.ready').waitFor();
+    await part(page, 'process orders', '.ready').waitFor();
+    await page.locator('#faults', { hasText: 'All is well.' }).waitFor();
+  });
 });

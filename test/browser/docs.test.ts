@@ -7,19 +7,17 @@ import { type RunningShop, startShop } from '../running-shop.ts';
 import { startChromium } from './chromium.ts';
 import { screens } from './screens.ts';
 
-const longEnough = 180_000;
-
 let shop: RunningShop;
 let browser: Browser;
 
 beforeAll(async () => {
   [shop, browser] = await Promise.all([startShop(), startChromium()]);
-}, longEnough);
+});
 
 afterAll(async () => {
   await browser.close();
   await shop.stop();
-}, longEnough);
+});
 
 interface Visit {
   readonly page: Page;
@@ -67,21 +65,17 @@ function lightnessOf(colour: string): number {
 }
 
 describe.each(screens)('on a %s in a %s room', (_device, colorScheme, viewport) => {
-  it.each(paths)(
-    '%s is complete, keeps to its shop, fits and can be read',
-    async (path) => {
-      const { page, complaints } = await visit(path, { colorScheme, viewport });
-      if (path === '/docs') await page.locator('#operations-Orders-cancelOrder').waitFor();
-      expect(complaints).toEqual([]);
-      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-      expect(overflow).toBeLessThanOrEqual(0);
-      const { ground = colorScheme === 'dark' ? 0 : 1, text } = await lightness(page);
-      expect(colorScheme === 'dark' ? 1 - ground : ground).toBeGreaterThan(0.8);
-      expect(Math.abs(ground - text)).toBeGreaterThan(0.5);
-      await page.context().close();
-    },
-    longEnough,
-  );
+  it.each(paths)('%s is complete, keeps to its shop, fits and can be read', async (path) => {
+    const { page, complaints } = await visit(path, { colorScheme, viewport });
+    if (path === '/docs') await page.locator('#operations-Orders-cancelOrder').waitFor();
+    expect(complaints).toEqual([]);
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    expect(overflow).toBeLessThanOrEqual(0);
+    const { ground = colorScheme === 'dark' ? 0 : 1, text } = await lightness(page);
+    expect(colorScheme === 'dark' ? 1 - ground : ground).toBeGreaterThan(0.8);
+    expect(Math.abs(ground - text)).toBeGreaterThan(0.5);
+    await page.context().close();
+  });
 });
 
 /** Opens an operation in the reference. */
@@ -155,6 +149,5 @@ describe('a visitor of the reference', () => {
       expect(await page.locator('h1').textContent()).toBe('The caller may not do this');
       await page.context().close();
     },
-    longEnough,
   );
 });

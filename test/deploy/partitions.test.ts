@@ -25,7 +25,7 @@ beforeAll(async () => {
   await shop.services.service('orders').restart();
   customers = await Promise.all(Array.from({ length: 24 }, () => shop.customer()));
   for (const customer of customers) expect((await shop.order(customer, { [productId]: 1 })).status).toBe(201);
-}, 120_000);
+});
 
 afterAll(async () => {
   await shop.stop();
@@ -114,7 +114,7 @@ describe('the tables of orders in hash partitions', () => {
       expect(settled).toMatchObject({ status: 200, body: { state: 'exists' } });
     });
     expect(names).toEqual(tables.map((table) => `${table}_${own}`).sort());
-  }, 60_000);
+  });
 
   it('are all looked through for an id of which staff do not know the account', async () => {
     const rows = await query('SELECT id FROM orders LIMIT 1');
@@ -125,7 +125,7 @@ describe('the tables of orders in hash partitions', () => {
     });
     expect(names.filter((name) => /^orders_\d+$/.test(name))).toHaveLength(16);
     expect(names.filter((name) => /^order_lines_\d+$/.test(name))).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('refuse a reservation twice, whichever partition it lies in', async () => {
     const [, customer = early] = customers;

@@ -16,7 +16,7 @@ const rules = `${observability}/rules/shop.yaml`;
 let promtool: Promtool;
 beforeAll(async () => {
   promtool = await findPromtool();
-}, 300_000);
+});
 
 describe('promtool', () => {
   it('finds no fault in the configuration and the rules that it names', async () => {

@@ -10,7 +10,7 @@ import { violations } from './checker.ts';
 import { pause } from './fault.ts';
 import { faults } from './faults.ts';
 import { isFailure, type Journal, type OrderOutcome, untilClear } from './journal.ts';
-import { slowness } from './pace.ts';
+import { slowness } from '../pace.ts';
 import { createRandom } from './random.ts';
 import { type System, startSystem } from './system.ts';
 import { unrest } from './unrest.ts';

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { plainEnvironment } from '@shop/shared/testing';
 import type { CrashPoint } from './crash-points.ts';
 import type { Random } from './random.ts';
 import type { ClockReport } from './shifted-clock.ts';
@@ -53,7 +54,7 @@ export function supervise({ name, url, main, environment, random }: Launch): Sup
 
   const start = (): void => {
     child = spawn(process.execPath, [...preloaded, main], {
-      env: { PATH: process.env.PATH ?? '', ...environment, CLOCK_AHEAD: String(ahead) },
+      env: { ...plainEnvironment(), ...environment, CLOCK_AHEAD: String(ahead) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const keep = (data: unknown): void => {

@@ -127,7 +127,6 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
       MAIL_DIR: mailFolder,
       RESERVATION_SECONDS: '3',
-      NODE_COMPILE_CACHE: join(folder, 'compiled'),
     };
     const random = createRandom(seed);
     const started = new Map<ServiceName | 'gateway', Supervised[]>();

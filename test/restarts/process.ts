@@ -1,7 +1,7 @@
 // A process of the shop that is stopped as an operator does it and started again at the same address.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { eventually } from '@shop/shared/testing';
+import { eventually, plainEnvironment } from '@shop/shared/testing';
 import { request } from 'undici';
 
 export interface ShopProcess {
@@ -26,7 +26,7 @@ const readyWithin = 60_000;
 export function startProcess({ name, main, url, environment }: Launch): ShopProcess {
   let output = '';
   const start = (): ChildProcess => {
-    const env = { PATH: process.env.PATH ?? '', ...environment };
+    const env = { ...plainEnvironment(), ...environment };
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (data) => {

@@ -1,6 +1,7 @@
 // Runs an operator's command of accounts as its own process.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { plainEnvironment } from '@shop/shared/testing';
 import type { TestAccounts } from './accounts.ts';
 
 export interface CommandResult {
@@ -24,7 +25,7 @@ export function runCommand(
   const file = fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [file, ...words], {
     env: {
-      PATH: process.env.PATH ?? '',
+      ...plainEnvironment(),
       DATABASE_URL: services.database.urls.accounts,
       KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 7).toString('base64url'),
       ...environment,

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { plainEnvironment } from '@shop/shared/testing';
 import type { RefusedLine } from '../src/imported-product.ts';
 
 export interface Run {
@@ -22,7 +23,7 @@ export async function runFileCommand(
   onLine: (child: ChildProcess) => void = () => {},
 ): Promise<Run> {
   const script = fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url));
-  const env = { PATH: process.env.PATH ?? '', DATABASE_URL: databaseUrl };
+  const env = { ...plainEnvironment(), DATABASE_URL: databaseUrl };
   const child = spawn(process.execPath, [script, ...parameters], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
   const complaints = text(child.stderr);

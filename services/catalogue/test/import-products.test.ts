@@ -234,7 +234,7 @@ describe('an import', () => {
     expect(rows).toEqual([{ n: 11_880, sum: 23_760 }]);
     // It is over: the same file again starts at its beginning.
     expect((await bring(path)).last).toMatchObject({ resumedAfterLine: 0, unchanged: 11_880, refused: 120 });
-  }, 120_000);
+  });
 
   it('is refused where its own report would take its place', async () => {
     const path = await given('mine.ndjson', cup);

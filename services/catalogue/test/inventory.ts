@@ -6,7 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import { eventually, type StartOptions, startServices, type TestAnswer, type TestServices } from '@shop/shared/testing';
+import {
+  eventually,
+  plainEnvironment,
+  type StartOptions,
+  startServices,
+  type TestAnswer,
+  type TestServices,
+} from '@shop/shared/testing';
 import { addProducts } from './products.ts';
 
 /** What the orders service would say about a reservation; undefined: nothing, the connection is cut. */
@@ -135,7 +142,7 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
     },
     verify: (url = services.database.urls.catalogue) =>
       new Promise((resolve) => {
-        const env = { PATH: process.env.PATH ?? '', DATABASE_URL: url };
+        const env = { ...plainEnvironment(), DATABASE_URL: url };
         execFile(process.execPath, [verifier], { env }, (error, output, errors) => {
           const report = output === '' ? { faults: [] } : JSON.parse(output);
           resolve({ ...report, errors, code: error === null ? 0 : Number(error.code) });

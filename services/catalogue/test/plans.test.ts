@@ -30,7 +30,7 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: database.urls.catalogue });
   await client.connect();
   await client.query('VACUUM (ANALYZE) products');
-}, 120_000);
+});
 
 afterAll(async () => {
   await client.end();

@@ -10,7 +10,6 @@ import {
 } from '@shop/shared/testing';
 import { addProducts, staffToken } from './products.ts';
 
-const recovery = 30_000;
 let postgres: ReplicatedPostgres;
 let services: TestServices;
 let catalogue: TestService;
@@ -23,7 +22,7 @@ beforeAll(async () => {
   services = await startServices(['catalogue']);
   catalogue = services.service('catalogue');
   readUrl = Object.assign(new URL(services.database.urls.catalogue), { port: new URL(postgres.replicaUrl).port }).href;
-}, 90_000);
+});
 afterAll(async () => {
   await services.stop();
   await postgres.stop();
@@ -33,7 +32,7 @@ afterAll(async () => {
 async function startReading(maximumLag: number): Promise<void> {
   const before = catalogue.output().length;
   await catalogue.restart({ DATABASE_READ_URL: readUrl, DATABASE_READ_LAG_MS: String(maximumLag) });
-  await eventually(() => expect(catalogue.output().slice(before)).toContain('the replica is read'), recovery);
+  await eventually(() => expect(catalogue.output().slice(before)).toContain('the replica is read'));
 }
 
 const listed = async (name: string, token?: string): Promise<number> => {
@@ -51,7 +50,7 @@ describe('while the replica stands still', () => {
   it('customers see what it has, staff what it has just added', async () => {
     await startReading(600_000);
     await addProducts(services, [{ name: 'before' }]);
-    await eventually(async () => expect(await listed('before')).toBe(inBoth), recovery);
+    await eventually(async () => expect(await listed('before')).toBe(inBoth));
     await postgres.replay(false);
     try {
       const [productId] = await addProducts(services, [{ name: 'after' }]);
@@ -63,26 +62,26 @@ describe('while the replica stands still', () => {
     } finally {
       await postgres.replay(true);
     }
-    await eventually(async () => expect(await listed('after')).toBe(inBoth), recovery);
-  }, 60_000);
+    await eventually(async () => expect(await listed('after')).toBe(inBoth));
+  });
 
   it('customers see the primary once the replica is too old', async () => {
     await startReading(1_000);
     await postgres.replay(false);
     try {
       await addProducts(services, [{ name: 'newer' }]);
-      await eventually(async () => expect(await listed('newer')).toBe(inBoth), recovery);
+      await eventually(async () => expect(await listed('newer')).toBe(inBoth));
       expect(catalogue.output()).toContain('it may be more than 1000 ms behind the primary');
     } finally {
       await postgres.replay(true);
     }
-  }, 60_000);
+  });
 });
 
 it('a replica that dies costs no request', async () => {
   await startReading(1_000);
   await addProducts(services, [{ name: 'steady' }]);
-  await eventually(async () => expect(await listed('steady')).toBe(inBoth), recovery);
+  await eventually(async () => expect(await listed('steady')).toBe(inBoth));
   let over = false;
   const asking = Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -90,7 +89,7 @@ it('a replica that dies costs no request', async () => {
     }),
   );
   const before = catalogue.output().length;
-  const said = (line: string) => eventually(() => expect(catalogue.output().slice(before)).toContain(line), recovery);
+  const said = (line: string) => eventually(() => expect(catalogue.output().slice(before)).toContain(line));
   try {
     await postgres.killReplica();
     await said('the replica is passed over');
@@ -100,4 +99,4 @@ it('a replica that dies costs no request', async () => {
     over = true;
     await asking;
   }
-}, 60_000);
+});

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { serviceFolder, startServices, type TestServices } from '@shop/shared/testing';
+import { plainEnvironment, serviceFolder, startServices, type TestServices } from '@shop/shared/testing';
 
 describe('the notifications process', () => {
   let services: TestServices;
@@ -13,7 +13,7 @@ describe('the notifications process', () => {
 
   const run = async (environment: Record<string, string>) => {
     const child = spawn(process.execPath, [`${serviceFolder('notifications')}/src/main.ts`], {
-      env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'silent', ...environment },
+      env: { ...plainEnvironment(), LOG_LEVEL: 'silent', ...environment },
     });
     const lines: string[] = [];
     child.stderr.on('data', (data) => lines.push(String(data)));
@@ -66,7 +66,7 @@ describe('the notifications process', () => {
 
   it('waits for a schema that is not migrated, and says so', async () => {
     const child = spawn(process.execPath, [`${serviceFolder('notifications')}/src/main.ts`], {
-      env: { PATH: process.env.PATH ?? '', ...whole(), DATABASE_URL: services.database.urls.orders },
+      env: { ...plainEnvironment(), ...whole(), DATABASE_URL: services.database.urls.orders },
     });
     let said = '';
     for await (const chunk of child.stdout) {

@@ -1,7 +1,8 @@
 // Finds loopback ports that nobody listens on.
 
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { createSocket } from 'node:dgram';
+import { type EventEmitter, once } from 'node:events';
+import { createServer } from 'node:net';
 
 // Below the ports that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere; RFC 6335 section 6): none
 // of those takes the port between being found and being listened on.
@@ -9,21 +10,40 @@ const first = 15_000;
 const last = 31_999;
 
 /**
- * `count` different TCP ports that were free on 127.0.0.1 a moment ago.
+ * `count` different TCP ports that were free on 127.0.0.1 a moment ago. Nobody else is given them by this function, in this process
+ * or in another one, until this process ends: two shops that start at once do not take each other's ports.
  * @throws Error when hardly any port is free
  */
 export async function freePorts(count: number): Promise<number[]> {
-  const held: { readonly server: Server; readonly port: number }[] = [];
-  for (let attempt = 0; held.length < count; attempt += 1) {
+  const found: number[] = [];
+  for (let attempt = 0; found.length < count; attempt += 1) {
     if (attempt >= count + 1_000) throw new Error(`no free port from ${first} to ${last} was found on 127.0.0.1`);
     const port = first + Math.floor(Math.random() * (last - first + 1));
-    const server = createServer();
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening').then(
-      () => held.push({ server, port }),
-      () => {}, // taken
-    );
+    if ((await reserve(port)) && (await isFree(port))) found.push(port);
   }
-  await Promise.all(held.map(({ server }) => new Promise((done) => server.close(done))));
-  return held.map(({ port }) => port);
+  return found;
 }
+
+/** Holds the UDP port of the same number, which the system lets go of however this process ends. */
+async function reserve(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').on('error', () => {});
+  socket.unref();
+  socket.bind({ port, address: '127.0.0.1', exclusive: true });
+  const reserved = await happens(socket, 'listening');
+  if (!reserved) socket.close();
+  return reserved;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const free = await happens(server, 'listening');
+  if (free) await new Promise((done) => server.close(done));
+  return free;
+}
+
+/** Whether it happens before an error does. */
+const happens = (emitter: EventEmitter, event: string): Promise<boolean> =>
+  once(emitter, event).then(
+    () => true,
+    () => false,
+  );

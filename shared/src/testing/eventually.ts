@@ -1,7 +1,7 @@
 // Waits for what happens a little later: events, e-mails, recovery.
 
-/** Calls `check` until it stops throwing and returns its value; its last error after `within` milliseconds (default 5000). */
-export async function eventually<T>(check: () => Promise<T> | T, within = 5_000): Promise<T> {
+/** Calls `check` until it stops throwing and returns its value; its last error after `within` milliseconds (default a minute). */
+export async function eventually<T>(check: () => Promise<T> | T, within = 60_000): Promise<T> {
   const deadline = performance.now() + within;
   for (;;) {
     try {

@@ -9,6 +9,7 @@ import { freePorts } from '../embedded/free-ports.ts';
 import { loadContract } from '../http/index.ts';
 import { createClient, type TestClient } from './client.ts';
 import { createTestDatabase, type ServiceName, serviceFolder, type TestDatabase } from './database.ts';
+import { plainEnvironment } from './plain-environment.ts';
 import { startIssuer, type TestIssuer } from './tokens.ts';
 
 export interface TestService {
@@ -118,7 +119,7 @@ function createService(
     async restart(more = {}) {
       await kill();
       child = spawn(process.execPath, [`${serviceFolder(name)}/src/main.ts`], {
-        env: { PATH: process.env.PATH ?? '', ...environment, ...more },
+        env: { ...plainEnvironment(), ...environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });
       child.stdout?.on('data', (data) => written.push(String(data)));

@@ -152,7 +152,7 @@ describe('pages', () => {
       ),
       { numRuns: 250 },
     );
-  }, 120_000);
+  });
 
   it('show every row that stays exactly once while rows are inserted and deleted', async () => {
     await fc.assert(
@@ -180,7 +180,7 @@ describe('pages', () => {
       ),
       { numRuns: 200 },
     );
-  }, 120_000);
+  });
 
   it('go on into absent values when an alternative asks for present ones', async () => {
     await pool.query('TRUNCATE samples');
@@ -317,7 +317,7 @@ describe('a scope', () => {
       }),
       { numRuns: 200 },
     );
-  }, 60_000);
+  });
 
   it.each([{}, { other: 'A' }, { brand: 'A', other: 'A' }])('is a fault of ours when it is %j', async (scope) => {
     const request = { collection: own, criteria: fromBody(sample, {}), pool, context: undefined, scope };

@@ -17,7 +17,7 @@ export const deadLettersSuite = (kind: Kind): void =>
     let events: TestEvents;
     beforeAll(async () => {
       events = await startEventsFor(kind);
-    }, 120_000);
+    });
     afterAll(() => events.close());
 
     it('lists them over all consumers, shows one, replays and discards it', async () => {

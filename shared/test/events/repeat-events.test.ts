@@ -7,7 +7,7 @@ let store: TestStore;
 
 beforeEach(async () => {
   store = await startStore();
-}, 60_000);
+});
 afterEach(() => store.close());
 
 it('repeats each event of the types that is kept, over several batches and moments with many events', async () => {

@@ -47,7 +47,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 120_000);
+});
 
 beforeEach(async () => {
   handled.length = 0;

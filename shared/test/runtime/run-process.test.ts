@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { plainEnvironment } from '../../src/testing/plain-environment.ts';
 
 const door = fileURLToPath(new URL('../../src/runtime/index.ts', import.meta.url));
 const program = `
@@ -13,7 +14,7 @@ const program = `
 
 function run(environment: Record<string, string>) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...plainEnvironment(), ...environment },
     encoding: 'utf8',
   });
   const said = stdout.split('\n').filter(Boolean);

@@ -1,4 +1,4 @@
-// How much slower this machine is at the moment than the one on which the shop's ten seconds are promised.
+// How much slower this machine is at the moment than the one on which times and rates are promised.
 
 /** Milliseconds that the work below takes on one core of a build machine that does nothing else. */
 const reference = 45;
