@@ -357,8 +357,10 @@ describe('replicas', () => {
       placed.push(answer.body.id);
       expectStatus('orders', await call('GET', '/v1/orders?limit=5', customer.token), 200);
     });
-    for (const service of services) {
-      for (const container of await shop.containersOf(service)) await shop.restart(container);
+    // One of each service at the same time, as in a release of the whole shop.
+    const containers = await Promise.all(services.map((service) => shop.containersOf(service)));
+    for (let replica = 0; replica < Math.max(...Object.values(replicas)); replica += 1) {
+      await Promise.all(containers.flatMap((all) => all[replica] ?? []).map((container) => shop.restart(container)));
     }
     const { requests, failures } = await load.stop();
     expect(failures).toEqual([]);
