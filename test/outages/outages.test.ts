@@ -3,6 +3,7 @@
 // it may take until all is quiet. What each fault did and how long the shop took to be well again is printed as it goes.
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { slowness } from '../pace.ts';
 import type { Interruption } from './answers.ts';
 import { answerViolations } from './answers.ts';
 import { placeOrder, startShopping } from './buyers.ts';
@@ -10,7 +11,6 @@ import { violations } from './checker.ts';
 import { pause } from './fault.ts';
 import { faults } from './faults.ts';
 import { isFailure, type Journal, type OrderOutcome, untilClear } from './journal.ts';
-import { slowness } from '../pace.ts';
 import { createRandom } from './random.ts';
 import { type System, startSystem } from './system.ts';
 import { unrest } from './unrest.ts';
