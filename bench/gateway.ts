@@ -47,7 +47,7 @@ export default async function run(): Promise<void> {
 
 /**
  * Latency at half load beside the bare forwarder, memory with idle connections, latency beside slow senders: with none of them,
- * while they send to somebody else, and while they send to the gateway.
+ * while they send to somebody else, and while they send to the gateway; and what they do to the least server that waits for them.
  */
 async function underPressure(stage: Stage, rate: number): Promise<void> {
   const atHalf: Record<'bare' | 'ours', number[]> = { bare: [], ours: [] };
@@ -68,25 +68,28 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
   await closeIdle();
   // A quarter of what the gateway can do: the load and the service share a core that the senders keep busy too.
   const quarter = rate / 2;
-  await warm(gateway, quarter);
+  const patient = await stage.start('patient');
+  for (const side of [gateway, patient]) await warm(side, quarter);
   const elsewhere = await openElsewhere();
-  const besides: Record<string, { port?: number; p99: number[] }> = {
-    'no slow senders': { p99: [] },
-    [`${slowSenders} of somebody else's`]: { port: elsewhere.port, p99: [] },
-    [`${slowSenders} of its own`]: { port: gateway.port, p99: [] },
-  };
+  const besides: { who: string; asked: Running; slow?: number; p99: number[] }[] = [
+    { who: 'ours beside no slow senders', asked: gateway, p99: [] },
+    { who: `ours beside ${slowSenders} of somebody else's`, asked: gateway, slow: elsewhere.port, p99: [] },
+    { who: `ours beside ${slowSenders} of its own`, asked: gateway, slow: gateway.port, p99: [] },
+    { who: 'the least there can be beside no slow senders', asked: patient, p99: [] },
+    { who: `the least there can be beside ${slowSenders} of its own`, asked: patient, slow: patient.port, p99: [] },
+  ];
   for (let window = 0; window < windowsBeside; window += 1) {
-    for (const { port, p99 } of Object.values(besides)) {
-      const closeSlow = port === undefined ? undefined : await openSlow(port, slowSenders);
-      p99.push(await steadyP99(gateway.port, requests(gateway), quarter, measuredBeside));
+    for (const { asked, slow, p99 } of besides) {
+      const closeSlow = slow === undefined ? undefined : await openSlow(slow, slowSenders);
+      p99.push(await steadyP99(asked.port, requests(asked), quarter, measuredBeside));
       await closeSlow?.();
     }
   }
-  for (const [who, { p99 }] of Object.entries(besides)) {
-    console.log(`p99 at ${quarter.toFixed(0)} requests/s beside ${who}: ${median(p99).toFixed(2)} ms (${each(p99)})`);
+  for (const { who, p99 } of besides) {
+    console.log(`p99 at ${quarter.toFixed(0)} requests/s, ${who}: ${median(p99).toFixed(2)} ms (${each(p99)})`);
   }
   await elsewhere.close();
-  await gateway.stop();
+  for (const side of [gateway, patient]) await side.stop();
 }
 
 /** As it will be measured: code that answers one connection after the other is compiled otherwise. */

@@ -15,6 +15,7 @@ import { SignJWT } from 'jose';
 import { keepAwake } from './awake.ts';
 import { canRun } from './can-run.ts';
 
+/** Those whose rate is measured. */
 export const gateways = ['bare', 'fastify', 'stock', 'ours'] as const;
 export type GatewayName = (typeof gateways)[number];
 
@@ -30,7 +31,7 @@ export interface Running {
 }
 
 export interface Stage {
-  start(name: GatewayName): Promise<Running>;
+  start(name: GatewayName | 'patient'): Promise<Running>;
   close(): Promise<void>;
 }
 
@@ -58,7 +59,7 @@ export async function openStage(): Promise<Stage> {
   await untilAnswering(servicePort);
   writeStockConfig(folder, servicePort, rsa.publicKey);
 
-  const start = async (name: GatewayName): Promise<Running> => {
+  const start: Stage['start'] = async (name) => {
     const [port = 0] = await freePorts(1);
     const service_ = `http://127.0.0.1:${servicePort}`;
     const ours = {
@@ -82,6 +83,7 @@ export async function openStage(): Promise<Stage> {
     };
     const files = {
       bare: 'bench/gateway/bare.ts',
+      patient: 'bench/gateway/patient.ts',
       fastify: 'bench/gateway/fastify.ts',
       stock: 'bench/gateway/stock.cjs',
       ours: 'gateway/src/main.ts',
