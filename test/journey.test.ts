@@ -11,6 +11,7 @@ import { loadContract } from '../shared/src/http/index.ts';
 import { createClient, eventually, serviceFolder, type TestClient } from '../shared/src/testing/index.ts';
 import { gatewayFields } from './gateway-fields.ts';
 
+const soon = 2_000;
 const contracts = (['accounts', 'orders', 'catalogue'] as const).map((name) =>
   loadContract(join(serviceFolder(name), 'openapi.yaml')),
 );
@@ -101,7 +102,7 @@ describe('a shop that npm start has started', () => {
     expect(placed.status).toBe(201);
     expect(placed.body).toMatchObject({ status: 'pending', accountId: customer.id, totalCost: 99.8 });
     const orderPath = placed.headers.location ?? '';
-    await eventually(async () => expect((await client.get(productPath)).body.inStock).toBe(false));
+    await eventually(async () => expect((await client.get(productPath)).body.inStock).toBe(false), soon);
     expect(await order(customer, created.body.id, 1)).toMatchObject({
       status: 409,
       body: { code: 'insufficient-stock' },
@@ -126,7 +127,7 @@ describe('a shop that npm start has started', () => {
       expect((await client.get(productPath)).body.inStock).toBe(true);
       const mails = await mailsAbout(placed.body.id);
       expect(mails.filter((mail) => mail.includes(customer.email) && /cancel/i.test(mail))).toHaveLength(1);
-    });
+    }, soon);
     expect((await order(stranger, created.body.id, 2)).status).toBe(201);
   });
 
@@ -148,7 +149,7 @@ describe('a shop that npm start has started', () => {
     expect((await client.get(orderPath, { token: customer.token })).body.status).toBe('shipped');
     const history = await client.get(`${orderPath}/history`, { token: customer.token });
     expect(history.status).toBe(200);
-    await eventually(async () => expect((await mailsAbout(placed.body.id)).length).toBe(2));
+    await eventually(async () => expect((await mailsAbout(placed.body.id)).length).toBe(2), soon);
   });
 
   it('changes an account only for itself, and only from the version that was read', async () => {

@@ -8,6 +8,7 @@ import { eventually } from '@shop/shared/testing';
 import type { RunningShop } from '../src/data-folder.ts';
 import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
+const settledWithin = 40_000;
 const ada = { email: 'ada@shop.example', password: 'under the old oak' };
 
 interface Answer {
@@ -108,7 +109,7 @@ describe('orders', () => {
       const { output } = await runShop(dataDir, 'trace', first);
       expect(output).toMatch(/order\.shipped\.v1 taken by catalogue\.inventory/);
       expect(output).toMatch(/order-shipped sent/);
-    });
+    }, settledWithin);
     const shown = (await runShop(dataDir, 'orders', 'show', first)).output;
     expect(shown).toMatch(/is shipped: [\d.]+ EUR\.\n/);
     expect(shown).toMatch(new RegExp(`\\nNext: orders deliver ${first}\\n$`));
@@ -145,7 +146,7 @@ describe('a dead letter', () => {
       const [found] = await ask<{ id: string; attempts: number; reason: string }[]>('events', 'dead', 'list');
       if (found === undefined) throw new Error('no dead letter yet');
       return found;
-    });
+    }, 90_000);
     expect(letter).toMatchObject({ attempts: 7, type: 'order.cancelled.v1', subject: second });
     expect(letter.reason).toContain('obstacle');
     const status = await runShop(dataDir, 'status');
@@ -158,7 +159,7 @@ describe('a dead letter', () => {
     await query('notifications', 'ALTER TABLE notifications DROP CONSTRAINT obstacle');
     const replayed = await runShop(dataDir, 'events', 'dead', 'replay', letter.id);
     expect(replayed).toEqual({ code: 0, output: `replayed ${letter.id} (notifications.mail)\n`, complaints: '' });
-    await eventually(async () => expect(await told()).toEqual([{ state: 'done' }]));
+    await eventually(async () => expect(await told()).toEqual([{ state: 'done' }]), settledWithin);
     expect((await mailsAbout(second)).filter((name) => name.includes('cancelled'))).toHaveLength(1);
     expect(await ask('events', 'dead', 'list')).toEqual([]);
   });
@@ -171,7 +172,7 @@ describe('a shop that is well', () => {
       expect(status).toMatchObject({ code: 0, output: expect.stringMatching(/\n\nAll is well\.\n$/) });
       expect(status.output).toMatch(/^notifications +0 +0 s$/m);
       expect(await query('notifications', "SELECT id FROM notifications WHERE status = 'waiting'")).toEqual([]);
-    });
+    }, settledWithin);
     const doctor = await runShop(dataDir, 'doctor');
     expect(doctor).toMatchObject({ code: 0, complaints: '' });
     for (const check of ['gateway', 'orders', 'clock', 'migrations catalogue', 'signing keys', 'events']) {
@@ -253,7 +254,7 @@ describe('a backup', () => {
         expect(await query(schema, 'SELECT id FROM outbox WHERE published_at IS NULL')).toEqual([]);
       }
       expect(await query('events', "SELECT id FROM job WHERE state IN ('created', 'active')")).toEqual([]);
-    });
+    }, settledWithin);
     expect(await mailsAbout('', restoredDir)).toEqual([]);
     expect(await runShop(restoredDir, 'stock', 'verify')).toMatchObject({ code: 0 });
   });

@@ -8,6 +8,8 @@ import { eventually } from '@shop/shared/testing';
 import type { RunningShop } from '../src/data-folder.ts';
 import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
+const settledWithin = 20_000;
+
 interface Letter {
   readonly consumer: string;
   readonly id: string;
@@ -65,7 +67,7 @@ describe('trace', () => {
       expect(output.match(/notification\.sent\.v1 published/g)).toHaveLength(2);
       expect(output).toMatch(/stock\.released\.v1 taken by orders\.effects/);
       return output.trimEnd().split('\n');
-    });
+    }, settledWithin);
     expect(rows[0]).toMatch(new RegExp(`^Order ${orderId} of account [0-9a-f-]{36} is cancelled\\.$`));
     const [heading, ...steps] = rows.slice(2);
     expect(heading).toMatch(/^TIME +SERVICE +STEP +WHAT +REQUEST$/);
@@ -176,7 +178,7 @@ describe('events dead', () => {
       const found = await list();
       expect(found).toHaveLength(2);
       return found;
-    });
+    }, settledWithin);
     const table = (await runShop(dataDir, 'events', 'dead', 'list')).output;
     for (const consumer of ['catalogue.inventory', 'notifications.mail']) {
       expect(table).toMatch(
@@ -201,7 +203,7 @@ describe('events dead', () => {
       expect(of(found, 'catalogue.inventory')?.deadAt).toBeDefined();
       expect(of(found, 'catalogue.inventory')?.deadAt).not.toBe(before?.deadAt);
       return found;
-    });
+    }, settledWithin);
     expect(of(after, 'notifications.mail')).toEqual(kept);
 
     expect(await ask('events', 'dead', 'discard', '--all', ...only)).toHaveLength(1);

@@ -8,6 +8,8 @@ import { newId } from '@shop/shared/runtime';
 import { eventually, testBroker } from '@shop/shared/testing';
 import { launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
+const settledWithin = 40_000;
+
 let folder: string;
 let dataDir: string;
 let shop: StartedShop;
@@ -65,7 +67,7 @@ it('sells, takes back and tells, by way of the broker alone', async () => {
       status: 'cancelled',
       cancellation: { stockReleased: { state: 'done' }, customerNotified: { state: 'done' } },
     });
-  });
+  }, settledWithin);
   expect(await promised()).toBe(0);
   const mails = (await readdir(join(dataDir, 'mail'))).filter((name) => name.startsWith(id));
   expect(mails).toHaveLength(2);
@@ -90,7 +92,7 @@ it('shows what waits and what was given up, while it runs and when it rests', as
     { consumer: 'notifications.mail', letters: 1 },
     { consumer: 'orders.effects', letters: 0 },
   ];
-  await eventually(async () => expect(await counts()).toEqual(expected));
+  await eventually(async () => expect(await counts()).toEqual(expected), settledWithin);
   await shop.end();
   expect(await counts()).toEqual(expected);
   const away = await runShop(

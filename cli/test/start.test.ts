@@ -80,13 +80,16 @@ describe('a start on kept data', () => {
     await eventually(() => {
       expect(shop.output()).toContain('catalogue: ended (signal SIGKILL); starting it again in 0.5 s\n');
       expect(shop.output()).toContain('catalogue: is ready again\n');
-    });
+    }, 30_000);
     expect((await fetch(`${shop.gateway}/v1/products`)).status).toBe(200);
 
     const [postmaster] = (await readFile(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(postmaster), 'SIGKILL');
-    await eventually(() => expect(shop.output()).toContain('postgresql: is ready again\n'));
-    await eventually(async () => expect((await fetch(`${shop.gateway}/v1/products?status=active`)).status).toBe(200));
+    await eventually(() => expect(shop.output()).toContain('postgresql: is ready again\n'), 30_000);
+    await eventually(
+      async () => expect((await fetch(`${shop.gateway}/v1/products?status=active`)).status).toBe(200),
+      30_000,
+    );
     expect((await runningShop(dataDir)).databases).toEqual(databases);
   });
 
@@ -107,13 +110,14 @@ describe('a start on kept data', () => {
     await shop.ready;
     const running = await runningShop(dataDir);
     shop.child.kill('SIGKILL');
-    await eventually(async () => expect(await stillListening(running)).toEqual([]));
+    await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);
   });
 
   it('stops in the middle of the start, too', async () => {
     const shop = await launch();
-    await eventually(async () =>
-      expect(await readFile(join(dataDir, 'postgres/lock'), 'utf8')).toMatch(`${shop.child.pid} `),
+    await eventually(
+      async () => expect(await readFile(join(dataDir, 'postgres/lock'), 'utf8')).toMatch(`${shop.child.pid} `),
+      20_000,
     );
     expect(await shop.end('SIGTERM')).toMatchObject({ code: 0, complaints: '' });
     expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');

@@ -58,7 +58,7 @@ async function fill(): Promise<Sending[]> {
 async function fillAndFinish(): Promise<void> {
   const all = await fill();
   for (const { socket, answer } of all) if (answer === '') socket.write('x');
-  await eventually(() => expect(all.every(({ answer }) => answer !== '')).toBe(true));
+  await eventually(() => expect(all.every(({ answer }) => answer !== '')).toBe(true), 10_000);
   const statuses = all.map(({ answer }) => answer.slice(9, 12));
   expect(new Set(statuses)).toEqual(new Set(['200', '503']));
   for (const { answer } of all)
@@ -78,7 +78,7 @@ it('are refused past 64 MiB, and taken again when those before them are over, ho
   await eventually(async () => expect(await search()).toMatchObject({ status: 200 }));
   const larger = `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n1\r\nx\r\n`;
   const tooLarge = await sendMany('Transfer-Encoding: chunked', larger);
-  await eventually(() => expect(tooLarge.every(({ answer }) => answer !== '')).toBe(true));
+  await eventually(() => expect(tooLarge.every(({ answer }) => answer !== '')).toBe(true), 10_000);
   // Nothing was kept, and nothing given back twice: as many fit as before.
   expect(await search()).toMatchObject({ status: 200 });
   await fillAndFinish();

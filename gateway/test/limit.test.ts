@@ -284,9 +284,9 @@ describe('with Redis', () => {
   it('a Redis that hangs is as good as away', async () => {
     redis.hang(true);
     expect(await logInAt(0, '192.0.2.6')).toMatchObject({ status: 200 });
-    await eventually(() => expect(pair[0]?.output()).toContain('it does not answer'));
+    await eventually(() => expect(pair[0]?.output()).toContain('it does not answer'), 15_000);
     redis.hang(false);
-    await eventually(() => expect(pair[0]?.output()).toContain('counted together again'));
+    await eventually(() => expect(pair[0]?.output()).toContain('counted together again'), 15_000);
     await eventually(async () => {
       expect(await logInAt(0, '192.0.2.7')).toMatchObject({ status: 200 });
       expect([...redis.counts.keys()]).toContain('shop:createToken:steady:192.0.2.7');
@@ -295,7 +295,7 @@ describe('with Redis', () => {
 
   it('each counts alone while it is away, says so, and joins again', async () => {
     const before = pair[0]?.output().length ?? 0;
-    const said = (line: string) => eventually(() => expect(pair[0]?.output().slice(before)).toContain(line));
+    const said = (line: string) => eventually(() => expect(pair[0]?.output().slice(before)).toContain(line), 15_000);
     await redis.close();
     await said('this gateway counts requests alone');
     const alone = await steadily(320, (index) => logInAt(2 * index, '192.0.2.4'));

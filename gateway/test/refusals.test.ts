@@ -49,7 +49,7 @@ it('a request that was refused as late is not done when the rest of its body com
   ] as const;
   const finish = async ([head, part, rest]: (typeof late)[number]): Promise<void> => {
     const socket = await send(head + part);
-    await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 408 /));
+    await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 408 /), 15_000);
     socket.end(rest);
     await once(socket, 'close');
   };

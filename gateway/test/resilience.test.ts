@@ -39,7 +39,7 @@ afterEach(async () => {
   await eventually(async () => {
     const from = [await ask(), await ask(), await ask(), await ask()].map(({ body }) => body.from);
     expect(new Set(from)).toEqual(new Set([one.port, two.port]));
-  });
+  }, 10_000);
 });
 
 const ask = () => gateway.client.get('/v1/products/1');
@@ -66,7 +66,7 @@ describe('several addresses', () => {
     await Promise.all(Array.from({ length: 20 }, ask));
     expect(await connections()).toBeGreaterThan(5);
     // What is left is the probe's.
-    await eventually(async () => expect(await connections()).toBeLessThanOrEqual(2));
+    await eventually(async () => expect(await connections()).toBeLessThanOrEqual(2), 20_000);
   });
 
   it('a safe request goes to the other address when the first breaks off', async () => {
@@ -202,7 +202,7 @@ describe('the breaker', () => {
     expect(refused).toMatchObject({ status: 503, body: { code: 'service-unavailable' } });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     answerNormally(gateway.service);
-    await eventually(async () => expect(await register()).toMatchObject({ status: 200 }));
+    await eventually(async () => expect(await register()).toMatchObject({ status: 200 }), 10_000);
   });
 
   it('tries the service with a request that is here in whole, not with one whose sender is slow', async () => {

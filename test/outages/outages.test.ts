@@ -3,7 +3,7 @@
 // it may take until all is quiet. What each fault did and how long the shop took to be well again is printed as it goes.
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { slowness } from '../pace.ts';
+import { slowness } from '@shop/shared/testing';
 import type { Interruption } from './answers.ts';
 import { answerViolations } from './answers.ts';
 import { placeOrder, startShopping } from './buyers.ts';

@@ -16,7 +16,7 @@ export interface SteadyLoad {
 }
 
 // More at once would be a queue and no load; who is behind by so many skips what is due.
-const inFlightAtMost = 100;
+const inFlightAtMost = 40;
 
 /** @param ask sends one request; it throws, saying what, when the answer is not the one to expect */
 export function startLoad(perSecond: number, ask: (turn: number) => Promise<void>): SteadyLoad {

@@ -93,7 +93,7 @@ describe('the trace of an order that is placed and cancelled', () => {
       spans = receiver.spans.filter(({ traceId }) => traceId === trace);
       expect(expected.filter(([service, name]) => !has(service, name))).toEqual([]);
     };
-    await eventually(allThere).catch(() => {}); // the tests say which of them did not come
+    await eventually(allThere, 60_000).catch(() => {}); // the tests say which of them did not come
   });
 
   it.each(expected)('has in %s: %s', (service, name) => {
@@ -106,7 +106,7 @@ describe('the trace of an order that is placed and cancelled', () => {
       const known = new Set([client, ...all.map(({ spanId }) => spanId)]);
       expect(all.filter(({ parentSpanId = '' }) => !known.has(parentSpanId))).toEqual([]);
       expect(all.filter(({ parentSpanId }) => parentSpanId === client)).toHaveLength(2);
-    });
+    }, 15_000);
   });
 
   it('has the statements below their transactions', async () => {
@@ -116,7 +116,7 @@ describe('the trace of an order that is placed and cancelled', () => {
       const statements = all.filter(({ parentSpanId = '' }) => transactions.has(parentSpanId));
       const services = new Set(statements.map(({ service }) => service));
       expect(services).toEqual(new Set(['orders', 'catalogue', 'notifications']));
-    });
+    }, 15_000);
   });
 });
 
@@ -139,7 +139,7 @@ describe('metrics', () => {
       const known = { metrics: [...names, ...ofPrometheus.metrics], labels: [...labels, ...ofPrometheus.labels] };
       expect([...wanted.metrics].filter((name) => !known.metrics.includes(name))).toEqual([]);
       expect([...wanted.labels].filter((name) => !known.labels.includes(name))).toEqual([]);
-    });
+    }, 15_000);
   });
 
   it('are sent to the collector by every process', async () => {
@@ -148,7 +148,7 @@ describe('metrics', () => {
       expect(senders.map(([service]) => service).sort()).toEqual(
         ['accounts', 'catalogue', 'gateway', 'notifications', 'orders'].sort(),
       );
-    });
+    }, 30_000);
   });
 
   it('are not at the address for clients', async () => {

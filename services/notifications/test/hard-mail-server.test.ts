@@ -65,7 +65,7 @@ const become = (orderId: string | undefined, wanted: Partial<Row>): Promise<Row>
     const row = await rowOf(orderId);
     expect(row).toMatchObject(wanted);
     return row;
-  });
+  }, 30_000);
 
 const tryNow = () =>
   service.database.query("UPDATE notifications SET next_attempt_at = now() WHERE status = 'waiting'");
@@ -95,8 +95,8 @@ describe('a server that is slow to answer', () => {
         const row = await rowOf(slow);
         expect(row.pause).toBeLessThan(26);
         return row;
-      });
-      await eventually(async () => expect((await rowOf(slow)).pause).toBeGreaterThan(before));
+      }, 30_000);
+      await eventually(async () => expect((await rowOf(slow)).pause).toBeGreaterThan(before), 30_000);
     }
     release();
     expect(await become(slow, { status: 'sent' })).toMatchObject({ attempts: 1, unsure: 0 });
@@ -143,7 +143,7 @@ describe('a server that says nothing of the message that it was given', () => {
   it.each(['MAIL', 'RCPT', 'DATA'])('is tried as usual when it hangs up at %s: nothing was sent', async (where) => {
     server.script = ({ command }) => (command === where ? undefined : 'usual');
     const [order] = await add('early@example.org');
-    await eventually(async () => expect((await rowOf(order)).attempts).toBeGreaterThan(2));
+    await eventually(async () => expect((await rowOf(order)).attempts).toBeGreaterThan(2), 20_000);
     expect(await rowOf(order)).toMatchObject({ status: 'waiting', unsure: 0 });
   });
 

@@ -28,7 +28,7 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       eventually(async () => {
         const content = await readFile(join(services.mailFolder, `${orderId}.${about}.eml`), 'utf8');
         return content.replaceAll('\r\n ', ' ').replaceAll(/: +/g, ': '); // long headers are folded
-      });
+      }, 10_000);
 
     it('writes an e-mail for an order received, shipped and cancelled', async () => {
       const order = someOrder();

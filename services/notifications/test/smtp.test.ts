@@ -71,7 +71,7 @@ describe('notifications over SMTP', () => {
       const found = events.told.find((each) => each.orderId === orderId);
       if (found === undefined) throw new Error('not told yet');
       return found.outcome;
-    });
+    }, 10_000);
 
   it('hands the e-mail to the server', async () => {
     const order = orderOf('ada@example.org');
@@ -120,7 +120,7 @@ describe('notifications over SMTP', () => {
       const own = received.filter(({ to }) => to.includes('in-order@example.org'));
       expect(own).toHaveLength(2);
       return own.map(({ content }) => /^Subject: (.*)$/m.exec(content)?.[1]?.trim());
-    });
+    }, 10_000);
     expect(subjects).toEqual(['We have received your order', 'Your order is cancelled']);
   });
 

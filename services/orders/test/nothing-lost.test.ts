@@ -44,7 +44,7 @@ async function quiet(productIds: readonly string[]): Promise<void> {
       [productIds],
     );
     expect(rows).toEqual([]);
-  });
+  }, 15_000);
 }
 
 it('sells the last unit to one of 200 buyers', async () => {

@@ -34,7 +34,7 @@ describe('200', () => {
       expect(stepsOf(stock.body)).toMatch(/^released 2 of Cup: 10 on hand, 0 promised$/m);
       expect(stepsOf(stock.body)).toMatch(/^reservation released$/m);
       expect(stepsOf(stock.body)).toMatch(/^order\.cancelled\.v1 taken by catalogue\.inventory$/m);
-    });
+    }, 20_000);
   });
 });
 

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../embedded/index.ts';
 import { offerBroker } from './broker.ts';
-import { adminUrlVariable, running, stops } from './run-state.ts';
+import { slowness } from './pace.ts';
+import { adminUrlVariable, paceVariable, running, stops } from './run-state.ts';
 
 export default async function globalSetup(): Promise<void> {
+  process.env[paceVariable] = String(slowness());
   const folder = await mkdtemp(join(tmpdir(), 'shop-test-'));
   const postgres = await startEmbeddedPostgres({ dataDir: folder, durable: false });
   running.set(postgres, folder);

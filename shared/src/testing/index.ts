@@ -7,6 +7,7 @@ export { createTestDatabase, type ServiceName, serviceFolder, type TestDatabase 
 export { eventually } from './eventually.ts';
 export { installPackage } from './install-package.ts';
 export { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
+export { slowness } from './pace.ts';
 export { plainEnvironment } from './plain-environment.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
 export { type StartOptions, startServices, type TestService, type TestServices } from './services.ts';

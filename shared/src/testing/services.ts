@@ -9,6 +9,7 @@ import { freePorts } from '../embedded/free-ports.ts';
 import { loadContract } from '../http/index.ts';
 import { createClient, type TestClient } from './client.ts';
 import { createTestDatabase, type ServiceName, serviceFolder, type TestDatabase } from './database.ts';
+import { atThisPace } from './pace.ts';
 import { plainEnvironment } from './plain-environment.ts';
 import { startIssuer, type TestIssuer } from './tokens.ts';
 
@@ -134,7 +135,7 @@ function createService(
 }
 
 async function untilReady(name: string, url: string, child: ChildProcess, written: readonly string[]): Promise<void> {
-  const deadline = performance.now() + readyWithin;
+  const deadline = performance.now() + atThisPace(readyWithin);
   while (performance.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null) break;
     const ready = await fetch(`${url}/health/ready`).then(

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { startProxy, type TcpProxy } from '../events/tcp-proxy.ts';
 
+const recovery = 30_000;
 let postgres: ReplicatedPostgres;
 let proxy: TcpProxy;
 let primary: pg.Pool;
@@ -38,7 +39,7 @@ const onReplica = () =>
     const { rows } = await on.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
     return rows[0]?.standby;
   });
-const until = (expected: boolean) => eventually(async () => expect(await onReplica()).toBe(expected));
+const until = (expected: boolean) => eventually(async () => expect(await onReplica()).toBe(expected), recovery);
 
 /** Reads all the time until `during` is over; every read must be answered. */
 async function whileReading(during: () => Promise<void>): Promise<number> {
@@ -138,11 +139,11 @@ describe('a replica that lags', () => {
       return standby;
     };
     try {
-      await eventually(async () => expect(await readOne()).toBe(true));
+      await eventually(async () => expect(await readOne()).toBe(true), recovery);
       await postgres.replay(false);
-      await eventually(async () => expect(await readOne()).toBe(false));
+      await eventually(async () => expect(await readOne()).toBe(false), recovery);
       await postgres.replay(true);
-      await eventually(async () => expect(await readOne()).toBe(true));
+      await eventually(async () => expect(await readOne()).toBe(true), recovery);
     } finally {
       await postgres.replay(true);
       over = true;

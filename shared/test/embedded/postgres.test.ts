@@ -61,7 +61,7 @@ describe('the embedded PostgreSQL', () => {
     await eventually(async () => {
       const names = await readdir(path, { recursive: true });
       expect(names).toContainEqual(expect.stringMatching(/^cluster\.partial.*\/base\/1$/));
-    });
+    }, 15_000);
     const closed = once(child, 'exit');
     child.kill('SIGKILL');
     await closed;
@@ -166,7 +166,7 @@ describe('the embedded PostgreSQL', () => {
     await eventually(async () => {
       await expect(ask(other.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
       expect(await readFile(join(dataDir(), 'postgres.log'), 'utf8')).toMatch(/database system is shut down\n$/);
-    });
+    }, 15_000);
   });
 
   it('is not held up by a process file that names another process by now', async () => {

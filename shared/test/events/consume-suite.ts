@@ -131,7 +131,7 @@ export const consumeSuite = (kind: Kind): void =>
       await transport.publish([
         { id, type: 'order.processing.v1', content: contentOf('order.processing.v1', undefined, id) },
       ]);
-      await eventually(async () => expect(await inbox('failing')).toHaveLength(1));
+      await eventually(async () => expect(await inbox('failing')).toHaveLength(1), 10_000);
       expect(await inbox('failing')).toEqual([{ event_id: id, type: 'order.processing.v1', attempt: 2 }]);
       expect(await effects(id)).toBe(1);
       await stop();
@@ -148,7 +148,7 @@ export const consumeSuite = (kind: Kind): void =>
       const id = newId();
       const data = { ...shipped().data, outcome: 'done', releasedAt: new Date().toISOString() };
       await transport.publish([{ id, type: 'stock.released.v1', content: contentOf('stock.released.v1', data, id) }]);
-      await eventually(async () => expect(await inbox('interrupted')).toHaveLength(1));
+      await eventually(async () => expect(await inbox('interrupted')).toHaveLength(1), 15_000);
       expect(await inbox('interrupted')).toEqual([{ event_id: id, type: 'stock.released.v1', attempt: 1 }]);
       await stop();
     });
@@ -188,7 +188,7 @@ export const consumeSuite = (kind: Kind): void =>
           },
         },
       });
-      await eventually(() => expect(deliveries).toBe(1));
+      await eventually(() => expect(deliveries).toBe(1), 10_000);
       expect(await effects(id)).toBe(1);
       await stop();
     });

@@ -31,8 +31,8 @@ describe('the embedded queue', () => {
   const open = () => connectTransport({ url: proxy.url, name: 'embedded test', topology, log });
   const arrives = async (transport: Transport, deliveries: readonly { content: string }[]) => {
     const sent = message();
-    await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']));
-    await eventually(() => expect(deliveries.map(({ content }) => content)).toContain(sent.content));
+    await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 10_000);
+    await eventually(() => expect(deliveries.map(({ content }) => content)).toContain(sent.content), 10_000);
     return sent;
   };
 
@@ -44,7 +44,7 @@ describe('the embedded queue', () => {
     const starting = record(transport, 'taker');
     await proxy.restore();
     const taker = await starting;
-    await eventually(() => transport.ping());
+    await eventually(() => transport.ping(), 10_000);
     await arrives(transport, taker.deliveries);
     await taker.stop();
     await transport.close();
@@ -90,7 +90,7 @@ describe('the embedded queue', () => {
     const [first, second] = [message(), message()];
     await transport.publish([first, second]);
     const given = async (deliveries: number) => {
-      await eventually(() => expect(failing.deliveries).toHaveLength(deliveries));
+      await eventually(() => expect(failing.deliveries).toHaveLength(deliveries), 20_000);
       await eventually(async () => {
         const ids = (await desk.list()).map(({ id }) => id);
         expect(ids.sort()).toEqual([first.id, second.id].sort());

@@ -85,7 +85,7 @@ describe('a deleted queue', () => {
     expect(await deleteQueue()).toBeGreaterThanOrEqual(20);
     const taker = await service();
     const stop = await take(taker);
-    await eventually(async () => expect(await effects()).toEqual(ids.sort()));
+    await eventually(async () => expect(await effects()).toEqual(ids.sort()), 10_000);
     await stop();
     await relay.close();
     await Promise.all([sender.close(), taker.close()]);
@@ -104,7 +104,7 @@ describe('a deleted queue', () => {
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     await eventually(async () => expect((await effects()).length).toBeGreaterThan(2));
     expect(await deleteQueue(makeAgain)).toBeGreaterThan(0);
-    await eventually(async () => expect(await effects()).toEqual(ids.sort()));
+    await eventually(async () => expect(await effects()).toEqual(ids.sort()), 15_000);
     await stop();
     await relay.close();
     await Promise.all([sender.close(), taker.close()]);
@@ -118,16 +118,18 @@ describe('a deleted queue', () => {
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     await asAdmin((channel, _, names) => channel.deleteQueue(names.repeat('sender')));
     // Back, with its consumer: what follows is not told by its absence.
-    await eventually(() =>
-      asAdmin(async (channel, _, names) => {
-        expect(await channel.checkQueue(names.repeat('sender'))).toMatchObject({ consumerCount: 1, messageCount: 0 });
-      }),
+    await eventually(
+      () =>
+        asAdmin(async (channel, _, names) => {
+          expect(await channel.checkQueue(names.repeat('sender'))).toMatchObject({ consumerCount: 1, messageCount: 0 });
+        }),
+      10_000,
     );
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     expect(await deleteQueue()).toBeGreaterThanOrEqual(20);
     const taker = await connectTransport({ url, name: 'taker', topology, log });
     const stop = await take(taker);
-    await eventually(async () => expect(await effects()).toEqual(ids.sort()));
+    await eventually(async () => expect(await effects()).toEqual(ids.sort()), 15_000);
     await stop();
     await relay.close();
     await Promise.all([sender.close(), taker.close()]);

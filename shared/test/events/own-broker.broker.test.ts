@@ -108,10 +108,13 @@ describe('users with rights of their own', () => {
       for (const user of ['accounts', 'orders', 'catalogue', 'notifications'] as const) {
         expect([user, repeated.get(user)?.has('catalogue.inventory')]).toEqual([user, true]);
       }
-    });
+    }, 10_000);
     const shipped = message('order.shipped.v1');
     await eventually(async () => expect(await as('orders').publish([shipped])).toEqual(['confirmed']));
-    await eventually(() => expect(inventory.deliveries.map(({ content }) => content)).toContain(shipped.content));
+    await eventually(
+      () => expect(inventory.deliveries.map(({ content }) => content)).toContain(shipped.content),
+      10_000,
+    );
     await inventory.stop();
   });
 });
@@ -135,7 +138,7 @@ describe('a broker with an alarm', () => {
     }
     expect(process.memoryUsage().rss - memory).toBeLessThan(300 * 1024 * 1024);
     await server.control('set_vm_memory_high_watermark', '0.6');
-    await eventually(async () => expect(await transport.publish([after])).toEqual(['confirmed']));
+    await eventually(async () => expect(await transport.publish([after])).toEqual(['confirmed']), 15_000);
     await eventually(() => {
       const contents = taker.deliveries.map(({ content }) => content);
       expect(contents).toContain(before.content);

@@ -55,7 +55,7 @@ describe('RabbitMQ', () => {
     await expect(transport.ping()).rejects.toThrow(/RabbitMQ is away/);
     await expect(transport.publish([message()])).rejects.toThrow(/RabbitMQ is away/);
     await proxy.restore();
-    await eventually(() => transport.ping());
+    await eventually(() => transport.ping(), 10_000);
     await transport.close();
     await proxy.close();
   });
@@ -68,8 +68,8 @@ describe('RabbitMQ', () => {
       await proxy.cut();
       await proxy.restore();
       const sent = message();
-      await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']));
-      await eventually(() => expect(taker.deliveries.map(({ content }) => content)).toContain(sent.content));
+      await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 10_000);
+      await eventually(() => expect(taker.deliveries.map(({ content }) => content)).toContain(sent.content), 10_000);
     }
     await taker.stop();
     await transport.close();
@@ -84,7 +84,7 @@ describe('RabbitMQ', () => {
     expect(outcome).toBe('unknown');
     await eventually(() => expect(transport.publish([message()])).rejects.toThrow(/RabbitMQ is away/));
     await proxy.restore();
-    await eventually(async () => expect(await transport.publish([message()])).toEqual(['confirmed']));
+    await eventually(async () => expect(await transport.publish([message()])).toEqual(['confirmed']), 10_000);
     await transport.close();
     await proxy.close();
     await admin((channel) => channel.purgeQueue(queue));
@@ -108,7 +108,7 @@ describe('RabbitMQ', () => {
       const letters = await transport.deadLetters('taker', 10);
       expect(letters).toHaveLength(1);
       return letters;
-    });
+    }, 10_000);
     expect(letter).toMatchObject({ content: sent.content, reason: 'given up by the broker: delivery_limit' });
     await transport.discard('taker', letter?.id ?? '');
     await transport.close();
@@ -129,12 +129,15 @@ describe('RabbitMQ', () => {
     await transport.publish([...bad, good]);
     const taken = () => taker.deliveries.filter((delivery) => !isBad(delivery)).map(({ content }) => content);
     const finallyTaken = kind === 'failed' ? [...bad, good] : [good];
-    await eventually(() => expect(new Set(taken())).toEqual(new Set(finallyTaken.map(({ content }) => content))));
+    await eventually(
+      () => expect(new Set(taken())).toEqual(new Set(finallyTaken.map(({ content }) => content))),
+      15_000,
+    );
     const letters = await eventually(async () => {
       const { waiting, delayed } = await transport.depth('taker');
       expect({ waiting, delayed }).toEqual({ waiting: 0, delayed: 0 });
       return transport.deadLetters('taker', 10);
-    });
+    }, 10_000);
     expect(new Set(letters.map(({ id }) => id))).toEqual(new Set(kind === 'dead' ? bad.map(({ id }) => id) : []));
     await taker.stop();
     for (const { id } of letters) await transport.discard('taker', id);

@@ -112,7 +112,7 @@ export const relaySuite = (kind: Kind): void =>
       const ids: string[] = [];
       for (let n = 0; n < 50; n += 1) ids.push(await store.append());
       relay({ batchSize: 10 });
-      await eventually(() => expect(taker.deliveries).toHaveLength(50));
+      await eventually(() => expect(taker.deliveries).toHaveLength(50), 15_000);
       expect(inOrder(taker.deliveries)).toEqual(ids);
     });
 
@@ -122,9 +122,9 @@ export const relaySuite = (kind: Kind): void =>
       await repeatEvents(store.database, [eventType]);
       const latest = await store.append();
       relay();
-      await eventually(() => expect(inOrder(taker.deliveries)).toContain(latest));
+      await eventually(() => expect(inOrder(taker.deliveries)).toContain(latest), 15_000);
       expect(inOrder(taker.deliveries).indexOf(latest)).toBeLessThan(4_000);
-      await eventually(() => expect(taker.deliveries).toHaveLength(5_001));
+      await eventually(() => expect(taker.deliveries).toHaveLength(5_001), 30_000);
     });
 
     it('has what it published marked before it is asked to publish again what is marked', async () => {
@@ -248,7 +248,7 @@ export const relaySuite = (kind: Kind): void =>
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(await store.unpublished()).toHaveLength(20);
       await proxy.restore();
-      await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual(ids.sort()));
+      await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual(ids.sort()), 10_000);
       await away.ping();
       await Promise.all(relays.splice(0).map((each) => each.close()));
       await away.close();

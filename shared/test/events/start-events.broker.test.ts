@@ -55,7 +55,7 @@ describe('startEvents', () => {
     await expect(events.ping()).rejects.toThrow('RabbitMQ is away');
     expect(await store.unpublished()).toHaveLength(1);
     await proxy.restore();
-    await eventually(async () => expect(await store.unpublished()).toEqual([]));
+    await eventually(async () => expect(await store.unpublished()).toEqual([]), 30_000);
     await events.ping();
     await events.close();
     await proxy.close();
@@ -66,7 +66,7 @@ describe('startEvents', () => {
     url.password = 'wrong';
     const refusals: Error[] = [];
     const events = await start(url.href, (error) => refusals.push(error));
-    await eventually(() => expect(refusals).not.toEqual([]));
+    await eventually(() => expect(refusals).not.toEqual([]), 30_000);
     expect(refusals[0]).toBeInstanceOf(StartError);
     expect(refusals[0]?.message).toMatch(/RabbitMQ refuses: .*ACCESS.REFUSED/);
     await events.close();

@@ -87,7 +87,7 @@ export const transportSuite = (kind: Kind): void =>
         const letters = await transport.deadLetters('failing', 10);
         expect(letters).toHaveLength(1);
         return letters;
-      });
+      }, 15_000);
       expect(failing.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
       expect(Number(times[1]) - Number(times[0])).toBeGreaterThan(400);
       expect(Number(times[2]) - Number(times[1])).toBeGreaterThan(800);
@@ -110,7 +110,7 @@ export const transportSuite = (kind: Kind): void =>
         return putOff <= 3 ? { kind: 'later', reason: 'the database is away' } : { kind: 'done' };
       });
       await transport.publish([message('account.updated.v1')]);
-      await eventually(() => expect(waiting.deliveries).toHaveLength(4));
+      await eventually(() => expect(waiting.deliveries).toHaveLength(4), 10_000);
       expect(waiting.deliveries.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1]);
       expect(await transport.deadLetters('waiting', 10)).toEqual([]);
       await waiting.stop();
@@ -151,7 +151,7 @@ export const transportSuite = (kind: Kind): void =>
       const registered = message('account.registered.v1');
       await events.deleteQueue('deleted');
       expect(await transport.publish([registered])).toEqual(['unroutable']);
-      await eventually(async () => expect(await transport.publish([registered])).toEqual(['confirmed']));
+      await eventually(async () => expect(await transport.publish([registered])).toEqual(['confirmed']), 10_000);
       const deleted = await record(transport, 'deleted');
       await eventually(() => expect(deleted.deliveries.map(({ content }) => content)).toEqual([registered.content]));
       await deleted.stop();
@@ -161,8 +161,11 @@ export const transportSuite = (kind: Kind): void =>
       const deleted = await record(transport, 'deleted');
       await events.deleteQueue('deleted');
       const registered = message('account.registered.v1');
-      await eventually(async () => expect(await transport.publish([registered])).toEqual(['confirmed']));
-      await eventually(() => expect(deleted.deliveries.map(({ content }) => content)).toEqual([registered.content]));
+      await eventually(async () => expect(await transport.publish([registered])).toEqual(['confirmed']), 10_000);
+      await eventually(
+        () => expect(deleted.deliveries.map(({ content }) => content)).toEqual([registered.content]),
+        10_000,
+      );
       await deleted.stop();
     });
 

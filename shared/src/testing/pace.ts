@@ -1,4 +1,6 @@
-// How much slower this machine is at the moment than the one on which times and rates are promised.
+// How much slower this machine is at the moment than the one on which times are promised.
+
+import { paceVariable } from './run-state.ts';
 
 /** Milliseconds that the work below takes on one core of a build machine that does nothing else. */
 const reference = 45;
@@ -21,4 +23,9 @@ export function slowness(): number {
   });
   const median = times.sort((a, b) => a - b)[Math.floor(samples / 2)] ?? reference;
   return Math.max(1, median / reference);
+}
+
+/** As many milliseconds, or more by as much as this machine was slower when the run of tests began. */
+export function atThisPace(milliseconds: number): number {
+  return milliseconds * Number(process.env[paceVariable] ?? 1);
 }
