@@ -1,7 +1,6 @@
 // The least that a server in Node can do about slow senders: a request is passed on once all of it is here, and cut off when that takes
 // ten seconds. The bare one would open a connection to the service for each of them, and have none left for the others.
 import { Agent, request as ask, createServer } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
 const port = Number(process.env.SERVICE_PORT);
@@ -10,16 +9,19 @@ const [requestTimeout, connectionsCheckingInterval] = [10_000, 100];
 
 const server = createServer(
   { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval },
-  async (request, response) => {
-    const { method, url: path, headers } = request;
-    const body = await buffer(request).catch(() => undefined);
-    if (body === undefined) return;
-    const forwarded = ask({ agent, host: '127.0.0.1', port, method, path, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-      answer.pipe(response);
+  (request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('error', () => {});
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const { method, url: path, headers } = request;
+      const forwarded = ask({ agent, host: '127.0.0.1', port, method, path, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+        answer.pipe(response);
+      });
+      forwarded.on('error', () => response.destroy());
+      forwarded.end(Buffer.concat(pieces));
     });
-    forwarded.on('error', () => response.destroy());
-    forwarded.end(body);
   },
 );
 server.listen(Number(process.env.PORT), '127.0.0.1');

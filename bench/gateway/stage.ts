@@ -80,6 +80,8 @@ export async function openStage(): Promise<Stage> {
       SERVICE_PORT: String(servicePort),
       EG_HTTP_PORT: String(port),
       EG_CONFIG_DIR: folder,
+      // It is to differ from ours in what it does alone.
+      ...(name === 'patient' ? memoryBounds : {}),
     };
     const files = {
       bare: 'bench/gateway/bare.ts',
