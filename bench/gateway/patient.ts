@@ -11,7 +11,6 @@ const server = createServer(
   { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval },
   (request, response) => {
     const pieces: Buffer[] = [];
-    request.on('error', () => {});
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
       const { method, url: path, headers } = request;
