@@ -76,6 +76,42 @@ describe('400: what two parsers could read differently', () => {
   });
 });
 
+describe('400: a header field that comes once, given twice', () => {
+  it.each([
+    ['Host', 'shop'],
+    ['Authorization', 'Bearer x'],
+    ['Content-Type', 'application/json'],
+    ['Content-Encoding', 'identity'],
+    ['Expect', '100-continue'],
+    ['Idempotency-Key', 'once'],
+    ['If-Match', '"1"'],
+    ['If-None-Match', '"1"'],
+    ['X-Request-Id', 'once'],
+    ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+    ['tracestate', 'a=b'],
+  ])('%s', async (name, value) => {
+    const again = name === 'Host' ? '' : `${name}: ${value}\r\n`;
+    const header = name.toLowerCase();
+    const { status, body } = await get('/v1/products', `${again}${name}: ${value}\r\n`);
+    expect({ status, ...JSON.parse(body ?? '') }).toMatchObject({
+      status: 400,
+      code: 'invalid-request',
+      errors: [{ header, detail: `The header field ${header} may be given once.` }],
+    });
+  });
+  it.each([
+    ['Content-Length', '0'],
+    ['Transfer-Encoding', 'chunked'],
+  ])('%s', async (name, value) => {
+    const fields = `${name}: ${value}\r\n`.repeat(2);
+    const { answers } = await sendRaw(
+      gateway.port,
+      `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n${fields}\r\n0\r\n\r\n`,
+    );
+    expect(answers[0]?.status).toBe(400);
+  });
+});
+
 describe('405', () => {
   it('says what the address takes', async () => {
     const answer = await gateway.client.call('DELETE', '/v1/orders');
