@@ -7,10 +7,10 @@ import { steadyP99 } from './gateway/steady.ts';
 /** With microseconds of processor time a request, which holds also while something else keeps the machine busy. */
 type Measured = Answers & { readonly cost: number };
 
-const rounds = 3;
-/** Of each side, in turn: whatever else the machine does falls on both. */
+/** Of each side, in turn: whatever else the machine does falls on all of them. */
 const windows = 5;
-const warmUp = 3_000;
+/** Until V8 has compiled what is used: the more code a gateway has, the slower it is before that. */
+const warmUp = 10_000;
 const measured = 6_000;
 const measuredTail = 20_000;
 /**
@@ -27,17 +27,18 @@ export default async function run(): Promise<void> {
   const stage = await openStage();
   const results = new Map<GatewayName, Measured[]>(gateways.map((name) => [name, []]));
   try {
-    for (let round = 0; round < rounds; round += 1) {
-      for (const name of gateways) {
-        const gateway = await stage.start(name);
-        await ask(gateway, warmUp);
+    const sides: [GatewayName, Running][] = [];
+    for (const name of gateways) sides.push([name, await stage.start(name)]);
+    for (const [, gateway] of sides) await ask(gateway, warmUp);
+    for (let window = 0; window < windows; window += 1) {
+      for (const [name, gateway] of sides) {
         const before = gateway.processorTime();
         const result = await ask(gateway, measured);
         const cost = (gateway.processorTime() - before) / result.requests;
         results.get(name)?.push({ ...result, cost });
-        await gateway.stop();
       }
     }
+    for (const [, gateway] of sides) await gateway.stop();
     report(results);
     await underPressure(stage, median((results.get('ours') ?? []).map(({ rate }) => rate)) / 2);
   } finally {
@@ -80,6 +81,8 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
   ];
   for (let window = 0; window < windowsBeside; window += 1) {
     for (const { asked, slow, p99 } of besides) {
+      // As warm as the others: it may have been idle for minutes.
+      await steadyP99(asked.port, requests(asked), quarter, measured);
       const closeSlow = slow === undefined ? undefined : await openSlow(slow, slowSenders);
       p99.push(await steadyP99(asked.port, requests(asked), quarter, measuredBeside));
       await closeSlow?.();
