@@ -7,12 +7,11 @@ import { steadyP99 } from './gateway/steady.ts';
 /** With microseconds of processor time a request, which holds also while something else keeps the machine busy. */
 type Measured = Answers & { readonly cost: number };
 
-/** Of each side, in turn: whatever else the machine does falls on all of them. */
-const windows = 5;
-/** Until V8 has compiled what is used: the more code a gateway has, the slower it is before that. */
-const warmUp = 10_000;
-const measured = 6_000;
-const measuredTail = 20_000;
+/** Milliseconds until V8 has compiled what is used (the more code a gateway has, the slower it is before that), and after it was idle. */
+const [warmUp, warmAgain] = [10_000, 6_000];
+/** Short and in turn: a machine that others share is half as fast from one moment to the next, and each is compared with its neighbours. */
+const [rounds, measured] = [15, 2_000];
+const [windows, measuredTail] = [5, 20_000];
 /**
  * Beside slow senders the whole heap is collected every 30 to 40 s, and the others wait for it: a shorter window would have
  * none of it or too much.
@@ -30,7 +29,7 @@ export default async function run(): Promise<void> {
     const sides: [GatewayName, Running][] = [];
     for (const name of gateways) sides.push([name, await stage.start(name)]);
     for (const [, gateway] of sides) await ask(gateway, warmUp);
-    for (let window = 0; window < windows; window += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       for (const [name, gateway] of sides) {
         const before = gateway.processorTime();
         const result = await ask(gateway, measured);
@@ -81,8 +80,7 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
   ];
   for (let window = 0; window < windowsBeside; window += 1) {
     for (const { asked, slow, p99 } of besides) {
-      // As warm as the others: it may have been idle for minutes.
-      await steadyP99(asked.port, requests(asked), quarter, measured);
+      await steadyP99(asked.port, requests(asked), quarter, warmAgain);
       const closeSlow = slow === undefined ? undefined : await openSlow(slow, slowSenders);
       p99.push(await steadyP99(asked.port, requests(asked), quarter, measuredBeside));
       await closeSlow?.();
@@ -98,7 +96,7 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
 /** As it will be measured: code that answers one connection after the other is compiled otherwise. */
 async function warm(gateway: Running, rate: number): Promise<void> {
   await ask(gateway, warmUp);
-  await steadyP99(gateway.port, requests(gateway), rate, measured);
+  await steadyP99(gateway.port, requests(gateway), rate, warmAgain);
 }
 
 function ask(gateway: Running, milliseconds: number): Promise<Answers> {
@@ -114,17 +112,14 @@ function requests(gateway: Running): () => string {
 }
 
 function report(results: ReadonlyMap<GatewayName, readonly Measured[]>): void {
-  const bare = median((results.get('bare') ?? []).map(({ rate }) => rate));
-  const bareCost = median((results.get('bare') ?? []).map(({ cost }) => cost));
+  const bare = results.get('bare') ?? [];
   console.log('gateway    requests/s    of bare     CPU us    of bare     p50 ms     p99 ms');
   for (const [name, all] of results) {
-    const rate = median(all.map((one) => one.rate));
-    const cost = median(all.map((one) => one.cost));
     const cells = [
-      rate.toFixed(0),
-      (rate / bare).toFixed(2),
-      cost.toFixed(0),
-      (bareCost / cost).toFixed(2),
+      median(all.map(({ rate }) => rate)).toFixed(0),
+      median(all.map(({ rate }, round) => rate / (bare[round]?.rate ?? Number.NaN))).toFixed(2),
+      median(all.map(({ cost }) => cost)).toFixed(0),
+      median(all.map(({ cost }, round) => (bare[round]?.cost ?? Number.NaN) / cost)).toFixed(2),
       median(all.map(({ p50 }) => p50)).toFixed(2),
       median(all.map(({ p99 }) => p99)).toFixed(2),
     ];
