@@ -69,7 +69,7 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
   // A quarter of what the gateway can do: the load and the service share a core that the senders keep busy too.
   const quarter = rate / 2;
   const patient = await stage.start('patient');
-  for (const side of [gateway, patient]) await warm(side, quarter);
+  for (const side of [gateway, patient]) await ask(side, warmUp);
   const elsewhere = await openElsewhere();
   const besides: { who: string; asked: Running; slow?: number; p99: number[] }[] = [
     { who: 'ours beside no slow senders', asked: gateway, p99: [] },
