@@ -127,6 +127,21 @@ describe('several addresses', () => {
     expect(gateway.output()).toContain('address ejected');
   });
 
+  it('an address that goes on failing stays out for a second, then after one more failure for two', async () => {
+    const failed: number[] = [];
+    one.answer = (request) => {
+      failed.push(performance.now());
+      request.socket.destroy();
+    };
+    while (failed.length < 7) {
+      await ask();
+      await setTimeout(50);
+    }
+    const pauses = failed.map((at, index) => at - (failed[index - 1] ?? at));
+    expect(pauses[5]).toBeGreaterThan(1_000);
+    expect(pauses[6]).toBeGreaterThan(2_000);
+  });
+
   it('an address that says it is not ready gets nothing', async () => {
     one.ready = false;
     await eventually(async () => {
