@@ -111,9 +111,22 @@ export const relaySuite = (kind: Kind): void =>
       const taker = await taking();
       const ids: string[] = [];
       for (let n = 0; n < 50; n += 1) ids.push(await store.append());
-      relay({ batchSize: 10 });
+      const published: string[] = [];
+      relay({
+        batchSize: 10,
+        transport: {
+          ...transport,
+          publish(messages) {
+            published.push(...messages.map(({ id }) => id));
+            return transport.publish(messages);
+          },
+        },
+      });
       await eventually(() => expect(taker.deliveries).toHaveLength(50), 15_000);
-      expect(inOrder(taker.deliveries)).toEqual(ids);
+      expect(published).toEqual(ids);
+      // pg-boss promises no order among the jobs of one batch.
+      if (kind === 'rabbitmq') expect(inOrder(taker.deliveries)).toEqual(ids);
+      else expect(idsOf(taker.deliveries)).toEqual(ids);
     });
 
     it('publishes what happens now among days of events that it publishes again', async () => {
