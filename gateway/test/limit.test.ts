@@ -21,6 +21,16 @@ const steadily = async <T>(count: number, ask: (index: number) => Promise<T>) =>
   for (let done = 0; done < count; done += 10) answers.push(...(await all(10, (index) => ask(done + index))));
   return answers;
 };
+/**
+ * Asks 330 times at once. A client has 100 for each second in which the burst falls, and 100 in reserve: where it takes so long
+ * here that all pass, another client, of the next attempt, asks as often.
+ */
+const burst = async <T extends { status: number }>(ask: (attempt: number, index: number) => Promise<T>) => {
+  for (let attempt = 1; ; attempt += 1) {
+    const answers = await all(330, (index) => ask(attempt, index));
+    if (attempt === 5 || answers.some(({ status }) => status === 429)) return answers;
+  }
+};
 const statuses = (answers: readonly { status: number }[]) => {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
@@ -29,11 +39,8 @@ const statuses = (answers: readonly { status: number }[]) => {
 
 describe('100 a second and 100 in reserve', () => {
   it('let 200 through at once, and answer 429 with Retry-After beyond', async () => {
-    const answers = await all(330, () => gateway.client.get('/v1/products', from('203.0.113.1')));
-    const passed = statuses(answers)[200] ?? 0;
-    // The burst may take longer than a second here, and then its second hundred begins again.
-    expect(passed).toBeGreaterThanOrEqual(200);
-    expect(passed).toBeLessThan(330);
+    const answers = await burst((attempt) => gateway.client.get('/v1/products', from(`203.0.113.10${attempt}`)));
+    expect(statuses(answers)[200]).toBeGreaterThanOrEqual(200);
     const refused = answers.find(({ status }) => status === 429);
     expect(refused).toMatchObject({
       body: { code: 'too-many-requests' },
@@ -46,14 +53,19 @@ describe('100 a second and 100 in reserve', () => {
   });
 
   it('count each operation by itself', async () => {
-    await all(330, () => gateway.client.get('/v1/products', from('203.0.113.3')));
-    expect(await gateway.client.get('/v1/products/1', from('203.0.113.3'))).toMatchObject({ status: 200 });
+    let origin = {};
+    const answers = await burst((attempt) => {
+      origin = from(`203.0.113.11${attempt}`);
+      return gateway.client.get('/v1/products', origin);
+    });
+    expect(statuses(answers)[429]).toBeGreaterThan(0);
+    expect(await gateway.client.get('/v1/products/1', origin)).toMatchObject({ status: 200 });
   });
 
   it('count an account, wherever it calls from', async () => {
-    const token = await gateway.issuer.sign();
-    const answers = await all(330, (index) =>
-      gateway.client.get('/v1/orders', { token, ...from(`198.51.100.${index % 250}`) }),
+    const tokens = await all(6, () => gateway.issuer.sign());
+    const answers = await burst((attempt, index) =>
+      gateway.client.get('/v1/orders', { token: String(tokens[attempt]), ...from(`198.51.100.${index % 250}`) }),
     );
     expect(statuses(answers)[429]).toBeGreaterThan(0);
     expect(
@@ -62,11 +74,11 @@ describe('100 a second and 100 in reserve', () => {
   });
 
   it('count a whole IPv6 network as one', async () => {
-    const answers = await all(330, (index) =>
-      gateway.client.get('/v1/products', from(`2001:db8:1:2::${index.toString(16)}`)),
+    const answers = await burst((attempt, index) =>
+      gateway.client.get('/v1/products', from(`2001:db8:1:${attempt}::${index.toString(16)}`)),
     );
     expect(statuses(answers)[429]).toBeGreaterThan(0);
-    expect(await gateway.client.get('/v1/products', from('2001:db8:1:3::1'))).toMatchObject({ status: 200 });
+    expect(await gateway.client.get('/v1/products', from('2001:db8:1:6::1'))).toMatchObject({ status: 200 });
   });
 
   it.each([
@@ -74,8 +86,11 @@ describe('100 a second and 100 in reserve', () => {
     ['that is not there', async () => ({})],
   ])('count a request with a token %s by its address, and no account with it', async (_name, credentials) => {
     const bad = await credentials();
-    const origin = from(`203.0.113.${Object.keys(bad).length + 10}`);
-    const answers = await all(330, () => gateway.client.get('/v1/orders', { ...bad, ...origin }));
+    let origin = {};
+    const answers = await burst((attempt) => {
+      origin = from(`203.0.113.1${Object.keys(bad).length + 2}${attempt}`);
+      return gateway.client.get('/v1/orders', { ...bad, ...origin });
+    });
     const counted = statuses(answers);
     expect(counted[401]).toBeGreaterThanOrEqual(200);
     expect(counted[429]).toBeGreaterThan(0);
@@ -103,9 +118,9 @@ describe('the limits that are shipped', () => {
   afterAll(() => shipped.stop());
 
   it.each(['/problems', '/docs/errors', '/board/runbooks'])('hold for %s too', async (path) => {
-    const address = `198.51.100.${path.length}`;
-    const ask = () => fetch(new URL(path, shipped.url), { headers: { 'X-Forwarded-For': address } });
-    const counted = statuses(await all(330, ask));
+    const ask = (attempt: number) =>
+      fetch(new URL(path, shipped.url), { headers: { 'X-Forwarded-For': `198.51.10${attempt}.${path.length}` } });
+    const counted = statuses(await burst(ask));
     expect(counted[200]).toBeGreaterThanOrEqual(200);
     expect(counted[429]).toBeGreaterThan(0);
   });

@@ -1,6 +1,7 @@
 // As much of a Redis server as counting needs: the protocol, and the one script that the rate limiter runs.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { freePorts } from '@shop/shared/embedded';
 
 export interface RedisServer {
   readonly url: string;
@@ -45,9 +46,8 @@ export async function startRedis(): Promise<RedisServer> {
   const listen = async (port: number): Promise<void> => {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   };
-  await listen(0);
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const [port = 0] = await freePorts(1);
+  await listen(port);
   return {
     url: `redis://127.0.0.1:${port}`,
     counts,

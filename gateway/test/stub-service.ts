@@ -1,7 +1,7 @@
 // A service that answers what a test tells it to and remembers every request that it saw.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { freePorts } from '@shop/shared/embedded';
 
 export interface SeenRequest {
   readonly method: string;
@@ -45,8 +45,9 @@ export async function startStub(): Promise<StubService> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  // Nobody else takes this one while the service is away.
+  const [port = 0] = await freePorts(1);
+  await listen(port);
   const stub: StubService = {
     url: `http://127.0.0.1:${port}`,
     port,

@@ -156,7 +156,7 @@ function buyerOf(index: number) {
 describe('contention', () => {
   it('sells the last unit once to two hundred buyers', async () => {
     const [productId = ''] = await addProducts(1, 1);
-    const local = await inFlight(200, 200, async (index, into) => {
+    const local = await inFlight(200, 32, async (index, into) => {
       await order(into, index, 'last', [{ productId, quantity: 1 }]);
     });
     expect(local.orders.filter(({ orderId }) => orderId !== undefined)).toHaveLength(1);

@@ -79,9 +79,11 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       await Promise.all(Array.from({ length: 5 }, () => events.send('order.cancelled.v1', order.cancelled, { id })));
       await events.send('order.cancelled.v1', order.cancelled);
       await mail(order.orderId, 'order-cancelled');
+      const told = () => events.told.filter(({ orderId }) => orderId === order.orderId);
+      await eventually(() => expect(told()).toHaveLength(1));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       expect(await files(order.orderId)).toEqual([`${order.orderId}.order-cancelled.eml`]);
-      expect(events.told.filter(({ orderId }) => orderId === order.orderId)).toHaveLength(1);
+      expect(told()).toHaveLength(1);
       const { rows } = await services
         .service('notifications')
         .database.query('SELECT status, attempts FROM notifications WHERE order_id = $1', [order.orderId]);

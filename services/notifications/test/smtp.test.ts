@@ -1,7 +1,7 @@
 // The whole service against a real SMTP server: delivery, refusals for now and for good, a server that is away.
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { freePorts } from '@shop/shared/embedded';
 import { newId } from '@shop/shared/runtime';
 import { eventually, startServices, type TestServices } from '@shop/shared/testing';
 import { SMTPServer } from 'smtp-server';
@@ -42,10 +42,10 @@ describe('notifications over SMTP', () => {
     server.on('error', () => {});
     server.listen(port, '127.0.0.1');
     await once(server.server, 'listening');
-    port = (server.server.address() as AddressInfo).port;
   };
 
   beforeAll(async () => {
+    [port = 0] = await freePorts(1);
     await listen();
     services = await startServices(['notifications'], { environment: { SMTP_URL: `smtp://127.0.0.1:${port}` } });
     events = await joinEvents(services.database.urls.events);

@@ -212,13 +212,18 @@ describe('409', () => {
       await shop.act(shop.staff, id, 'process');
       orders.push(id);
     }
+    let next = 0;
+    // Eight at a time, each taking the next order as soon as one is done.
     await Promise.all(
-      orders.map(async (id, n) => {
-        const race = [() => shop.act(shop.staff, id, 'ship'), () => shop.act(customer, id, 'cancel')];
-        const [first, second] = await Promise.all((n % 2 ? race : race.reverse()).map((run) => run()));
-        expect([first?.status, second?.status].sort()).toEqual([200, 409]);
-        const types = (await events(id)).map(({ type }) => type);
-        expect(types).toHaveLength(3);
+      Array.from({ length: 8 }, async () => {
+        for (let n = next++; n < orders.length; n = next++) {
+          const id = String(orders[n]);
+          const race = [() => shop.act(shop.staff, id, 'ship'), () => shop.act(customer, id, 'cancel')];
+          const [first, second] = await Promise.all((n % 2 ? race : race.reverse()).map((run) => run()));
+          expect([first?.status, second?.status].sort()).toEqual([200, 409]);
+          const types = (await events(id)).map(({ type }) => type);
+          expect(types).toHaveLength(3);
+        }
       }),
     );
     await eventually(async () => {

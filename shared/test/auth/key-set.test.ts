@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTokenVerifier, type TokenVerifier } from '../../src/auth/index.ts';
+import { freePorts } from '../../src/embedded/index.ts';
 import { createLog } from '../../src/runtime/index.ts';
 import { eventually } from '../../src/testing/eventually.ts';
 import { audience, Issuer, issuer, type KeyPair, keyPair, token } from './issuer.ts';
@@ -15,7 +16,7 @@ const verifiers: TokenVerifier[] = [];
 beforeEach(async () => {
   keySet = new Issuer();
   keySet.published = { keys: [old.jwk] };
-  await keySet.listen();
+  await keySet.listen(...(await freePorts(1)));
 });
 afterEach(async () => {
   await Promise.all(verifiers.splice(0).map((verifier) => verifier.close()));

@@ -188,7 +188,7 @@ export const consumeSuite = (kind: Kind): void =>
           },
         },
       });
-      await eventually(() => expect(deliveries).toBe(1), 10_000);
+      await eventually(() => expect(deliveries).toBe(1), 20_000);
       expect(await effects(id)).toBe(1);
       await stop();
     });

@@ -1,6 +1,7 @@
 // A TCP proxy that can cut, refuse and freeze: a broker or a database that is lost, away or hung.
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { freePorts } from '../../src/embedded/index.ts';
 
 export interface TcpProxy {
   /** `url` with the proxy's address in place of the server's. */
@@ -35,10 +36,10 @@ export async function startProxy(to: string): Promise<TcpProxy> {
         });
       }
     });
+  const [port = 0] = await freePorts(1);
   let listener = serve();
-  listener.listen(0, '127.0.0.1');
+  listener.listen(port, '127.0.0.1');
   await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
   const destroyAll = () => {
     for (const socket of sockets) socket.destroy();
   };
