@@ -83,6 +83,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #overdue = false;
   #settled = false;
   #waits = false;
+  #silent = false;
 
   constructor(
     request: GatewayRequest,
@@ -125,6 +126,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#timer.refresh();
+    this.#silent = false;
     if (this.#response.write(chunk) || this.#waits || this.#response.writableLength < heldForClient) return;
     this.#waits = true;
     controller.pause();
@@ -164,18 +166,29 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     return this.#request.deadline - performance.now();
   }
 
+  /** As `#stall`, it first has what came meanwhile read: the one that stood still may be this process. */
   #expire(): void {
-    this.#overdue = true;
-    const error = new Error('the service did not answer in time');
-    // While it waits for a connection there is no controller to abort: it is aborted when its turn comes.
-    this.onResponseError(null, error);
-    this.#controller?.abort(error);
+    setImmediate(() => {
+      if (this.#settled || this.#response.headersSent) return;
+      this.#overdue = true;
+      const error = new Error('the service did not answer in time');
+      // While it waits for a connection there is no controller to abort: it is aborted when its turn comes.
+      this.onResponseError(null, error);
+      this.#controller?.abort(error);
+    });
   }
 
   /** The rest of the answer does not come. While the client is the one to wait for, the service may be silent. */
   #stall(): void {
-    if (this.#waits) this.#timer.refresh();
-    else this.#controller?.abort(new Error('the service fell silent in the middle of its answer'));
+    if (this.#waits) {
+      this.#timer.refresh();
+      return;
+    }
+    this.#silent = true;
+    setImmediate(() => {
+      if (this.#settled || !this.#silent) return;
+      this.#controller?.abort(new Error('the service fell silent in the middle of its answer'));
+    });
   }
 
   #giveUp(reason: Error): void {

@@ -107,3 +107,31 @@ it('is not to blame while the client does not read', async () => {
   await once(socket, 'end');
   expect(read).toBeGreaterThan(answer.length);
 });
+
+/** Stops the gateway when the service has begun, and lets it go on once the whole answer has lain there for a while. */
+function whileGatewayStands(answer: RequestListener): RequestListener {
+  return async (request, response) => {
+    await setTimeout(50);
+    gateway.process.kill('SIGSTOP');
+    try {
+      await answer(request, response);
+      await setTimeout(1.5 * bodyTimeout);
+    } finally {
+      gateway.process.kill('SIGCONT');
+    }
+  };
+}
+
+it('is not to blame while the gateway stands still: an answer that has come is passed on', async () => {
+  gateway.service.answer = whileGatewayStands(inTime);
+  expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 200 });
+});
+
+it('nor is it in the middle of its answer', async () => {
+  const rest = whileGatewayStands((_request, response) => void response.end('"a":1}'));
+  gateway.service.answer = (request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).write('{');
+    return rest(request, response);
+  };
+  expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 200, body: { a: 1 } });
+});
