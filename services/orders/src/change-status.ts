@@ -34,7 +34,7 @@ export async function changeStatus(
          version = version + 1,
          updated_at = greatest(now(), updated_at),
          cancellation_reason = $4,
-         cancelled_at = CASE WHEN $3 = 'cancelled' THEN now() END,
+         cancelled_at = CASE WHEN $3 = 'cancelled' THEN greatest(now(), updated_at) END,
          stock_released = CASE WHEN $3 = 'cancelled' THEN 'pending' END,
          customer_notified = CASE WHEN $3 = 'cancelled' THEN 'pending' END
        WHERE id = $1 AND account_id = $2 AND version = $5

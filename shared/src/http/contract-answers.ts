@@ -29,6 +29,7 @@ const everywhere = new Set([
   'traceparent',
   'deprecation',
   'sunset',
+  'link',
 ]);
 
 interface Documented {

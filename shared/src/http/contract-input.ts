@@ -26,23 +26,14 @@ export interface Parameter {
   readonly validate: ValidateFunction;
 }
 
-/** The compiled parameters of a list in the document. */
-export function listParameters(compiler: Compiler, at: readonly string[], list: unknown): Parameter[] {
-  if (!Array.isArray(list)) return [];
-  return list.map((_, index) => {
-    const found = locate(compiler, [...at, String(index)]);
-    const { name, in: place, required, schema } = found?.node ?? {};
-    if (found === undefined || typeof name !== 'string' || typeof place !== 'string')
-      throw new Error(`${at.join(' ')} ${index} is no parameter`);
-    const type = isNode(schema) ? resolve(compiler.document, schema).type : undefined;
-    return {
-      name,
-      in: place,
-      required: required === true,
-      type,
-      validate: schemaAt(compiler, [...found.at, 'schema']),
-    };
-  });
+/** The compiled parameter at a place in the document. */
+export function readParameter(compiler: Compiler, at: readonly string[]): Parameter {
+  const found = locate(compiler, at);
+  const { name, in: place, required, schema } = found?.node ?? {};
+  if (found === undefined || typeof name !== 'string' || typeof place !== 'string')
+    throw new Error(`${at.join(' ')} is no parameter`);
+  const type = isNode(schema) ? resolve(compiler.document, schema).type : undefined;
+  return { name, in: place, required: required === true, type, validate: schemaAt(compiler, [...found.at, 'schema']) };
 }
 
 /** @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault */

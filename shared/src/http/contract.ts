@@ -3,16 +3,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { isId } from '../runtime/index.ts';
 import { type AnswerCheck, compileAnswerCheck } from './contract-answers.ts';
-import { type CheckedInput, checkInput, listParameters, type RawInput } from './contract-input.ts';
+import { type CheckedInput, checkInput, type RawInput, readParameter } from './contract-input.ts';
 import { type OperationOutline, outlineOperations, readDocument, type Security } from './contract-outline.ts';
-import { deprecationHeaders } from './deprecation.ts';
+import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
 import type { BodyRule } from './read-body.ts';
 
 export interface ContractOperation extends OperationOutline {
   readonly body: BodyRule | undefined;
-  /** Answer headers of a deprecated operation. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly deprecation: Deprecation;
   /** @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault */
   readonly check: (input: RawInput) => CheckedInput;
   /** What in an answer the document does not allow; empty when it conforms. */
@@ -44,10 +43,11 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
   const at = ['paths', path, method];
   const bodyAt = locate(compiler, [...at, 'requestBody']);
   const mediaTypes = bodyAt === undefined ? [] : Object.keys(nodeOf(bodyAt.node.content));
-  const parameters = [
-    ...listParameters(compiler, ['paths', path, 'parameters'], item.parameters),
-    ...listParameters(compiler, [...at, 'parameters'], operation.parameters),
+  const places = [
+    ...placesOf(['paths', path, 'parameters'], item.parameters),
+    ...placesOf([...at, 'parameters'], operation.parameters),
   ];
+  const parameters = places.map((place) => readParameter(compiler, place));
   // Where an operation reads its body by a grammar of its own, that grammar refuses with more help than a schema could.
   const checkBody =
     mediaTypes[0] === undefined || bodyAt === undefined || bodyAt.node['x-checked-by-operation'] === true
@@ -63,8 +63,13 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
             required: bodyAt.node.required === true,
             acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
           },
-    headers: deprecationHeaders(operation),
+    deprecation: deprecationOf(compiler, operation, places),
     check: (input) => checkInput(parameters, checkBody, input),
     checkAnswer: compileAnswerCheck(compiler, [...at, 'responses'], nodeOf(operation.responses)),
   };
+}
+
+/** Where the members of a list stand in the document. */
+function placesOf(at: readonly string[], list: unknown): string[][] {
+  return Array.isArray(list) ? list.map((_, index) => [...at, String(index)]) : [];
 }

@@ -108,10 +108,11 @@ async function handle<Context>(
 ): Promise<void> {
   response.locals.operationId = operation.operationId;
   response.locals.route = operation.path;
+  response.locals.deprecation = operation.deprecation(request);
   const caller = await authenticate(options, operation, request.headers.authorization);
   const path = request.params as Readonly<Record<string, string>>;
   requireAcceptable(request);
-  const bytes = operation.body === undefined ? undefined : await readBody(request, operation.body);
+  const bytes = await readBody(request, operation.body);
   if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
   const body = bytes === undefined ? undefined : parseBody(bytes);
   const input = operation.check({ url: request.url, path, headers: request.headers, body });
@@ -136,10 +137,10 @@ async function handle<Context>(
 }
 
 /** Headers of every answer of an operation but its problems. */
-function headersOf({ security, headers }: ContractOperation): Readonly<Record<string, string>> {
+function headersOf({ security }: ContractOperation): Readonly<Record<string, string>> {
   return security.access === 'public'
-    ? { 'Cache-Control': 'no-cache', ...headers }
-    : { 'Cache-Control': 'private, no-cache', Vary: 'Authorization', ...headers };
+    ? { 'Cache-Control': 'no-cache' }
+    : { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 }
 
 async function authenticate<Context>(
@@ -176,8 +177,9 @@ function requireServiceToken<Context>(
 
 function requireAcceptable(request: Request): void {
   const { accept } = request.headers;
-  if (accept === undefined || accept === '*/*' || accept.includes('application/json')) return;
-  if (!request.accepts('application/json')) throw new Problem('not-acceptable', 'Answers are application/json.');
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
+  if (!request.accepts(['application/json', 'application/json;charset=utf-8']))
+    throw new Problem('not-acceptable', 'Answers are application/json.');
 }
 
 function send(response: Response, reply: Reply, headers: Readonly<Record<string, string>> = {}): void {
@@ -185,15 +187,24 @@ function send(response: Response, reply: Reply, headers: Readonly<Record<string,
     reply.status === 304 || reply.status === 204
       ? undefined
       : (reply.json ?? (reply.body && JSON.stringify(reply.body)));
+  const deprecation = deprecationIn(response);
+  const links = [reply.headers?.Link, deprecation?.Link];
   // All headers at once: one that was set before would send node through its slow path.
   response.writeHead(reply.status, {
     'X-Request-Id': identityOf(response).id,
     ...headers,
+    ...deprecation,
     ...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
     ...(reply.etag === undefined ? {} : { ETag: reply.etag }),
     ...reply.headers,
+    ...(links.includes(undefined) ? {} : { Link: links.join(', ') }),
   });
   response.end(text);
+}
+
+/** What is said of the request's operation and parameters; undefined also where it has met no operation. */
+function deprecationIn(response: Response): Readonly<Record<string, string>> | undefined {
+  return response.locals.deprecation as Readonly<Record<string, string>> | undefined;
 }
 
 function sendProblem(response: Response, problem: Problem): void {
@@ -208,6 +219,7 @@ function sendProblem(response: Response, problem: Problem): void {
     'Content-Type': problemMediaType,
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
+    ...deprecationIn(response),
     ...problem.headers,
   });
   response.end(text);

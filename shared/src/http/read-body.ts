@@ -17,16 +17,24 @@ export interface BodyRule {
 
 /**
  * Reads the whole body.
+ * @param rule undefined for an operation that takes none
  * @returns undefined when there is none and none is required
  * @throws Problem 400, 413 or 415
  */
-export async function readBody(request: Request, rule: BodyRule): Promise<Buffer | undefined> {
+export async function readBody(request: Request, rule: BodyRule | undefined): Promise<Buffer | undefined> {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
   if (!hasBody) {
-    if (!rule.required) return undefined;
+    if (rule?.required !== true) return undefined;
     throw new Problem('invalid-request', 'The request needs a JSON body.', {
       errors: [{ pointer: '', detail: 'is required' }],
+    });
+  }
+  if (rule === undefined) {
+    // A chunked body may have no bytes.
+    if ((await readBytes(request)).length === 0) return undefined;
+    throw new Problem('invalid-request', 'This request takes no body.', {
+      errors: [{ pointer: '', detail: 'must be absent' }],
     });
   }
   checkMediaType(request, rule);

@@ -43,6 +43,7 @@ async function serviceOf(replies: readonly (Reply | Problem)[], contractWatch: n
     operations: {
       createNote: unused,
       getNote: unused,
+      pinNote: unused,
       listNotes: async () => {
         const reply = replies[count++ % replies.length] ?? { status: 200 };
         if (reply instanceof Problem) throw reply;

@@ -27,6 +27,7 @@ let database: Database;
 let server: Server;
 let client: TestClient;
 let token: string;
+const nextPage = '</v1/notes?cursor=x>; rel="next"';
 let seen: OperationRequest | undefined;
 let effects = 0;
 let work: () => Promise<void> = async () => {};
@@ -48,7 +49,7 @@ beforeAll(async () => {
     operations: {
       listNotes: async (request) => {
         seen = request;
-        return { status: 200, body: request.query };
+        return { status: 200, body: request.query, headers: request.query.limit === 1 ? { Link: nextPage } : {} };
       },
       createNote: (request, context) => {
         seen = request;
@@ -58,6 +59,10 @@ beforeAll(async () => {
           await work();
           return { status: 201, body: { effect, body: request.body as object } };
         });
+      },
+      pinNote: async () => {
+        effects += 1;
+        return { status: 204 };
       },
       getNote: async () => ({ status: 200, body: { id: 'x' }, etag: etagOf(7) }),
     },
@@ -129,9 +134,58 @@ describe('contract', () => {
     expect(headers.link).toBe('</docs/notes>; rel="deprecation"; type="text/html"');
   });
 
-  it('answers 406 when JSON is not acceptable', async () => {
-    expect((await client.get('/v1/notes', { headers: { Accept: 'text/html' } })).body.code).toBe('not-acceptable');
-    expect((await client.get('/v1/notes', { headers: { Accept: 'text/html, application/*;q=0.5' } })).status).toBe(200);
+  it('tells of it beside a link to the next page, and with a refusal', async () => {
+    const deprecation = '</docs/notes>; rel="deprecation"; type="text/html"';
+    expect((await client.get('/v1/notes?limit=1')).headers.link).toBe(`${nextPage}, ${deprecation}`);
+    const { status, headers } = await client.get('/v1/notes?limit=0');
+    expect([status, headers.deprecation, headers.link]).toEqual([400, '@1767225600', deprecation]);
+  });
+
+  it('tells of a deprecated parameter to who gives it', async () => {
+    const get = async (query: string, given: Record<string, string> = {}) => {
+      const { headers } = await client.get(`/v1/notes/${newId()}${query}`, { token, headers: given });
+      return [headers.deprecation, headers.sunset, headers.link];
+    };
+    expect(await get('')).toEqual([undefined, undefined, undefined]);
+    expect(await get('?full=true')).toEqual(['@1769904000', undefined, undefined]);
+    const old = ['Mon, 01 Mar 2027 00:00:00 GMT', '</docs/old>; rel="deprecation"; type="text/html"'];
+    expect(await get('', { 'X-Old': 'a' })).toEqual(['@1772323200', ...old]);
+    expect(await get('?full=true', { 'X-Old': 'a' })).toEqual(['@1769904000', ...old]);
+  });
+
+  it.each([
+    'text/html',
+    'application/json;q=0',
+    'application/json;q=0, text/html',
+    'application/json-patch+json',
+    '*/*;q=0',
+  ])('answers 406 to Accept: %s', async (accept) => {
+    expect((await client.get('/v1/notes', { headers: { Accept: accept } })).body.code).toBe('not-acceptable');
+  });
+
+  it.each([
+    'text/html, application/*;q=0.5',
+    'application/json, text/plain, */*',
+    'application/json;charset=utf-8',
+    'APPLICATION/JSON',
+  ])('takes Accept: %s', async (accept) => {
+    expect((await client.get('/v1/notes', { headers: { Accept: accept } })).status).toBe(200);
+  });
+
+  it.each(['{}', '{"a":1}', 'no JSON at all'])('refuses a body where none is taken: %s', async (rawBody) => {
+    const before = effects;
+    const refused = await client.post(`/v1/notes/${newId()}/pin`, { rawBody });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '', detail: 'must be absent' }] } });
+    expect(effects).toBe(before);
+  });
+
+  it('takes none, and an empty one', async () => {
+    const path = `/v1/notes/${newId()}/pin`;
+    expect((await client.post(path)).status).toBe(204);
+    const { port } = server.address() as AddressInfo;
+    const chunked = new ReadableStream({ start: (controller) => controller.close() });
+    const request = { method: 'POST', body: chunked, duplex: 'half' };
+    expect((await fetch(`http://127.0.0.1:${port}${path}`, request as RequestInit)).status).toBe(204);
   });
 });
 
