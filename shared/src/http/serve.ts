@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import { type Health, type ProcessLife, StartError } from '../runtime/index.ts';
 import { messageClasses } from './message-classes.ts';
+import { answerParserErrors } from './parser-errors.ts';
 
 export interface ServeOptions {
   readonly host: string;
@@ -19,6 +20,9 @@ export interface ServeOptions {
   readonly life: ProcessLife;
 }
 
+/** Bytes: the longest target and header section that a gateway can be told to take, and what it adds. */
+const maxHeaderSize = 2 * 65_536 + 8_192;
+
 /**
  * Serves the application until the process stops. Then it says for `drain` milliseconds that it is not ready and closes each
  * connection with its answer, before it closes the port.
@@ -28,7 +32,8 @@ export interface ServeOptions {
 export async function serve(app: Express, { host, port, drain, health, life }: ServeOptions): Promise<number> {
   // Longer than a gateway keeps an idle connection, so that it is never the service that closes first.
   const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
-  const server = createServer({ ...times, ...messageClasses(app) }, app);
+  const server = createServer({ ...times, maxHeaderSize, ...messageClasses(app) }, app);
+  answerParserErrors(server);
   await listen(server, host, port);
   life.onStop('HTTP server', async () => {
     health.drain();

@@ -1,0 +1,76 @@
+// A service's server over raw sockets: how much it takes, and problem documents for what never becomes a request.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import express from 'express';
+import { serve } from '../../src/http/index.ts';
+import { createHealth, type ProcessLife } from '../../src/runtime/index.ts';
+import { log } from '../events/brokers.ts';
+
+let port: number;
+let stop: () => Promise<void> | void;
+const app = express();
+app.post('/slow', async (_request, response) => {
+  response.write('half');
+  await setTimeout(100);
+  response.end();
+});
+app.use((request, response) => {
+  request.resume();
+  request.once('end', () => response.end('done'));
+});
+
+beforeAll(async () => {
+  const life: ProcessLife = {
+    log,
+    onStop: (_label, work) => {
+      stop = work;
+    },
+    fail: () => {},
+  };
+  port = await serve(app, { host: '127.0.0.1', port: 0, drain: 0, health: createHealth(), life });
+});
+afterAll(() => stop());
+
+async function send(...pieces: string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  await once(socket, 'connect');
+  const answer = text(socket);
+  for (const piece of pieces) {
+    socket.write(piece);
+    await setTimeout(50);
+  }
+  return answer;
+}
+
+const get = (target: string, fields: string) => `GET ${target} HTTP/1.1\r\nHost: shop\r\n${fields}\r\n`;
+
+it('takes all that a gateway may pass on', async () => {
+  const fields = `A: ${'a'.repeat(65_536)}\r\nConnection: close\r\n`;
+  expect(await send(get(`/${'b'.repeat(65_536)}`, fields))).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+it.each([
+  ['what is no HTTP', ['NONSENSE\r\n\r\n'], 400, 'invalid-request'],
+  ['a header section that is too large', [get('/', `A: ${'a'.repeat(200_000)}\r\n`)], 431, 'header-fields-too-large'],
+  [
+    'a body whose framing breaks',
+    ['POST / HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n', 'x\r\n'],
+    400,
+    'invalid-request',
+  ],
+  ['what comes behind an answer', [get('/', ''), 'NONSENSE\r\n\r\n'], 400, 'invalid-request'],
+])('%s gets a problem document', async (_name, pieces, status, code) => {
+  const [, head = '', body = ''] = /(HTTP\/1\.1 [45][^]*?)\r\n\r\n([^]*)$/.exec(await send(...pieces)) ?? [];
+  expect(head).toContain('Content-Type: application/problem+json');
+  expect(JSON.parse(body)).toMatchObject({ status, code });
+  expect(head).toContain(`X-Request-Id: ${JSON.parse(body).instance.replace(/.*:/, '')}`);
+});
+
+it('an answer that has begun is broken off, and nothing is put into it', async () => {
+  const answer = await send('POST /slow HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n', 'x\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).not.toContain('problem');
+});
