@@ -19,7 +19,6 @@ export interface GuardOptions {
   readonly deadline: number;
 }
 
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const withBody = new Set(['POST', 'PUT', 'PATCH']);
 const allow = 'GET, HEAD, POST, PATCH, OPTIONS';
 const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
@@ -36,11 +35,9 @@ export function guard(options: GuardOptions): Middleware {
     request.authorization = fields.single.get('authorization');
     request.hasIdempotencyKey = fields.single.has('idempotency-key');
     readAddress(request, fields, options.trustedProxies);
-    // Before the target: that of CONNECT is no path.
-    if (!methods.has(request.method ?? '')) {
-      const headers = { Allow: allow };
-      throw new Problem('method-not-allowed', `The method ${request.method} is not supported.`, { headers });
-    }
+    // Its target is no path. Every other method is held against those of the path that it names.
+    if (request.method === 'CONNECT')
+      throw new Problem('method-not-allowed', 'The method CONNECT is not supported.', { headers: { Allow: allow } });
     request.path = readTarget(request.url ?? '', options.maximumTarget);
     checkFraming(request, fields, options.maximumBody);
     const state = traceState(request);

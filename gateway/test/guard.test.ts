@@ -117,9 +117,17 @@ describe('405', () => {
     const answer = await gateway.client.call('DELETE', '/v1/orders');
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, OPTIONS, POST' } });
   });
-  it.each(['TRACE', 'CONNECT', 'PROPFIND'])('%s', async (method) => {
+  it.each([
+    ['TRACE', 'GET, HEAD, OPTIONS, POST'],
+    ['PROPFIND', 'GET, HEAD, OPTIONS, POST'],
+    ['CONNECT', 'GET, HEAD, POST, PATCH, OPTIONS'],
+  ])('%s', async (method, allow) => {
     const { answers } = await sendRaw(gateway.port, `${method} /v1/orders HTTP/1.1\r\nHost: shop\r\n\r\n`);
-    expect(answers[0]).toMatchObject({ status: 405, headers: { 'content-type': 'application/problem+json' } });
+    expect(answers[0]).toMatchObject({ status: 405, headers: { 'content-type': 'application/problem+json', allow } });
+  });
+  it.each(['TRACE', 'PROPFIND', 'PUT'])('but 404 to %s where nothing is', async (method) => {
+    const { answers } = await sendRaw(gateway.port, `${method} /v1/nothing HTTP/1.1\r\nHost: shop\r\n\r\n`);
+    expect(answers[0]).toMatchObject({ status: 404, headers: { 'content-type': 'application/problem+json' } });
   });
 });
 
