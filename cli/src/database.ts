@@ -10,6 +10,9 @@ import { root } from './settings.ts';
 
 export type DatabaseUrls = Readonly<Record<SchemaName, string>>;
 
+/** How long a command waits for a connection, in milliseconds. */
+export const connectWithin = 5_000;
+
 /** The database's name, unless DATABASE_URL names another one. */
 const usualName = 'shop';
 

@@ -1,7 +1,8 @@
 // How the events are getting on: what waits in each outbox, and what no consumer could take.
+import { withClient } from '@shop/shared/database';
 import { BrokerAwayError, shopTopology, waitingSince } from '@shop/shared/events';
-import pg from 'pg';
 import type { AttachedShop } from './attach.ts';
+import { connectWithin } from './database.ts';
 import { atDesk, mostLetters } from './events-desk.ts';
 import { services } from './services.ts';
 
@@ -27,15 +28,10 @@ const waiting = `
 export async function readOutboxes({ databases }: AttachedShop): Promise<Outbox[]> {
   return Promise.all(
     services.map(async (service) => {
-      const client = new pg.Client({ connectionString: databases[service], connectionTimeoutMillis: 5_000 });
-      client.on('error', () => {}); // the query in work fails with it
-      try {
-        await client.connect();
-        const { rows } = await client.query<{ waiting: number; lag: number }>(waiting);
-        return { service, waiting: rows[0]?.waiting ?? 0, lagSeconds: Math.max(0, Math.round(rows[0]?.lag ?? 0)) };
-      } finally {
-        await client.end().catch(() => {});
-      }
+      const { rows } = await withClient({ url: databases[service], connectWithin }, (client) =>
+        client.query<{ waiting: number; lag: number }>(waiting),
+      );
+      return { service, waiting: rows[0]?.waiting ?? 0, lagSeconds: Math.max(0, Math.round(rows[0]?.lag ?? 0)) };
     }),
   );
 }

@@ -1,7 +1,7 @@
 // What the schemas of orders, catalogue and notifications know of one order, by time. Each is read as its own role, which can reach
 // nothing else. Works on a stopped shop; the gateway's board asks the running orders and catalogue instead.
-import pg from 'pg';
-import type { DatabaseUrls } from './database.ts';
+import { withClient } from '@shop/shared/database';
+import { connectWithin, type DatabaseUrls } from './database.ts';
 import type { ServiceName } from './services.ts';
 
 interface StepOf<Kind extends string> {
@@ -112,9 +112,11 @@ const ranks: Readonly<Record<Step['kind'], number>> = {
   event: 5,
 };
 
+const connection = { name: 'trace', connectWithin };
+
 /** Undefined when there is no such order. */
 export async function readTimeline(databases: DatabaseUrls, orderId: string): Promise<Timeline | undefined> {
-  const [order] = await withClient(databases.orders, async (client) => {
+  const [order] = await withClient({ url: databases.orders, ...connection }, async (client) => {
     const { rows } = await client.query<Omit<Timeline, 'steps'>>(
       `SELECT id AS "orderId", account_id AS "accountId", reservation_id AS "reservationId", status
        FROM orders WHERE id = $1`,
@@ -124,7 +126,7 @@ export async function readTimeline(databases: DatabaseUrls, orderId: string): Pr
   });
   if (order === undefined) return undefined;
   const read = (service: ServiceName, ...queries: readonly (readonly [string, string])[]): Promise<Step[]> =>
-    withClient(databases[service], async (client) => {
+    withClient({ url: databases[service], ...connection }, async (client) => {
       const steps: Step[] = [];
       for (const [text, id] of queries) {
         const { rows } = await client.query<Step>(text, [id]);
@@ -139,15 +141,4 @@ export async function readTimeline(databases: DatabaseUrls, orderId: string): Pr
     read('notifications', [emails, orderId], [sent, orderId], [taken, orderId]),
   ]);
   return { ...order, steps: steps.flat().sort((a, b) => Number(a.at) - Number(b.at) || ranks[a.kind] - ranks[b.kind]) };
-}
-
-async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'trace', connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {}); // the query in work fails with it
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,4 +1,5 @@
 // Whether a backup may come in: a restore overwrites nothing.
+import { errorCode, withClient } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import pg from 'pg';
 import { namedDatabase } from '../database.ts';
@@ -11,10 +12,7 @@ import { tablesOf } from './tables.ts';
  * @throws StartError when a table of the shop has rows
  */
 export async function requireEmptyDatabase(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: namedDatabase(url), connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {}); // the statement in work fails with it
-  try {
-    await client.connect();
+  const look = async (client: pg.Client): Promise<void> => {
     for (const name of services) {
       await client.query('BEGIN');
       const { rows } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
@@ -24,11 +22,10 @@ export async function requireEmptyDatabase(url: string): Promise<void> {
       await requireEmpty(client, name);
       await client.query('ROLLBACK');
     }
-  } catch (error) {
-    if ((error as { code?: string }).code !== '3D000') throw error;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  };
+  await withClient({ url: namedDatabase(url), connectWithin: 10_000 }, look).catch((error: unknown) => {
+    if (errorCode(error) !== '3D000') throw error;
+  });
 }
 
 /** @throws StartError when a table of the client's schema has rows */

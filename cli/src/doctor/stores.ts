@@ -1,9 +1,10 @@
 // What the shop keeps: connections, migrations, clock, currency, keys, events.
 import { join } from 'node:path';
-import { knownMigrations } from '@shop/shared/database';
+import { knownMigrations, withClient } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
-import pg from 'pg';
+import type pg from 'pg';
 import type { AttachedShop } from '../attach.ts';
+import { connectWithin } from '../database.ts';
 import { explain } from '../explain.ts';
 import { countDeadLetters, readOutboxes } from '../queues.ts';
 import { askScript } from '../service-script.ts';
@@ -28,11 +29,8 @@ export async function checkStores(shop: AttachedShop, wanted: Wanted): Promise<F
 }
 
 async function checkSchema({ databases, running }: AttachedShop, name: ServiceName): Promise<Finding[]> {
-  const client = new pg.Client({ connectionString: databases[name], connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {}); // the query in work fails with it
-  try {
-    const began = Date.now();
-    await client.connect();
+  const began = Date.now();
+  const look = async (client: pg.Client): Promise<Finding[]> => {
     const { rows } = await client.query<{ version: number; migrated: boolean }>(
       `SELECT current_setting('server_version_num')::int AS version, to_regclass('migrations') IS NOT NULL AS migrated`,
     );
@@ -50,17 +48,14 @@ async function checkSchema({ databases, running }: AttachedShop, name: ServiceNa
     findings.push(await checkMigrations(client, name, migrated, running !== undefined));
     if (name === services[0]) findings.push(await checkClock(client));
     return findings;
-  } catch (error) {
-    return [
-      failed(
-        `database ${name}`,
-        explain(error).split(';')[0] ?? '',
-        'start it, check DATABASE_URL, or run npm start once',
-      ),
-    ];
-  } finally {
-    await client.end().catch(() => {});
-  }
+  };
+  return withClient({ url: databases[name], connectWithin }, look).catch((error: unknown) => [
+    failed(
+      `database ${name}`,
+      explain(error).split(';')[0] ?? '',
+      'start it, check DATABASE_URL, or run npm start once',
+    ),
+  ]);
 }
 
 async function checkMigrations(
@@ -104,17 +99,14 @@ async function checkClock(client: pg.Client): Promise<Finding> {
 async function checkCurrency({ databases }: AttachedShop, wanted: string): Promise<Finding[]> {
   const kept = await Promise.all(
     (['orders', 'catalogue'] as const).map(async (name) => {
-      const client = new pg.Client({ connectionString: databases[name], connectionTimeoutMillis: 5_000 });
-      client.on('error', () => {}); // the query in work fails with it
-      try {
-        await client.connect();
-        const { rows } = await client.query<{ code: string }>(`SELECT code FROM shop_currency`);
-        return { name, code: rows[0]?.code ?? wanted };
-      } catch {
-        return { name, code: wanted }; // not migrated yet, which is said elsewhere
-      } finally {
-        await client.end().catch(() => {});
-      }
+      const read = withClient({ url: databases[name], connectWithin }, (client) =>
+        client.query<{ code: string }>(`SELECT code FROM shop_currency`),
+      );
+      const code = await read.then(
+        ({ rows }) => rows[0]?.code,
+        () => undefined, // not migrated yet, which is said elsewhere
+      );
+      return { name, code: code ?? wanted };
     }),
   );
   const others = kept.filter(({ code }) => code !== wanted);

@@ -9,3 +9,4 @@ export { openRecentReads, type RecentReads, type RecentReadsOptions } from './re
 export { type SqlValue, sql } from './sql.ts';
 export type { Queryable } from './staleness.ts';
 export { untilMigrated } from './until-migrated.ts';
+export { type ClientOptions, withClient } from './with-client.ts';

@@ -2,7 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
+import { withClient } from './with-client.ts';
 
 export interface MigrateOptions {
   /** Connection string of the role that owns the schema. */
@@ -39,10 +40,7 @@ async function migrationsOf(folder: string): Promise<Migration[]> {
  * @throws the error of the first statement that failed; what came before it stays applied
  */
 export async function migrate({ url, folder, only }: MigrateOptions): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
-  client.on('error', () => {});
-  await client.connect();
-  try {
+  return withClient({ url, name: 'migrate' }, async (client) => {
     await client.query("SELECT pg_advisory_lock(hashtextextended('migrate ' || current_schema(), 0))");
     await client.query(versionTable);
     // Loaded here, since every service asks for pending migrations and none that runs applies them: 20 MB less in each.
@@ -59,9 +57,7 @@ export async function migrate({ url, folder, only }: MigrateOptions): Promise<st
       logger: undefined,
     });
     return (await umzug.up()).map(({ name }) => name);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** The names of all migrations that a service's schema gets from the folder, in their order. */

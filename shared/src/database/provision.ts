@@ -1,10 +1,13 @@
 // Makes the database, one schema for each service, and the roles that own them. Run by whoever administers the server.
 
 import pg from 'pg';
+import { withClient } from './with-client.ts';
 
 /** Each schema has a login role of the same name that owns it and can reach nothing else. */
 export const schemas = ['accounts', 'orders', 'catalogue', 'notifications', 'events'] as const;
 export type SchemaName = (typeof schemas)[number];
+
+const connectWithin = 10_000;
 
 /** Any number, as long as every provisioning uses the same. */
 const lockKey = 7_205_759_403;
@@ -29,14 +32,14 @@ export async function provisionDatabase({
   database,
   roles,
 }: Provisioning): Promise<Record<SchemaName, string>> {
-  await withClient(adminUrl, async (client) => {
+  await withClient({ url: adminUrl, connectWithin }, async (client) => {
     // Roles belong to the whole server, so all provisioning of one server takes turns.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
     const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
     if (found.rowCount === 0) {
       await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)} ENCODING 'UTF8' TEMPLATE template0`);
     }
-    await withClient(withDatabase(adminUrl, database), async (inside) => {
+    await withClient({ url: withDatabase(adminUrl, database), connectWithin }, async (inside) => {
       await inside.query('BEGIN');
       await inside.query(provisioningSql(database, roles));
       await inside.query('COMMIT');
@@ -75,15 +78,4 @@ function withDatabase(adminUrl: string, database: string): string {
   const url = new URL(adminUrl);
   url.pathname = `/${encodeURIComponent(database)}`;
   return url.href;
-}
-
-async function withClient(connectionString: string, use: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    await use(client);
-  } finally {
-    await client.end();
-  }
 }

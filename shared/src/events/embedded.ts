@@ -1,6 +1,6 @@
 // Events over pg-boss on PostgreSQL, for a shop on one machine: the same queues, retries and dead letters without a broker.
-import pg from 'pg';
 import { type JobInsert, type JobWithMetadata, PgBoss } from 'pg-boss';
+import { withClient } from '../database/index.ts';
 import { newId } from '../runtime/index.ts';
 import { familyOf } from './event.ts';
 import {
@@ -172,17 +172,10 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
 
 /** The role may own its schema without the right to create another one. */
 async function hasSchema({ url, namespace }: EmbeddedOptions): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ found: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS found', [
-      namespace,
-    ]);
-    return rows[0]?.found === true;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  const { rows } = await withClient({ url, connectWithin: 3_000 }, (client) =>
+    client.query<{ found: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS found', [namespace]),
+  );
+  return rows[0]?.found === true;
 }
 
 async function declareQueues(boss: PgBoss, topology: Topology): Promise<void> {

@@ -1,8 +1,7 @@
 // A database of its own for each test file, cloned from a template that has the services' migrations applied.
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
-import { migrate } from '../database/index.ts';
+import { migrate, withClient } from '../database/index.ts';
 import { provisionDatabase, type SchemaName, schemas } from '../database/provision.ts';
 import { adminUrlVariable } from './run-state.ts';
 
@@ -31,7 +30,7 @@ export async function createTestDatabase(services: readonly ServiceName[]): Prom
   if (adminUrl === undefined) throw new Error(`${adminUrlVariable} is not set: run the tests through npm test`);
   const template = `template_${[...services].sort().join('_')}`;
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asAdmin(adminUrl, async (client) => {
+  await withClient({ url: adminUrl }, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [templateLock]);
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
     if (rowCount === 0) await createTemplate(adminUrl, template, services);
@@ -41,8 +40,7 @@ export async function createTestDatabase(services: readonly ServiceName[]): Prom
   return {
     urls,
     adminUrl: Object.assign(new URL(adminUrl), { pathname: `/${name}` }).href,
-    drop: () =>
-      asAdmin(adminUrl, async (client) => void (await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))),
+    drop: () => dropDatabase(adminUrl, name),
   };
 }
 
@@ -52,21 +50,11 @@ async function createTemplate(adminUrl: string, template: string, services: read
     for (const service of services)
       await migrate({ url: urls[service], folder: `${serviceFolder(service)}/migrations` });
   } catch (error) {
-    await asAdmin(
-      adminUrl,
-      async (client) => void (await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)),
-    );
+    await dropDatabase(adminUrl, template);
     throw error;
   }
 }
 
-async function asAdmin(adminUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
+async function dropDatabase(adminUrl: string, name: string): Promise<void> {
+  await withClient({ url: adminUrl }, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
 }

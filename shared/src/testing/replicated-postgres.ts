@@ -4,7 +4,7 @@ import { appendFile, chmod, cp, mkdir, mkdtemp, realpath, rm, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { withClient } from '../database/index.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/index.ts';
 
 export interface ReplicatedPostgres {
@@ -41,7 +41,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
     return {
       primaryUrl: primary.url,
       replicaUrl: replica.url,
-      replay: (follow) => run(replica, `SELECT pg_wal_replay_${follow ? 'resume' : 'pause'}()`),
+      replay: (follow) => setReplay(replica, follow ? 'resume' : 'pause'),
       killReplica: () => replica.stop(),
       async startReplica() {
         replica = await startEmbeddedPostgres({ dataDir: replicaFolder, port: replica.port, durable: false });
@@ -68,13 +68,6 @@ async function copyCluster(from: string, to: string, primaryUrl: string): Promis
   await appendFile(join(to, 'cluster', 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
 }
 
-async function run(server: EmbeddedPostgres, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server.url });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+async function setReplay({ url }: EmbeddedPostgres, to: 'resume' | 'pause'): Promise<void> {
+  await withClient({ url }, (client) => client.query(`SELECT pg_wal_replay_${to}()`));
 }
