@@ -87,7 +87,7 @@ export function ordersCommand(): Command {
 
 async function ask<T>(shop: AttachedShop, ...parameters: readonly string[]): Promise<T[]> {
   const values: T[] = [];
-  await runScript(shop, 'orders', 'desk', parameters, (value) => values.push(value as T));
+  await runScript(shop, 'orders', 'manage-orders', parameters, (value) => values.push(value as T));
   return values;
 }
 

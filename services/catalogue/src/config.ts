@@ -2,6 +2,8 @@
 import { currency, type Environment, integer, keyList, optional, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 
+const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
+
 export function readCatalogueConfig(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
@@ -11,9 +13,14 @@ export function readCatalogueConfig(environment: Environment) {
     /** How old what they see may be, in milliseconds. */
     readLag: integer('DATABASE_READ_LAG_MS', { min: 1_000, max: 600_000, fallback: 2_000 }),
     cursorKeys: keyList('CURSOR_KEYS'),
-    currency: currency('SHOP_CURRENCY', 'EUR'),
+    currency: shopCurrency,
     ordersUrl: url('ORDERS_URL', ['http', 'https']),
     /** How long stock is held before the orders service is asked whether the order exists. */
     reservationSeconds: integer('RESERVATION_SECONDS', { min: 1, max: 86_400, fallback: 60 }),
   });
+}
+
+/** What the operator's commands need. */
+export function readCommandConfig(environment: Environment) {
+  return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency });
 }

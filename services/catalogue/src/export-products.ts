@@ -5,8 +5,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { decimal } from '@shop/shared/collection';
-import { currency, decimalsOf, readConfig, StartError, url } from '@shop/shared/runtime';
-import pg from 'pg';
+import { withClient } from '@shop/shared/database';
+import { decimalsOf, StartError } from '@shop/shared/runtime';
+import { runCommand, type Say } from '@shop/shared/service';
+import type pg from 'pg';
+import { readCommandConfig } from './config.ts';
 import { type Format, formatOf, heading, writeLine } from './product-file.ts';
 import type { WrittenRow } from './product-input.ts';
 
@@ -77,36 +80,17 @@ export async function exportProducts({ client, path, ...options }: ExportOptions
 }
 
 /** Writes `{done, total}` in products after each batch, and `{products}` at last, a line of JSON each. */
-async function main(): Promise<void> {
+async function main(say: Say): Promise<void> {
   const { values, positionals } = parseArgs({ options: { format: { type: 'string' } }, allowPositionals: true });
   const [path] = positionals;
   if (path === undefined) throw new StartError('use: FILE');
   const format = formatOf(path, values.format);
-  const config = readConfig(process.env, {
-    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
-    currency: currency('SHOP_CURRENCY', 'EUR'),
-  });
-  const client = new pg.Client({ connectionString: config.databaseUrl, application_name: 'export-products' });
-  client.on('error', () => {});
-  await client.connect();
-  const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
-  try {
-    const exported = await exportProducts({
-      client,
-      currency: config.currency,
-      path,
-      format,
-      onProgress: (done, total) => say({ done, total }),
-    });
-    say({ products: exported });
-  } finally {
-    await client.end();
-  }
+  const { databaseUrl: url, currency } = readCommandConfig(process.env);
+  const onProgress = (done: number, total: number): void => say({ done, total });
+  const products = await withClient({ url, name: 'export-products' }, (client) =>
+    exportProducts({ client, currency, path, format, onProgress }),
+  );
+  say({ products });
 }
 
-if (import.meta.main) {
-  await main().catch((error: unknown) => {
-    process.stderr.write(`export-products: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  });
-}
+if (import.meta.main) await runCommand('export-products', main);

@@ -5,8 +5,10 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { connectDatabase, type Database, keepCurrency, sql } from '@shop/shared/database';
-import { createLog, currency, readConfig, StartError, url } from '@shop/shared/runtime';
+import { type Database, keepCurrency, sql } from '@shop/shared/database';
+import { StartError } from '@shop/shared/runtime';
+import { runCommand, type Say, withDatabase } from '@shop/shared/service';
+import { readCommandConfig } from './config.ts';
 import { createLineCheck, type ImportedProduct, type RefusedLine } from './imported-product.ts';
 import { formatOf, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
@@ -172,51 +174,25 @@ async function onlyOne<T>(database: Database, work: () => Promise<T>): Promise<T
 }
 
 /** Writes `{done, total}` in bytes after each batch, and the result at last, a line of JSON each. */
-async function main(): Promise<void> {
+async function main(say: Say): Promise<void> {
   const { values, positionals } = parseArgs({
     options: { refused: { type: 'string' }, format: { type: 'string' } },
     allowPositionals: true,
   });
   const [path] = positionals;
-  if (path === undefined || values.refused === undefined) throw new StartError('use: FILE --refused REPORT');
-  const config = readConfig(process.env, {
-    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
-    currency: currency('SHOP_CURRENCY', 'EUR'),
+  const { refused } = values;
+  if (path === undefined || refused === undefined) throw new StartError('use: FILE --refused REPORT');
+  const { databaseUrl: url, currency } = readCommandConfig(process.env);
+  const format = formatOf(path, values.format);
+  const total = await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  await withDatabase({ url, name: 'import-products', statementTimeout: batchWithin }, async (database) => {
+    await keepCurrency(database.pool, currency);
+    const onProgress = (done: number): void => say({ done, total });
+    say(await onlyOne(database, () => importProducts({ database, currency, path, format, refused, onProgress })));
   });
-  const database = connectDatabase({
-    url: config.databaseUrl,
-    name: 'import-products',
-    log: createLog('import-products', 'silent'),
-    poolSize: 2,
-    statementTimeout: batchWithin,
-  });
-  const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
-  try {
-    const format = formatOf(path, values.format);
-    const total = await stat(path).then(
-      ({ size }) => size,
-      () => 0,
-    );
-    await keepCurrency(database.pool, config.currency);
-    const result = await onlyOne(database, () =>
-      importProducts({
-        database,
-        currency: config.currency,
-        path,
-        format,
-        refused: values.refused ?? '',
-        onProgress: (done) => say({ done, total }),
-      }),
-    );
-    say(result);
-  } finally {
-    await database.close();
-  }
 }
 
-if (import.meta.main) {
-  await main().catch((error: unknown) => {
-    process.stderr.write(`import-products: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  });
-}
+if (import.meta.main) await runCommand('import-products', main);

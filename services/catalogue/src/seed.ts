@@ -1,7 +1,9 @@
 // Fills the catalogue with products that look real: the same ones for the same seed. Run as a process of its own.
 import { parseArgs } from 'node:util';
-import { currency, decimalsOf, readConfig, url } from '@shop/shared/runtime';
-import pg from 'pg';
+import { decimalsOf, StartError } from '@shop/shared/runtime';
+import { runCommand, type Say, withDatabase } from '@shop/shared/service';
+import type pg from 'pg';
+import { readCommandConfig } from './config.ts';
 import { type SampleProduct, sampleProducts } from './sample-products.ts';
 
 export interface SeedOptions {
@@ -17,6 +19,7 @@ export interface SeedOptions {
 }
 
 const batchSize = 5_000;
+const batchWithin = 300_000;
 
 // One array per column, so that a batch is one statement whatever its size. Stock goes into the book like any other.
 const insert = `
@@ -82,38 +85,26 @@ function columnsOf(batch: readonly SampleProduct[]): unknown[] {
   return keys.map((key) => batch.map((product) => product[key]));
 }
 
-async function main(): Promise<void> {
+async function main(say: Say): Promise<void> {
   const { values } = parseArgs({
     options: { products: { type: 'string' }, seed: { type: 'string' }, demo: { type: 'boolean', default: false } },
   });
-  const config = readConfig(process.env, {
-    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
-    currency: currency('SHOP_CURRENCY', 'EUR'),
-  });
+  const { databaseUrl: url, currency } = readCommandConfig(process.env);
   const count = values.demo ? demoProducts : Number(values.products);
-  if (!Number.isInteger(count) || count < 1) throw new Error('say --products N, or --demo');
-  const pool = new pg.Pool({ connectionString: config.databaseUrl, max: 2 });
-  pool.on('error', () => {});
-  try {
+  if (!Number.isInteger(count) || count < 1) throw new StartError('say --products N, or --demo');
+  await withDatabase({ url, name: 'seed', statementTimeout: batchWithin }, async ({ pool }) => {
     if (values.demo && (await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;
     await seedProducts({
       pool,
       count,
       seed: values.seed === undefined ? (values.demo ? 1 : Date.now()) : Number(values.seed),
-      decimals: decimalsOf(config.currency),
-      onProgress: (done, added) => process.stdout.write(`${JSON.stringify({ done, total: count, added })}\n`),
+      decimals: decimalsOf(currency),
+      onProgress: (done, added) => say({ done, total: count, added }),
     });
-  } finally {
-    await pool.end();
-  }
+  });
 }
 
 /** What a new shop shows: enough to browse, little enough to read. */
 const demoProducts = 300;
 
-if (import.meta.main) {
-  await main().catch((error: unknown) => {
-    process.stderr.write(`seed: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  });
-}
+if (import.meta.main) await runCommand('seed', main);

@@ -1,6 +1,8 @@
 // Recomputes the stock from its book and compares: book with itself, with the products, with the reservations. A process of its own.
-import { readConfig, url } from '@shop/shared/runtime';
-import pg from 'pg';
+import { withClient } from '@shop/shared/database';
+import { readConfig } from '@shop/shared/runtime';
+import { runCommand, type Say, serviceVariables } from '@shop/shared/service';
+import type pg from 'pg';
 
 export interface StockFault {
   readonly detail: string;
@@ -101,23 +103,11 @@ export async function verifyStock(client: pg.Client): Promise<StockReport> {
 }
 
 /** Writes the report as one line of JSON. Exit code 0: all adds up; 1: it does not; 2: it could not be read. */
-async function main(): Promise<void> {
-  const { databaseUrl } = readConfig(process.env, { databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']) });
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'verify-stock' });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    const report = await verifyStock(client);
-    process.stdout.write(`${JSON.stringify(report)}\n`);
-    if (report.faults.length > 0) process.exitCode = 1;
-  } finally {
-    await client.end();
-  }
+async function main(say: Say): Promise<void> {
+  const { databaseUrl: url } = readConfig(process.env, { databaseUrl: serviceVariables.databaseUrl });
+  const report = await withClient({ url, name: 'verify-stock' }, verifyStock);
+  say(report);
+  if (report.faults.length > 0) process.exitCode = 1;
 }
 
-if (import.meta.main) {
-  await main().catch((error: unknown) => {
-    process.stderr.write(`verify-stock: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 2;
-  });
-}
+if (import.meta.main) await runCommand('verify-stock', main, 2);

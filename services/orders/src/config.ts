@@ -2,12 +2,19 @@
 import { currency, type Environment, keyList, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 
+const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
+
 export function readOrdersConfig(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,
     cursorKeys: keyList('CURSOR_KEYS'),
     catalogueUrl: url('CATALOGUE_URL', ['http', 'https']),
-    currency: currency('SHOP_CURRENCY', 'EUR'),
+    currency: shopCurrency,
   });
+}
+
+/** What the operator's command needs. */
+export function readCommandConfig(environment: Environment) {
+  return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency });
 }

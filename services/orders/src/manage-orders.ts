@@ -5,10 +5,12 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Caller } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
-import { connectDatabase, keepCurrency } from '@shop/shared/database';
+import { keepCurrency } from '@shop/shared/database';
 import { type OperationRequest, Problem, type Reply, requestIdentity } from '@shop/shared/http';
-import { createLog, currency, isId, newId, readConfig, StartError, url } from '@shop/shared/runtime';
+import { isId, newId, StartError } from '@shop/shared/runtime';
+import { runCommand, type Say, withDatabase } from '@shop/shared/service';
 import { advanceOrder } from './advance-order.ts';
+import { readCommandConfig } from './config.ts';
 import type { OrderBook } from './context.ts';
 import { getOrder } from './get-order.ts';
 import { getOrderHistory } from './get-order-history.ts';
@@ -87,7 +89,7 @@ function check({ status, limit = '20', ...ids }: Options, named: readonly string
 }
 
 /** Writes a line of JSON for each order. */
-async function main(): Promise<void> {
+async function main(say: Say): Promise<void> {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
     options: { status: text, account: text, before: text, limit: text, as: text },
@@ -95,39 +97,22 @@ async function main(): Promise<void> {
   });
   const [verb, ...ids] = positionals;
   check(values, ids);
-  const config = readConfig(process.env, {
-    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
-    currency: currency('SHOP_CURRENCY', 'EUR'),
-  });
-  const database = connectDatabase({
-    url: config.databaseUrl,
-    name: 'orders desk',
-    log: createLog('desk', 'silent'),
-    poolSize: 2,
-  });
+  const { databaseUrl: url, currency } = readCommandConfig(process.env);
   const scopes = new Set(['orders:fulfil', 'orders:read-all']);
   const caller: Caller = { accountId: values.as ?? nobody, scopes, tokenId: newId() };
-  const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
-  try {
-    await keepCurrency(database.pool, config.currency);
+  await withDatabase({ url, name: 'manage-orders' }, async (database) => {
+    await keepCurrency(database.pool, currency);
     // No page is continued here, and no answer kept for a key: what seals them may be anything.
-    const orders = openOrders(config.currency, createCursors([randomBytes(32)]));
+    const orders = openOrders(currency, createCursors([randomBytes(32)]));
     const book: OrderBook = { database, orders, idempotencySecret: '' };
     const step = steps.find((known) => known === verb);
     const [id] = ids;
-    if (verb === 'list' && id === undefined) (await list(book, caller, values)).forEach(say);
+    if (verb === 'list' && id === undefined) for (const order of await list(book, caller, values)) say(order);
     else if (verb === 'show' && id !== undefined && ids.length === 1) say(await show(book, caller, id));
     else if (step !== undefined && id !== undefined)
       for (const each of ids) say(await advance(book, caller, each, step));
     else throw new StartError(usage);
-  } finally {
-    await database.close();
-  }
-}
-
-if (import.meta.main) {
-  await main().catch((error: unknown) => {
-    process.stderr.write(`desk: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
   });
 }
+
+await runCommand('manage-orders', main);
