@@ -1,5 +1,5 @@
 // `orders`: look at all accounts' orders, and move them on as staff does through the API.
-import { StartError } from '@shop/shared/runtime';
+import { decimalsOf, StartError } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type AttachedShop, withShop } from './attach.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -130,8 +130,7 @@ function shown(order: ShownOrder): string {
 }
 
 function amount({ currency }: Order, value: number): string {
-  const { maximumFractionDigits } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
-  return `${value.toFixed(maximumFractionDigits)} ${currency}`;
+  return `${value.toFixed(decimalsOf(currency))} ${currency}`;
 }
 
 function advanced(outcome: Advanced): string {

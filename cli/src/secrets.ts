@@ -13,7 +13,7 @@ export interface Secrets {
 }
 
 /** What the processes need, each 32 random bytes in base64url. */
-const variables = ['INTERNAL_SECRET', 'CURSOR_KEYS', 'KEY_ENCRYPTION_SECRET'];
+export const secretVariables = ['INTERNAL_SECRET', 'CURSOR_KEYS', 'KEY_ENCRYPTION_SECRET'];
 
 /**
  * Reads the secrets and makes those that are missing.
@@ -24,7 +24,7 @@ export async function keptSecrets(path: string): Promise<Secrets> {
   const make = (): string => randomBytes(32).toString('base64url');
   const fill = (names: readonly string[], values: Readonly<Record<string, string>> = {}): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, values[name] ?? make()]));
-  const secrets = { roles: fill(schemas, kept.roles), variables: fill(variables, kept.variables) };
+  const secrets = { roles: fill(schemas, kept.roles), variables: fill(secretVariables, kept.variables) };
   if (JSON.stringify(secrets) !== JSON.stringify(kept)) await writePrivately(path, JSON.stringify(secrets, null, 2));
   return secrets as Secrets;
 }

@@ -5,10 +5,10 @@ import { announce, dataFolder, takeFolder } from './data-folder.ts';
 import { embeddedServer, migrateAll, provision } from './database.ts';
 import { claimPort } from './gateway-port.ts';
 import { keepRunning } from './part.ts';
-import { runProcess } from './process-run.ts';
 import { scriptEnvironment, shopProcesses, type Wiring } from './processes.ts';
 import { keptSecrets } from './secrets.ts';
 import { givenEnvironment, readSettings, root } from './settings.ts';
+import { spawnProcess } from './spawn-process.ts';
 import { summarise } from './summary.ts';
 
 /** How long processes of a launcher that was killed may take to notice. */
@@ -63,7 +63,7 @@ async function start(): Promise<void> {
 
   const wiring: Wiring = { settings, folder, secrets, databases, given };
   const common = { cwd: root, logs: folder.logs };
-  const seed = runProcess({
+  const seed = spawnProcess({
     ...common,
     name: 'seed',
     script: join(root, 'services/catalogue/src/seed.ts'),
@@ -73,7 +73,7 @@ async function start(): Promise<void> {
   });
   const processes = await shopProcesses(wiring);
   const parts = processes.map(({ name, script, url, environment }) => {
-    const launch = () => runProcess({ ...common, name, script, url, environment, say: sayOnceSettled(name) });
+    const launch = () => spawnProcess({ ...common, name, script, url, environment, say: sayOnceSettled(name) });
     return keepRunning(launch, (line) => say(name, line));
   });
   // The gateway, the first of them, stops first: nothing new comes in while the services finish what they have.

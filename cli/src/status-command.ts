@@ -1,4 +1,5 @@
 // `status`: what runs, whether it is ready, and how the events are getting on.
+import { longestLag } from '@shop/shared/events';
 import { Command } from 'commander';
 import { hasShop, withShop } from './attach.ts';
 import { dataFolder, findRunning } from './data-folder.ts';
@@ -30,8 +31,6 @@ interface Status {
 }
 
 const answerWithin = 2_000;
-/** From here on an outbox is not just busy: its relay takes new rows within milliseconds. */
-const lagIsLong = 30;
 const colours = { ready: 'green', 'not ready': 'yellow', 'no answer': 'red' } as const;
 
 export function statusCommand(): Command {
@@ -67,7 +66,7 @@ async function readStatus(): Promise<Status> {
   }
   if (deadLetters === undefined) advice.push('The broker does not answer: is it started? Events wait in the outboxes.');
   for (const { service, waiting, lagSeconds } of shop === undefined ? [] : outboxes) {
-    if (lagSeconds < lagIsLong) continue;
+    if (lagSeconds < longestLag) continue;
     advice.push(`${waiting} events of ${service} wait since ${lagSeconds} s: read ${folder.logs}/${service}.log.`);
   }
   if (deadLetters?.some(({ letters }) => letters > 0) === true) {

@@ -1,6 +1,7 @@
 // `stock`: whether the stock adds up with the book of its movements.
 import { Command } from 'commander';
 import { type AttachedShop, withShop } from './attach.ts';
+import { exitCodes } from './exit-codes.ts';
 import { type Output, print, withJson } from './output.ts';
 import { runScript } from './service-script.ts';
 import { table } from './table.ts';
@@ -29,7 +30,7 @@ export function stockCommand(): Command {
       .description('recompute the stock from all its movements; exit code 1 if it does not add up'),
   ).action(async (output: Output) => {
     const report = await withShop(verifyStock);
-    if (report.faults.length > 0) process.exitCode = 1;
+    if (report.faults.length > 0) process.exitCode = exitCodes.failed;
     print(output, report, () => describe(report));
   });
   return command;

@@ -1,6 +1,7 @@
 // What the shop keeps: connections, migrations, clock, currency, keys, events.
 import { join } from 'node:path';
 import { knownMigrations, withClient } from '@shop/shared/database';
+import { longestLag } from '@shop/shared/events';
 import { StartError } from '@shop/shared/runtime';
 import type pg from 'pg';
 import type { AttachedShop } from '../attach.ts';
@@ -145,7 +146,7 @@ async function checkEvents(shop: AttachedShop): Promise<Finding[]> {
   }
   const dead = letters.reduce((sum, each) => sum + each.letters, 0);
   const waiting = await readOutboxes(shop).catch(() => []);
-  const stuck = shop.running === undefined ? [] : waiting.filter(({ lagSeconds }) => lagSeconds >= 30);
+  const stuck = shop.running === undefined ? [] : waiting.filter(({ lagSeconds }) => lagSeconds >= longestLag);
   const findings = [ok('events', 'the broker answers')];
   if (dead > 0)
     findings.push(warning('dead letters', `${dead} events were given up`, 'npm run shop -- events dead list'));

@@ -7,7 +7,7 @@ import type { DataFolder } from '../data-folder.ts';
 import type { DatabaseUrls } from '../database.ts';
 import { claimPort } from '../gateway-port.ts';
 import { type ProcessName, shopProcesses } from '../processes.ts';
-import type { Secrets } from '../secrets.ts';
+import { type Secrets, secretVariables } from '../secrets.ts';
 import type { Settings } from '../settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Wanted } from './wanted.ts';
@@ -64,12 +64,7 @@ function mistakesOf(read: Reader, environment: Environment): string[] {
 /** Stand-ins for what npm start makes up itself. */
 const anySecrets: Secrets = {
   roles: {} as Secrets['roles'],
-  variables: Object.fromEntries(
-    ['INTERNAL_SECRET', 'CURSOR_KEYS', 'KEY_ENCRYPTION_SECRET'].map((name) => [
-      name,
-      Buffer.alloc(32).toString('base64url'),
-    ]),
-  ),
+  variables: Object.fromEntries(secretVariables.map((name) => [name, Buffer.alloc(32).toString('base64url')])),
 };
 const somewhere = 'postgres://role:password@localhost/shop';
 const anyDatabases: DatabaseUrls = {

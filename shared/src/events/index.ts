@@ -14,7 +14,7 @@ export {
 export { byTime, eventSteps, type TraceStep, toStep } from './event-steps.ts';
 export { expiredEvents } from './prune.ts';
 export { type BrokerDefinitions, type BrokerUser, brokerDefinitions } from './rabbitmq-definitions.ts';
-export { type Relay, type RelayOptions, startRelay, waitingSince } from './relay.ts';
+export { longestLag, type Relay, type RelayOptions, startRelay, waitingSince } from './relay.ts';
 export { type Events, type EventsOptions, shopTopology, startEvents } from './start-events.ts';
 export {
   BrokerAwayError,

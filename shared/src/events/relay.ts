@@ -32,6 +32,9 @@ export const batchInWork = "hashtextextended('outbox:' || current_schema(), 0)";
 /** What the age of an unpublished row is counted from; what no queue takes stays as old as it is, however often it is put off. */
 export const waitingSince = 'CASE WHEN problem IS NULL THEN next_attempt_at ELSE created_at END';
 
+/** Seconds that an event may wait in the outbox before something is wrong with the relay or the broker. */
+export const longestLag = 30;
+
 const claim = `
   SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt", data::text AS data
   FROM outbox

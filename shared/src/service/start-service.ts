@@ -1,7 +1,7 @@
 // The order in which every service starts: database and schema, callers, its own parts, events, HTTP.
 import { createServiceTokens, createTokenVerifier, type TokenVerifier } from '../auth/index.ts';
 import { connectDatabase, type Database, startPruning, untilMigrated } from '../database/index.ts';
-import { type ConsumerName, expiredEvents, type HandlersOf, startEvents } from '../events/index.ts';
+import { type ConsumerName, expiredEvents, type HandlersOf, longestLag, startEvents } from '../events/index.ts';
 import {
   createApp,
   createInternalClient,
@@ -44,9 +44,6 @@ export interface ServiceParts<Context, Consumer extends ConsumerName> {
   /** For a service that is of no use without the broker: then it is not ready while the broker is away. */
   readonly needsBroker?: boolean;
 }
-
-/** Seconds that an event may wait in the outbox before the process says that something is wrong with its relay or broker. */
-const longestLag = 30;
 
 /**
  * Runs a service as a process, until SIGTERM or SIGINT. A mistake in the environment, a taken port or a contract without its

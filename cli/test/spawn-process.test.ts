@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { toWarning } from '../src/log-file.ts';
-import { explain, runProcess } from '../src/process-run.ts';
+import { spawnProcess, startFailure } from '../src/spawn-process.ts';
 
 let folder: string;
 
@@ -21,7 +21,7 @@ async function run(name: string, source: string, said: string[] = []) {
   const script = join(folder, `${name}.mjs`);
   await writeFile(script, source);
   const say = (line: string): void => void said.push(line);
-  return runProcess({ name, script, environment: { PATH: process.env.PATH }, cwd: folder, logs: folder, say });
+  return spawnProcess({ name, script, environment: { PATH: process.env.PATH }, cwd: folder, logs: folder, say });
 }
 
 const logOf = (name: string): Promise<string> => readFile(join(folder, `${name}.log`), 'utf8');
@@ -61,16 +61,16 @@ describe('a run', () => {
 describe('the explanation of a failed start', () => {
   it('prefers what the process says for people, all of it', () => {
     const plain = ['(node:1) Warning: x', 'orders: A is required', 'orders: B is required', 'TypeError: y'];
-    expect(explain('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe(
+    expect(startFailure('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe(
       'orders: A is required\norders: B is required',
     );
   });
 
   it('falls back to the error, the last warning, the exit', () => {
     const plain = ['    at there', 'SyntaxError: y'];
-    expect(explain('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe('orders: SyntaxError: y');
-    expect(explain('orders', { plain: [], warnings: ['x', 'z'] }, 'exit code 1')).toBe('orders: z');
-    expect(explain('orders', { plain: [], warnings: [] }, 'signal SIGKILL')).toBe('orders: signal SIGKILL');
+    expect(startFailure('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe('orders: SyntaxError: y');
+    expect(startFailure('orders', { plain: [], warnings: ['x', 'z'] }, 'exit code 1')).toBe('orders: z');
+    expect(startFailure('orders', { plain: [], warnings: [] }, 'signal SIGKILL')).toBe('orders: signal SIGKILL');
   });
 });
 

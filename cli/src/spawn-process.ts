@@ -22,7 +22,7 @@ const readyWithin = 60_000;
 /** Somewhat more than a process gives itself. */
 const stopWithin = 12_000;
 
-export function runProcess(options: ProcessOptions): Run {
+export function spawnProcess(options: ProcessOptions): Run {
   const { name, url, say } = options;
   const child = spawn(process.execPath, [options.script, ...(options.parameters ?? [])], {
     cwd: options.cwd,
@@ -49,7 +49,7 @@ export function runProcess(options: ProcessOptions): Run {
   const prepare = async (): Promise<void> => {
     takeOutput(await log, child, (line) => (started ? say(line) : complaints.plain.push(line)));
     const finished = ended.then((reason) => {
-      if (url !== undefined || reason !== 'exit code 0') throw new StartError(explain(name, complaints, reason));
+      if (url !== undefined || reason !== 'exit code 0') throw new StartError(startFailure(name, complaints, reason));
     });
     await (url === undefined ? finished : Promise.race([finished, untilReady(name, url, over.signal)]));
     started = true;
@@ -78,7 +78,7 @@ interface Complaints {
 }
 
 /** Why a start failed: what the process said for people, or the error that ended it, or its last warning. */
-export function explain(name: string, { plain, warnings }: Complaints, reason: string): string {
+export function startFailure(name: string, { plain, warnings }: Complaints, reason: string): string {
   const spoken = plain.filter((line) => line.startsWith(`${name}: `));
   if (spoken.length > 0) return spoken.join('\n');
   return `${name}: ${plain.find((line) => /^\w*Error\b/.test(line)) ?? warnings.at(-1) ?? reason}`;
