@@ -1,6 +1,7 @@
 // What the schemas of orders, catalogue and notifications know of one order, by time. Each is read as its own role, which can reach
 // nothing else. Works on a stopped shop; the gateway's board asks the running orders and catalogue instead.
 import { withClient } from '@shop/shared/database';
+import { readEvents, type SentEvent, type TakenEvent } from '@shop/shared/events';
 import { connectWithin, type DatabaseUrls } from './database.ts';
 import type { ServiceName } from './services.ts';
 
@@ -12,13 +13,8 @@ interface StepOf<Kind extends string> {
   readonly requestId: string | null;
 }
 
-/** An event that the service took. */
-export interface DeliveryStep extends StepOf<'delivery'> {
-  readonly eventId: string;
-  readonly type: string;
-  readonly consumer: string;
-  readonly attempt: number;
-}
+/** An event that the service sent or took. */
+export type EventStep = (SentEvent | TakenEvent) & { readonly service: ServiceName };
 
 export interface ReservationStep extends StepOf<'reservation'> {
   readonly reservationId: string;
@@ -43,15 +39,6 @@ export interface TransitionStep extends StepOf<'transition'> {
   readonly actorId: string;
 }
 
-/** An event that the service sent. */
-export interface EventStep extends StepOf<'event'> {
-  readonly eventId: string;
-  readonly type: string;
-  readonly publishedAt: Date | null;
-  readonly attempts: number;
-  readonly problem: string | null;
-}
-
 export interface EmailStep extends StepOf<'e-mail'> {
   readonly emailKind: string;
   readonly status: 'waiting' | 'sent' | 'failed';
@@ -60,7 +47,7 @@ export interface EmailStep extends StepOf<'e-mail'> {
   readonly problem: string | null;
 }
 
-export type Step = DeliveryStep | ReservationStep | MovementStep | TransitionStep | EventStep | EmailStep;
+export type Step = ReservationStep | MovementStep | TransitionStep | EventStep | EmailStep;
 
 export interface Timeline {
   readonly orderId: string;
@@ -69,15 +56,6 @@ export interface Timeline {
   readonly status: string;
   readonly steps: readonly Step[];
 }
-
-const sent = `
-  SELECT 'event' AS kind, created_at AS at, request_id AS "requestId", id AS "eventId", type,
-    published_at AS "publishedAt", attempts, problem
-  FROM outbox WHERE subject = $1`;
-
-const taken = `
-  SELECT 'delivery' AS kind, taken_at AS at, request_id AS "requestId", event_id AS "eventId", type, consumer, attempt
-  FROM inbox WHERE subject = $1`;
 
 const transitions = `
   SELECT 'transition' AS kind, at, request_id AS "requestId", status, version::int AS version, actor, actor_id AS "actorId"
@@ -127,7 +105,8 @@ export async function readTimeline(databases: DatabaseUrls, orderId: string): Pr
   if (order === undefined) return undefined;
   const read = (service: ServiceName, ...queries: readonly (readonly [string, string])[]): Promise<Step[]> =>
     withClient({ url: databases[service], ...connection }, async (client) => {
-      const steps: Step[] = [];
+      const events = await readEvents(client, orderId);
+      const steps: Step[] = events.map((event) => ({ ...event, service }));
       for (const [text, id] of queries) {
         const { rows } = await client.query<Step>(text, [id]);
         steps.push(...rows.map((row) => ({ ...row, service })));
@@ -136,9 +115,9 @@ export async function readTimeline(databases: DatabaseUrls, orderId: string): Pr
     });
   const { reservationId } = order;
   const steps = await Promise.all([
-    read('orders', [transitions, orderId], [sent, orderId], [taken, orderId]),
-    read('catalogue', [reservations, reservationId], [movements, reservationId], [sent, orderId], [taken, orderId]),
-    read('notifications', [emails, orderId], [sent, orderId], [taken, orderId]),
+    read('orders', [transitions, orderId]),
+    read('catalogue', [reservations, reservationId], [movements, reservationId]),
+    read('notifications', [emails, orderId]),
   ]);
   return { ...order, steps: steps.flat().sort((a, b) => Number(a.at) - Number(b.at) || ranks[a.kind] - ranks[b.kind]) };
 }

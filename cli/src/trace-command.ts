@@ -1,4 +1,5 @@
 // `trace`: what became of one order, step by step: its states, its stock, its e-mails, and the events between them.
+import { tellEvent } from '@shop/shared/events';
 import { StartError } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { withShop } from './attach.ts';
@@ -29,9 +30,8 @@ function tell(step: Step): string {
     case 'transition':
       return `${step.status} by ${step.actor} ${step.actorId}`;
     case 'event':
-      return `${step.type} ${howPublished(step)}`;
     case 'delivery':
-      return `${step.type} taken by ${step.consumer}${step.attempt === 1 ? '' : `, attempt ${step.attempt}`}`;
+      return tellEvent(step);
     case 'reservation':
       return `${step.reservationId} ${step.state}`;
     case 'movement':
@@ -39,11 +39,6 @@ function tell(step: Step): string {
     case 'e-mail':
       return `${step.emailKind} ${step.status}${attemptsOf(step)}`;
   }
-}
-
-function howPublished({ at, publishedAt, attempts, problem }: Extract<Step, { kind: 'event' }>): string {
-  if (publishedAt === null) return `not published yet${attemptsOf({ attempts, problem })}`;
-  return `published after ${Number(publishedAt) - Number(at)} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`;
 }
 
 /** One attempt that went well needs no words. */

@@ -4,7 +4,7 @@ import { type OperationRequest, Problem, type Reply } from '@shop/shared/http';
 import type { CatalogueContext } from './context.ts';
 
 const movements = `
-  SELECT movement.created_at AS at, NULL AS "requestId", NULL AS traceparent,
+  SELECT movement.created_at AS at,
     kind || ' ' || quantity || ' of ' || name || ': ' || stock_after || ' on hand, ' || promised_after || ' promised' AS what
   FROM stock_ledger AS movement JOIN products ON products.id = product_id
   WHERE reservation_id = $1`;

@@ -5,7 +5,7 @@ import type { OrderBook } from './context.ts';
 import { noSuchOrder } from './order.ts';
 
 const transitions = `
-  SELECT at, status || ' by ' || actor AS what, request_id AS "requestId", NULL AS traceparent
+  SELECT at, status || ' by ' || actor AS what, request_id AS "requestId"
   FROM order_history WHERE order_id = $1`;
 
 /** 404 for an unknown order. */

@@ -1,5 +1,29 @@
 // What one schema knows of the events about one thing: those that its service sent, and those that it took.
-import type pg from 'pg';
+import type { Queryable } from '../database/index.ts';
+
+/** An event that the service sent. */
+export interface SentEvent {
+  readonly kind: 'event';
+  readonly at: Date;
+  readonly requestId: string;
+  readonly traceparent: string | null;
+  readonly eventId: string;
+  readonly type: string;
+  readonly publishedAt: Date | null;
+  readonly attempts: number;
+  readonly problem: string | null;
+}
+
+/** An event that a consumer of the service took. */
+export interface TakenEvent {
+  readonly kind: 'delivery';
+  readonly at: Date;
+  readonly requestId: string;
+  readonly eventId: string;
+  readonly type: string;
+  readonly consumer: string;
+  readonly attempt: number;
+}
 
 /** One step of what happened, for people. */
 export interface TraceStep {
@@ -9,33 +33,51 @@ export interface TraceStep {
   readonly traceId?: string;
 }
 
-interface EventRow {
+interface StepRow {
   readonly at: Date;
   readonly what: string;
-  readonly requestId: string | null;
-  readonly traceparent: string | null;
+  readonly requestId?: string;
+  readonly traceparent?: string | null;
 }
 
-const events = `
-  SELECT created_at AS at, request_id AS "requestId", traceparent, type || CASE
-      WHEN published_at IS NOT NULL
-        THEN ' published after ' || round(extract(epoch FROM published_at - created_at) * 1000) || ' ms'
-      ELSE ' waits to be published' || coalesce(': ' || problem, '')
-    END AS what
-  FROM outbox WHERE subject = $1
-  UNION ALL
-  SELECT taken_at, request_id, NULL, type || ' taken by ' || consumer
-    || CASE WHEN attempt > 1 THEN ', attempt ' || attempt ELSE '' END
-  FROM inbox WHERE subject = $1
-  ORDER BY at`;
+const sent = `
+  SELECT 'event' AS kind, created_at AS at, request_id AS "requestId", traceparent, id AS "eventId", type,
+    published_at AS "publishedAt", attempts, problem
+  FROM outbox WHERE subject = $1`;
 
-/** The steps of the events whose subject this is, as far as the rows are still kept. */
-export async function eventSteps(pool: pg.Pool, subject: string): Promise<TraceStep[]> {
-  const { rows } = await pool.query<EventRow>(events, [subject]);
-  return rows.map(toStep);
+const taken = `
+  SELECT 'delivery' AS kind, taken_at AS at, request_id AS "requestId", event_id AS "eventId", type, consumer, attempt
+  FROM inbox WHERE subject = $1`;
+
+/** The events whose subject this is, in no order, as far as the rows are still kept. */
+export async function readEvents(from: Queryable, subject: string): Promise<(SentEvent | TakenEvent)[]> {
+  const takenEvents = await from.query<TakenEvent>(taken, [subject]);
+  const sentEvents = await from.query<SentEvent>(sent, [subject]);
+  return [...takenEvents.rows, ...sentEvents.rows];
 }
 
-export function toStep({ at, what, requestId, traceparent }: EventRow): TraceStep {
+/** What became of an event, for people. */
+export function tellEvent(event: SentEvent | TakenEvent): string {
+  if (event.kind === 'delivery') return `${event.type} taken by ${event.consumer}${ordinal(event.attempt)}`;
+  const { type, at, publishedAt, attempts, problem } = event;
+  if (publishedAt === null) {
+    return `${type} waits to be published${ordinal(attempts)}${problem === null ? '' : `: ${problem}`}`;
+  }
+  return `${type} published after ${Number(publishedAt) - Number(at)} ms${ordinal(attempts)}`;
+}
+
+/** A first attempt needs no words. */
+function ordinal(attempt: number): string {
+  return attempt > 1 ? `, attempt ${attempt}` : '';
+}
+
+/** `readEvents` for people. */
+export async function eventSteps(from: Queryable, subject: string): Promise<TraceStep[]> {
+  const events = await readEvents(from, subject);
+  return events.map((event) => toStep({ ...event, what: tellEvent(event) }));
+}
+
+export function toStep({ at, what, requestId, traceparent }: StepRow): TraceStep {
   const traceId = traceparent?.split('-')[1];
   return { at: at.toISOString(), what, ...(requestId && { requestId }), ...(traceId && { traceId }) };
 }

@@ -11,7 +11,16 @@ export {
   type SelectiveHandler,
   type ShopEvent,
 } from './event.ts';
-export { byTime, eventSteps, type TraceStep, toStep } from './event-steps.ts';
+export {
+  byTime,
+  eventSteps,
+  readEvents,
+  type SentEvent,
+  type TakenEvent,
+  type TraceStep,
+  tellEvent,
+  toStep,
+} from './event-steps.ts';
 export { expiredEvents } from './prune.ts';
 export { type BrokerDefinitions, type BrokerUser, brokerDefinitions } from './rabbitmq-definitions.ts';
 export { longestLag, type Relay, type RelayOptions, startRelay, waitingSince } from './relay.ts';
