@@ -58,6 +58,29 @@ describe('200', () => {
     });
   });
 
+  it('is at one time, never before the change that it waited for', async () => {
+    const id = await placed();
+    const { database } = shop.services.service('orders');
+    const other = await database.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT FROM orders WHERE id = $1 FOR UPDATE', [id]);
+      const answer = shop.act(customer, id, 'cancel');
+      await eventually(async () => {
+        const { rows } = await database.query(
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+        );
+        expect(rows).toHaveLength(1);
+      });
+      await other.query("UPDATE orders SET updated_at = clock_timestamp() + interval '1 second' WHERE id = $1", [id]);
+      await other.query('COMMIT');
+      const { body } = await answer;
+      expect(body.cancellation.cancelledAt).toBe(body.updatedAt);
+    } finally {
+      other.release();
+    }
+  });
+
   it.each([{}, { body: {} }])('needs no reason: %j', async (options) => {
     const { status, body } = await shop.act(customer, await placed(), 'cancel', options);
     expect(status).toBe(200);
