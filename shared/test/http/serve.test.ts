@@ -63,7 +63,7 @@ it.each([
   ],
   ['what comes behind an answer', [get('/', ''), 'NONSENSE\r\n\r\n'], 400, 'invalid-request'],
 ])('%s gets a problem document', async (_name, pieces, status, code) => {
-  const [, head = '', body = ''] = /(HTTP\/1\.1 [45][^]*?)\r\n\r\n([^]*)$/.exec(await send(...pieces)) ?? [];
+  const [, head = '', body = ''] = /(HTTP\/1\.1 [45][\s\S]*?)\r\n\r\n([\s\S]*)$/.exec(await send(...pieces)) ?? [];
   expect(head).toContain('Content-Type: application/problem+json');
   expect(JSON.parse(body)).toMatchObject({ status, code });
   expect(head).toContain(`X-Request-Id: ${JSON.parse(body).instance.replace(/.*:/, '')}`);
