@@ -428,7 +428,7 @@ export interface components {
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];
         };
-        /** @description Any characters; none of the few thousand commonest passwords. */
+        /** @description Any characters; none of the few thousand most common passwords. */
         Password: string;
         PhoneNumber: string;
         /** @description Problem document (RFC 9457). */
@@ -1073,7 +1073,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["AccountsProblem"];
             };
         };
-        /** @description The password is among the commonest ones. */
+        /** @description The password is among the most common ones. */
         PasswordTooCommon: {
             headers: {
                 [name: string]: unknown;
@@ -1152,6 +1152,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/unsupported-media-type",
+                 *       "title": "The media type is not supported",
+                 *       "status": 415,
+                 *       "detail": "Send the body as application/merge-patch+json.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "unsupported-media-type"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["AccountsProblem"];
             };
         };
@@ -1415,6 +1425,22 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/insufficient-stock",
+                 *       "title": "There is not enough stock",
+                 *       "status": 409,
+                 *       "detail": "Orders were promised more than this stock. Nothing was changed.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "insufficient-stock",
+                 *       "errors": [
+                 *         {
+                 *           "pointer": "/stock",
+                 *           "detail": "is less than what is promised to orders that have not shipped"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["CatalogueProblem"];
             };
         };
@@ -1510,6 +1536,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/unsupported-media-type",
+                 *       "title": "The media type is not supported",
+                 *       "status": 415,
+                 *       "detail": "Send the body as application/merge-patch+json.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "unsupported-media-type"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["CatalogueProblem"];
             };
         };

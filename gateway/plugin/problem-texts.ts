@@ -11,12 +11,13 @@ export interface ProblemText {
 export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   'invalid-request': {
     when: 'Something in the request breaks the contract of the operation: a member that is missing, unknown or of the wrong type, a parameter that cannot be read, a body that is no JSON.',
-    example: 'The request has 2 faults.',
+    example: 'The query has 2 faults; see errors.',
     remedy: 'Look at `errors`: it lists every fault with its place. Mend them all and send the request again.',
   },
   'invalid-cursor': {
     when: 'The cursor was changed on its way, belongs to another account or collection, or is used with another sort or filter than the page it came from.',
-    example: 'The cursor belongs to another sort or filter.',
+    example:
+      'The cursor does not belong to this request. Send nextCursor unchanged with the same sort and filters, or begin again without a cursor.',
     remedy:
       'Send the `nextCursor` of the previous page with the same sort and filters, or leave it out to start again.',
   },
@@ -28,7 +29,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   'invalid-credentials': {
     when: 'The e-mail and password, or the refresh token, do not belong together or to any account. The answer is the same whether or not the e-mail is known.',
-    example: 'The e-mail or the password is not right.',
+    example: 'The e-mail address or the password is wrong.',
     remedy: 'Check what was typed. A refresh token works once; after that, log in again.',
   },
   forbidden: {
@@ -59,37 +60,38 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   'email-already-registered': {
     when: 'An account with this e-mail exists. Letter case and spaces around it make no difference.',
-    example: 'The e-mail address is already registered.',
+    example: 'An account with this e-mail address exists. Log in instead.',
     remedy: 'Log in with it, or register another address.',
   },
   'order-already-shipped': {
     when: 'A cancellation was requested for an order that has been shipped or delivered.',
-    example: 'The order has already shipped.',
+    example: 'The order is delivered and can no longer be cancelled.',
     remedy: 'The order stays as it is. Send the goods back once they arrive.',
   },
   'invalid-transition': {
     when: 'The order is not in a state from which this step is possible.',
-    example: 'An order that is pending cannot be delivered.',
+    example: 'An order that is pending cannot become delivered.',
     remedy: 'Read the order: `status` says where it is and `allowedActions` what may come next.',
   },
   'insufficient-stock': {
-    when: 'At least one line of the order asks for more than there is. Nothing was ordered.',
-    example: 'There is not enough stock for 1 line.',
-    remedy: 'The answer lists the lines. Lower the quantity or leave them out, and order again.',
+    when: 'At least one line of the order asks for more than there is: nothing was ordered. Or a change of a product sets its stock below what is promised to orders: nothing was changed.',
+    example: 'There is not enough stock for the order. Nothing was ordered.',
+    remedy:
+      'The answer lists what lacks. Lower the quantities or leave the lines out, and order again; for a product, send a higher stock.',
   },
   'price-changed': {
     when: 'The total differs from the `expectedTotal` that was sent, because a price changed in between. Nothing was ordered.',
-    example: 'The total is now 21.98.',
+    example: 'The order costs 21.98, not 19.98. Nothing was ordered.',
     remedy: 'The answer lists the old and new prices. Show them, and order again with the new total.',
   },
   'request-in-progress': {
     when: 'A request with the same idempotency key is still running.',
-    example: 'The first request with this key has not finished.',
+    example: 'The first request with this Idempotency-Key is still running.',
     remedy: 'Wait as long as `Retry-After` says and send the same request again: it brings the first one’s answer.',
   },
   'precondition-failed': {
     when: 'The resource has changed since the version that `If-Match` names.',
-    example: 'The resource has another version by now.',
+    example: 'The resource has changed since the version that If-Match names. Read it again.',
     remedy: 'Read it again, apply the change to what is there now, and send its new `ETag`.',
   },
   'content-too-large': {
@@ -104,32 +106,32 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   'unsupported-media-type': {
     when: 'The body has a media type that the operation does not take, or none.',
-    example: 'The body must be application/merge-patch+json.',
+    example: 'Send the body as application/json.',
     remedy: 'Use the type in the `Accept-Post` or `Accept-Patch` header of the answer.',
   },
   'product-not-available': {
     when: 'A line of the order names a product that does not exist or is not for sale at the moment.',
-    example: 'The product of line 1 cannot be ordered.',
+    example: 'Not every product of the order is for sale. Nothing was ordered.',
     remedy: 'Leave it out, or look at the product’s `status`.',
   },
   'idempotency-key-reused': {
     when: 'The idempotency key was used before, with another request.',
-    example: 'The key was used with another request.',
+    example: 'This Idempotency-Key was used for another request. Use a new key.',
     remedy: 'Make a new key for each new request; keep one only for sending the very same request again.',
   },
   'password-too-common': {
     when: 'The password is one of those that are tried first by anybody who guesses.',
-    example: 'This password is too common.',
+    example: 'This password is among the most common ones. Choose another.',
     remedy: 'Choose a longer one that is yours alone.',
   },
   'query-too-costly': {
     when: 'The filter has more conditions, values or groups than the service evaluates, or took longer than it may.',
-    example: 'A list may have 100 values; this one has 140.',
+    example: 'At most 20 conditions are accepted; these are 24. nearest is the closest accepted query.',
     remedy: 'The answer says which bound was passed. Narrow the filter, or split it into several requests.',
   },
   'too-many-requests': {
     when: 'The account or address has sent more requests than its share.',
-    example: 'Too many requests; wait a moment.',
+    example: 'Too many requests; wait 2 s.',
     remedy: 'Wait as long as `Retry-After` says. `RateLimit` on every answer shows what is left.',
   },
   'header-fields-too-large': {
@@ -139,7 +141,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   'internal-error': {
     when: 'Something failed that should not have. It is written down with the request id.',
-    example: 'The request could not be completed.',
+    example: 'The request could not be completed. Tell us the request id if it happens again.',
     remedy: 'Try again once. When it happens again, tell us the request id (`instance`).',
   },
   'bad-gateway': {

@@ -1,18 +1,21 @@
 // The published document: valid, public operations only, and each of them fully described.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { describe, expect, it } from '@jest/globals';
 import { problems } from '@shop/shared/http';
 import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
+import { parseSync } from '@swc/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { follow, textOf } from '../../gateway/docs/document.ts';
 import { joinContracts } from '../../gateway/docs/join-contracts.ts';
 import { publishedDocument } from '../../gateway/docs/published.ts';
+import { problemTexts } from '../../gateway/plugin/problem-texts.ts';
 
-const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = `${root}/gateway/config`;
 const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
 const document = publishedDocument(config, folder);
 
@@ -48,6 +51,27 @@ function examplesOf(content: Node): unknown[] {
   const named = Object.values(nodeOf(content.examples)).map((example) => follow(document, example).value);
   const { examples } = follow(document, content.schema);
   return named.length > 0 || !Array.isArray(examples) ? named : examples;
+}
+
+/** For each source that names problem codes what it may say: a code, and sentences with one word for each `${…}`. */
+const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**/*.ts', { cwd: root })
+  .filter((path) => !path.endsWith('/problem-texts.ts'))
+  .flatMap((path) => {
+    const texts = textsIn(parseSync(readFileSync(`${root}/${path}`, 'utf8'), { syntax: 'typescript' }));
+    const codes = texts.filter((text) => Object.hasOwn(problems, text)).join('|');
+    const sentences = texts
+      .filter((text) => /^[A-Za-z].+\.$/.test(text))
+      .map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\0', '\\S+'));
+    return codes === '' ? [] : [new RegExp(`^(?:${codes}):(?: (?:${sentences.join('|')}))+$`)];
+  });
+
+/** The strings and templates of a syntax tree; a NUL stands for what a template puts in. */
+function textsIn(tree: unknown): string[] {
+  if (Array.isArray(tree)) return tree.flatMap(textsIn);
+  if (!isNode(tree)) return [];
+  if (tree.type === 'StringLiteral') return [String(tree.value)];
+  const parts = Array.isArray(tree.quasis) ? tree.quasis.map((part) => String(nodeOf(part).cooked)) : [];
+  return [parts.join('\0'), ...Object.values(tree).flatMap(textsIn)];
 }
 
 describe('the published document', () => {
@@ -139,6 +163,16 @@ describe('the published document', () => {
       }),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('shows of each problem only sentences that the code says', () => {
+    const shown = contents.flatMap(({ content }) => examplesOf(content).filter(isNode));
+    const examples = [
+      ...Object.entries(problemTexts).map(([code, { example }]) => `${code}: ${example}`),
+      ...shown.filter(({ code }) => code !== undefined).map(({ code, detail }) => `${code}: ${detail}`),
+    ];
+    const unsaid = [...new Set(examples)].filter((example) => !said.some((sentences) => sentences.test(example)));
+    expect(unsaid).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-// The few thousand commonest passwords, from the ranked list that the password meter zxcvbn-ts carries.
+// The few thousand most common passwords, from the ranked list that the password meter zxcvbn-ts carries.
 
 import { Problem } from '@shop/shared/http';
 import { dictionary } from '@zxcvbn-ts/language-common';
@@ -12,7 +12,7 @@ const common = new Set(dictionary['passwords-common'].slice(0, ranks).filter((wo
 /** @throws Problem 422 for a password that is among the first an attacker tries, in whatever case */
 export function refuseCommonPassword(password: string): void {
   if (!common.has(password.toLowerCase())) return;
-  throw new Problem('password-too-common', 'This password is among the commonest ones. Choose another.', {
-    errors: [{ pointer: '/password', detail: 'is among the commonest passwords' }],
+  throw new Problem('password-too-common', 'This password is among the most common ones. Choose another.', {
+    errors: [{ pointer: '/password', detail: 'is among the most common passwords' }],
   });
 }

@@ -112,9 +112,9 @@ async function refusal(
   }
   const [code, detail, errors]: [ProblemCode, string, Fault[]] =
     unsold.length > 0
-      ? ['product-not-available', 'Products of the order cannot be ordered.', unsold]
-      : ['insufficient-stock', 'There is not enough stock for the order.', lacking];
-  return new Problem(code, `${detail} Nothing was ordered.`, { errors });
+      ? ['product-not-available', 'Not every product of the order is for sale. Nothing was ordered.', unsold]
+      : ['insufficient-stock', 'There is not enough stock for the order. Nothing was ordered.', lacking];
+  return new Problem(code, detail, { errors });
 }
 
 /** What the first request got, while it still holds for the very same lines; undefined when the id is used up. */

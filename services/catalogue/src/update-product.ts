@@ -26,8 +26,9 @@ export async function updateProduct(request: OperationRequest, context: Catalogu
     const merged = mergePatch(toInput(present, products.currency), request.body) as ProductInput;
     const row = toRow(merged, products.currency);
     if (row.stock < present.reserved) {
-      const detail = 'is less than what is promised to orders that have not shipped';
-      throw new Problem('insufficient-stock', `The stock ${detail}.`, { errors: [{ pointer: '/stock', detail }] });
+      throw new Problem('insufficient-stock', 'Orders were promised more than this stock. Nothing was changed.', {
+        errors: [{ pointer: '/stock', detail: 'is less than what is promised to orders that have not shipped' }],
+      });
     }
     const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
     // What is promised beyond the stock gets the units that came in, before anybody else does.

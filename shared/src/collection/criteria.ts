@@ -63,10 +63,13 @@ export const listedFaults = 50;
 
 /** @throws Problem `invalid-request`, always */
 export function refuse(faults: readonly Fault[]): never {
-  const many = faults.length > listedFaults ? `more than ${listedFaults}` : faults.length;
-  const counted = faults.length === 1 ? 'a fault' : `${many} faults`;
-  const listed = faults.length > listedFaults ? `; errors lists the first ${listedFaults}.` : '; see errors.';
-  throw new Problem('invalid-request', `The query has ${counted}${listed}`, { errors: faults.slice(0, listedFaults) });
+  const detail =
+    faults.length === 1
+      ? 'The query has a fault; see errors.'
+      : faults.length <= listedFaults
+        ? `The query has ${faults.length} faults; see errors.`
+        : `The query has more than ${listedFaults} faults; errors lists the first ${listedFaults}.`;
+  throw new Problem('invalid-request', detail, { errors: faults.slice(0, listedFaults) });
 }
 
 /** Sorted by key, equal keys once. */

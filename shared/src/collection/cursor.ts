@@ -61,9 +61,11 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
         return position;
       }
       const detail = 'is not the nextCursor of an answer to this request: the same filters, sort and caller';
-      throw new Problem('invalid-cursor', 'Send nextCursor unchanged, or begin again without a cursor.', {
-        errors: [{ ...at, detail }],
-      });
+      throw new Problem(
+        'invalid-cursor',
+        'The cursor does not belong to this request. Send nextCursor unchanged with the same sort and filters, or begin again without a cursor.',
+        { errors: [{ ...at, detail }] },
+      );
     },
   };
 }
