@@ -1,4 +1,5 @@
 // `staff`: who may do what beyond a customer. Scopes come with the next log-in or refresh of the account.
+import { emailKey } from '@shop/shared/runtime';
 import { Argument, Command } from 'commander';
 import { type AttachedShop, withShop } from './attach.ts';
 import { type Output, print, withJson } from './output.ts';
@@ -48,7 +49,7 @@ export function staffCommand(): Command {
 /** The account with this e-mail, when it has any scopes. */
 export async function findMember(shop: AttachedShop, email: string): Promise<Member | undefined> {
   const { staff } = await askScript<{ staff: Member[] }>(shop, 'accounts', 'staff', ['list']);
-  return staff.find((member) => member.email.toLowerCase() === email.trim().toLowerCase());
+  return staff.find((member) => emailKey(member.email) === emailKey(email));
 }
 
 function rowOf({ email, scopes: held, accountId }: Member): string[] {

@@ -115,6 +115,14 @@ describe('orders', () => {
     expect(shown).toMatch(new RegExp(`\\nNext: orders deliver ${first}\\n$`));
   });
 
+  it('are moved by whoever an address belongs to, which is stored as it was written at first', async () => {
+    await call('POST', '/v1/accounts', { name: 'Zoë', email: ' ZOE\u0308@shop.example ', password: ada.password });
+    const email = 'zo\u00eb@shop.example';
+    await ask('staff', 'grant', email, 'orders:fulfil');
+    const { output, complaints } = await runShop(dataDir, 'orders', 'process', first, '--as', email);
+    expect([output, complaints]).toEqual([expect.stringContaining('is shipped cannot become processing'), '']);
+  });
+
   it('that are not there are refused', async () => {
     const unknown = newId();
     const refusals = [

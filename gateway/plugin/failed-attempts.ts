@@ -1,4 +1,5 @@
 // Failed log-ins and registrations for one e-mail address, wherever they come from: the brake on guessing passwords.
+import { emailKey } from '@shop/shared/runtime';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { tooMany } from './allowance.ts';
 import type { Counters } from './counters.ts';
@@ -46,13 +47,13 @@ const longestEmail = 2_048;
 // Reads what the service reads: also behind a byte order mark, over which JSON.parse alone would stumble.
 const utf8 = new TextDecoder();
 
-/** The e-mail address as the accounts compare it: NFC, trimmed, lower case. */
+/** The e-mail address as the accounts compare it. */
 function emailIn(body: unknown): string | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
     const { email } = JSON.parse(utf8.decode(body)) as { email?: unknown };
     if (typeof email !== 'string' || email.length > longestEmail) return undefined;
-    return email.normalize('NFC').trim().toLowerCase().normalize('NFC').slice(0, 254);
+    return emailKey(email).slice(0, 254);
   } catch {
     // What is no JSON is the service's to refuse.
     return undefined;

@@ -1,11 +1,11 @@
 // POST /v1/tokens: log-in by e-mail and password, and renewal by refresh token.
 import { bearerChallenge } from '@shop/shared/auth';
 import { type OperationRequest, Problem, type Reply } from '@shop/shared/http';
+import { emailKey } from '@shop/shared/runtime';
 import { signAccessToken } from './access-token.ts';
 import { Account } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context } from './context.ts';
-import { emailKey } from './email.ts';
 import { rotate, startFamily } from './refresh-token.ts';
 import { accessTokenSeconds } from './signing-key.ts';
 

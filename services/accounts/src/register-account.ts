@@ -2,11 +2,10 @@
 import { violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
-import { newId } from '@shop/shared/runtime';
+import { emailKey, newId } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, toDetails } from './account.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Context } from './context.ts';
-import { emailKey } from './email.ts';
 
 interface Registration extends Profile {
   readonly password: string;

@@ -1,8 +1,7 @@
 // The scopes that make an account staff: a closed list, granted from the command line and nowhere else.
 import { type Database, sql } from '@shop/shared/database';
-import { StartError } from '@shop/shared/runtime';
+import { emailKey, StartError } from '@shop/shared/runtime';
 import { audit } from './audit.ts';
-import { emailKey } from './email.ts';
 
 export const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'] as const;
 export type Scope = (typeof scopes)[number];

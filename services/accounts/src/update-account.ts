@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { mergePatch, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import { emailKey } from '@shop/shared/runtime';
 import type { Transaction } from 'sequelize';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Context } from './context.ts';
-import { emailKey } from './email.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { endAllFamilies } from './refresh-token.ts';
 

@@ -14,6 +14,7 @@ export {
   type Variable,
 } from './config.ts';
 export { currency, decimalsOf } from './currency.ts';
+export { emailKey } from './email-key.ts';
 export { createHealth, type Health, type HealthReport } from './health.ts';
 export { isId, newId } from './id.ts';
 export { createLog, type Log, readLogLevel } from './log.ts';
