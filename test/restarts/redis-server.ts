@@ -5,6 +5,7 @@ import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from '@shop/shared/embedded';
+import { installPackage } from '@shop/shared/testing';
 
 export interface RealRedis {
   readonly url: string;
@@ -63,13 +64,13 @@ async function findProgram(): Promise<string | undefined> {
 }
 
 async function install(): Promise<string> {
-  const advice = `this test needs ${programs.join(' or ')} in the PATH`;
-  if (process.getuid?.() !== 0) throw new Error(`${advice}, or root on Debian or Ubuntu to install redis-server`);
-  // RUNLEVEL=1 keeps the package from starting a server of its own.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  await run('apt-get', ['update', '-q'], { env });
-  await run('apt-get', ['install', '-qy', '--no-install-recommends', 'redis-server'], { env });
+  const wish = `this test needs ${programs.join(' or ')} in the PATH`;
+  try {
+    await installPackage('redis-server');
+  } catch (cause) {
+    throw new Error(`${wish}, or root on Debian or Ubuntu to install redis-server`, { cause });
+  }
   const installed = await findProgram();
-  if (installed === undefined) throw new Error(`${advice}; apt-get install redis-server brought none`);
+  if (installed === undefined) throw new Error(`${wish}; the package redis-server brought none`);
   return installed;
 }
