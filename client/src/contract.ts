@@ -677,7 +677,7 @@ export interface components {
          *       ],
          *       "pagination": {
          *         "limit": 1,
-         *         "nextCursor": "k1.Zm9sbG93LW1l",
+         *         "nextCursor": "YGASnq1hGGoc8ACs-BXpep5n2m6gdYe5m2EFfm732c9H0oumz6tORAM3pxQy4iVwdeuvhuaYccaYJ7DMwdDrsudrrCQk5ePOgeSQAnS9kPGvQDv6Mj3IiSj6fQ7S8eJMwQ",
          *         "hasMore": true
          *       }
          *     }
@@ -867,7 +867,7 @@ export interface components {
          *       ],
          *       "pagination": {
          *         "limit": 1,
-         *         "nextCursor": "k1.Zm9sbG93LW1l",
+         *         "nextCursor": "4OHGW9G3z5AlQWp2CEGfAUXaCEWO0tDLgKViMLKxxTCwkIRAG-ws9dpTl-ZBKQe07jU8GPsD4FNTk78PjphbdFxPF5A6dibuHcI",
          *         "hasMore": true
          *       }
          *     }

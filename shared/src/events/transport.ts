@@ -107,7 +107,7 @@ export interface TransportOptions {
   readonly repeat?: (consumers: readonly string[]) => Promise<void>;
   /** How long to wait for each connection before going on without it, in milliseconds; default 5000. */
   readonly patience?: number;
-  /** Told, once, that the broker refuses what no waiting mends, when that shows only after the wait. Left out: it is tried again. */
+  /** Told at each attempt after the wait that the broker refuses what no waiting mends. It is tried again in any case. */
   readonly refused?: (error: StartError) => void;
 }
 
