@@ -31,7 +31,7 @@ ${table('Stock', 'stock', ['Moved', 'Units'])}
 </div>
 <p id="within"></p>
 </div>
-${table('Requests in the last minute', 'operations', ['Operation', 'Requests', 'Refused', 'Failed', 'Half within', '99 % within'])}
+${table('Requests through this gateway in the last minute', 'operations', ['Operation', 'Requests', 'Refused', 'Failed', 'Half within', '99 % within'])}
 <h2>One order</h2>
 <form id="find">
 <label>Order <input name="order" autocomplete="off" size="36" required></label>

@@ -1,4 +1,4 @@
-// What came through the gateway in the last minute, by operation: how often, how it ended, how long it took.
+// What came through this gateway in the last minute, by operation: how often, how it ended, how long it took.
 import { type Middleware, watching, whenOver } from '../plugin/exchange.ts';
 
 export interface OperationFigures {
