@@ -2,6 +2,7 @@
 import {
   instruments,
   isMeasuring,
+  methodOf,
   observe,
   type Span,
   SpanKind,
@@ -11,10 +12,6 @@ import {
 import { type GatewayRequest, type GatewayResponse, watching, whenOver } from './exchange.ts';
 import type { RelayFailure } from './relay.ts';
 import type { ServiceDirectory } from './service.ts';
-
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-const methodOf = ({ method = '' }: GatewayRequest): string => (methods.has(method) ? method : '_OTHER');
 
 /** Counts the request when its answer is over, and ends its span. Probes of health are nobody's requests. */
 export function measureRequest(request: GatewayRequest, response: GatewayResponse): void {

@@ -1,4 +1,5 @@
 // What a field's values may be: how they are read from a query or a body, sent to PostgreSQL, and written as JSON.
+import { isId } from '../runtime/index.ts';
 
 /** A checked value. Decimals are scaled integers, times RFC 3339 texts in UTC with milliseconds. */
 export type Value = string | number;
@@ -136,11 +137,9 @@ function writeTime(column: string): string {
   return `"${column.slice(0, 10)}T${clock}Z"`;
 }
 
-const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 /** A UUID in lower case. */
 export function uuid(): FieldType {
-  const read = (json: unknown) => (typeof json === 'string' && uuidText.test(json) ? json : undefined);
+  const read = (json: unknown) => (typeof json === 'string' && isId(json) ? json : undefined);
   return {
     cast: 'uuid',
     expects: 'a UUID in lower case',

@@ -1,6 +1,6 @@
 // What is told of every request that is over: how long it took, and its span.
 import type { Response } from 'express';
-import { instruments, type Span, SpanStatusCode } from '../telemetry/index.ts';
+import { instruments, methodOf, type Span, SpanStatusCode } from '../telemetry/index.ts';
 import type { Arrival } from './request-identity.ts';
 
 export interface AnsweredRequest {
@@ -10,17 +10,16 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
 /** Counts an answer by the conventions for HTTP servers and ends the request's span. */
-export function measureAnswer({ began, span, id }: Arrival, { method = '', route, status }: AnsweredRequest): void {
-  const known = methods.has(method) ? method : '_OTHER';
+export function measureAnswer({ began, span, id }: Arrival, answered: AnsweredRequest): void {
+  const { route, status } = answered;
+  const method = methodOf(answered);
   instruments.serverRequests.record((performance.now() - began) / 1000, {
-    'http.request.method': known,
+    'http.request.method': method,
     'http.response.status_code': status,
     ...(route === undefined ? {} : { 'http.route': route }),
   });
-  if (span?.isRecording()) describe(span, known, route, status, id);
+  if (span?.isRecording()) describe(span, method, route, status, id);
   span?.end();
 }
 

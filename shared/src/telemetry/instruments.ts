@@ -45,6 +45,13 @@ export function measureWith(next: Meter): void {
   Object.assign(instruments, createInstruments(next));
 }
 
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The attribute `http.request.method`: `_OTHER` for a method that nobody here knows. */
+export function methodOf({ method = '' }: { readonly method?: string | undefined }): string {
+  return methods.has(method) ? method : '_OTHER';
+}
+
 /** Lets a counter begin at nothing: what has not happened yet is then a figure, and its first time is a change. */
 export function beginCounting(counter: Counter, all: readonly Attributes[]): void {
   for (const attributes of all) counter.add(0, attributes);
