@@ -71,7 +71,7 @@ export function differences(shown: unknown, given: unknown, at = ''): string[] {
       name in given ? differences(value, given[name as never], `${at}/${name}`) : [`${at}/${name} is missing`],
     );
   }
-  const telling = /\/(code|status|state|reason|hasMore|token_type|allowedActions\/0)$/.test(at);
+  const telling = /\/(code|status|state|reason|parameter|hasMore|token_type|allowedActions\/0)$/.test(at);
   if (telling && shown !== given) return [`${at} is ${String(given)} instead of ${String(shown)}`];
   return typeof shown === typeof given ? [] : [`${at} is a ${typeof given} instead of a ${typeof shown}`];
 }
