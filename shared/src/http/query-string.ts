@@ -48,10 +48,10 @@ function decode(piece: string): string | undefined {
 
 /**
  * A text as the type that the schema names, or the text itself when it is no such thing: the validator then says so.
- * Numbers with decimals stay texts for the operation to read exactly.
+ * Numbers with decimals stay texts for the operation to read exactly. `02` is no number, as in JSON.
  */
 export function coerce(value: string, type: unknown): string | number | boolean {
-  if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (type === 'integer' && /^-?(?:0|[1-9]\d{0,14})$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }

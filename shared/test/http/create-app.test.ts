@@ -225,6 +225,8 @@ describe('parameters', () => {
     'tag=%00',
     'tag=%ed%a0%80',
     'limit=1.5',
+    'limit=02',
+    'limit=-02',
   ])('refuses ?%s', async (query) => {
     const answer = await client.get(`/v1/notes?${query}`);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
