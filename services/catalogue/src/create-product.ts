@@ -1,16 +1,17 @@
 // POST /v1/products: a new product, with its first stock.
 import { sql } from '@shop/shared/database';
-import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { idempotent, type OperationRequest, type Reply, refuseFaults } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { CatalogueContext } from './context.ts';
-import { columnValues, type ProductInput, toRow, writtenColumns } from './product-input.ts';
+import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from './product-input.ts';
 import { enterReceived } from './stock-ledger.ts';
 
 /** 201 with the product and its address. */
 export async function createProduct(request: OperationRequest, context: CatalogueContext): Promise<Reply> {
   const { products } = context;
+  refuseFaults(request.faults, productFaults(request.body, products.currency));
+  const row = toRow(request.body as ProductInput, products.currency);
   return idempotent(request, context, async (tx) => {
-    const row = toRow(request.body as ProductInput, products.currency);
     const id = newId();
     const parameters = writtenColumns.map((_, index) => `$${index + 2}`).join(', ');
     const [created] = await sql<Record<string, string | null>>(

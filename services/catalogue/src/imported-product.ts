@@ -1,8 +1,8 @@
 // A line of a file becomes a product by the rules of POST /v1/products, or a list of reasons why it does not.
 import { fileURLToPath } from 'node:url';
-import { type Fault, loadContract, Problem } from '@shop/shared/http';
+import { type Fault, loadContract } from '@shop/shared/http';
 import type { ProductLine } from './product-file.ts';
-import { type ProductInput, toRow, type WrittenRow } from './product-input.ts';
+import { type ProductInput, productFaults, toRow, type WrittenRow } from './product-input.ts';
 
 /** What a line says. Status and stock that it leaves out stay as they are. */
 export interface ImportedProduct {
@@ -29,8 +29,6 @@ export function createLineCheck(currency: string): CheckLine {
   const document = fileURLToPath(new URL('../openapi.yaml', import.meta.url));
   const creation = loadContract(document).operations.find(({ operationId }) => operationId === 'createProduct');
   if (creation === undefined) throw new Error('the contract has no createProduct');
-  const contractFaults = (body: unknown) =>
-    faultsOf(() => creation.check({ url: creation.path, path: {}, headers: {}, body }));
 
   return ({ line, value, faults: unreadable }) => {
     if (unreadable !== undefined) return { line, reasons: unreadable.map(toReason) };
@@ -39,20 +37,20 @@ export function createLineCheck(currency: string): CheckLine {
     }
     const { externalKey, ...body } = value as Readonly<Record<string, unknown>>;
     const key = typeof externalKey === 'string' ? externalKey : undefined;
-    const faults = [...keyFaults(externalKey), ...contractFaults(body)];
-    let row: WrittenRow | undefined;
+    const { faults } = creation.check({ url: creation.path, path: {}, headers: {}, body });
+    const found = [...keyFaults(externalKey), ...faults];
     // What the contract has found at a place already is not said a second time.
-    const further = faultsOf(() => {
-      row = toRow(body as unknown as ProductInput, currency);
-    }).filter(({ pointer }) => !faults.some((fault) => fault.pointer === pointer));
-    const reasons = [...faults, ...further].map(toReason);
-    if (row === undefined || key === undefined || reasons.length > 0) {
+    const further = productFaults(body, currency).filter(
+      ({ pointer }) => !found.some((fault) => fault.pointer === pointer),
+    );
+    const reasons = [...found, ...further].map(toReason);
+    if (key === undefined || reasons.length > 0) {
       return { line, ...(key === undefined ? {} : { externalKey: key }), reasons };
     }
     return {
       line,
       externalKey: key,
-      row,
+      row: toRow(body as unknown as ProductInput, currency),
       saysStatus: body.status !== undefined,
       saysStock: body.stock !== undefined,
     };
@@ -65,16 +63,6 @@ function keyFaults(key: unknown): Fault[] {
   if (typeof key !== 'string') return [{ pointer, detail: 'must be string' }];
   if (key.trim() === '') return [{ pointer, detail: 'must not be blank' }];
   return [...key].length > longestKey ? [{ pointer, detail: `must not have more than ${longestKey} characters` }] : [];
-}
-
-function faultsOf(check: () => unknown): readonly Fault[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return error.errors;
-  }
 }
 
 function toReason({ pointer = '', detail }: Fault): string {

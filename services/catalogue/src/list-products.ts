@@ -8,7 +8,7 @@ export async function listProducts(
   request: OperationRequest,
   { reads, products: { collection } }: CatalogueContext,
 ): Promise<Reply> {
-  const { query, url } = request;
-  const criteria = fromQuery(collection.spec, query);
+  const { query, faults, url } = request;
+  const criteria = fromQuery(collection.spec, query, faults);
   return reads.read(request, (pool) => readPage({ collection, criteria, pool, context: undefined, url }));
 }

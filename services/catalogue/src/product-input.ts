@@ -1,6 +1,7 @@
 // A product as staff writes it, and the columns that it becomes.
 import { decimal } from '@shop/shared/collection';
-import { type Fault, Problem } from '@shop/shared/http';
+import type { Fault } from '@shop/shared/http';
+import { nodeOf } from '@shop/shared/protocol';
 import { decimalsOf } from '@shop/shared/runtime';
 
 /** What the contract lets through; a body on create, the outcome of a merge patch on update. */
@@ -40,33 +41,29 @@ export type WrittenRow = Readonly<{
   stock: number;
 }>;
 
-/**
- * The row of an input. What a schema cannot say is checked here: decimals of the currency, and the currency itself.
- * @throws Problem 400 with a fault for each
- */
+const rating = decimal(1);
+
+/** What a schema cannot say of a product or of a patch to one: decimals of the currency, and the currency itself. */
+export function productFaults(body: unknown, currency: string): Fault[] {
+  const given = nodeOf(body);
+  const faults = Object.entries({ price: decimal(decimalsOf(currency)), rating }).flatMap(([name, type]): Fault[] => {
+    const value = given[name] ?? undefined;
+    if (value === undefined || type.fromJson(value) !== undefined) return [];
+    return [{ pointer: `/${name}`, detail: `must be ${type.expects}` }];
+  });
+  if ((given.currency ?? currency) === currency) return faults;
+  return [...faults, { pointer: '/currency', detail: `must be ${currency}: all prices of this shop are` }];
+}
+
+/** The row of an input without faults. */
 export function toRow(input: ProductInput, currency: string): WrittenRow {
-  const faults: Fault[] = [];
-  const units = (name: 'price' | 'rating', scale: number): number | null => {
-    const given = input[name];
-    if (given === undefined) return null;
-    const value = decimal(scale).fromJson(given);
-    if (typeof value === 'number') return value;
-    faults.push({ pointer: `/${name}`, detail: `must be ${decimal(scale).expects}` });
-    return null;
-  };
-  const price = units('price', decimalsOf(currency));
-  const rating = units('rating', 1);
-  if (input.currency !== undefined && input.currency !== currency) {
-    faults.push({ pointer: '/currency', detail: `must be ${currency}: all prices of this shop are` });
-  }
-  if (faults.length > 0) throw new Problem('invalid-request', 'The product cannot be taken.', { errors: faults });
   return {
     name: input.name,
     description: input.description ?? null,
     brand: input.brand,
     category: input.category,
-    price_minor: price ?? 0,
-    rating_tenths: rating,
+    price_minor: Number(decimal(decimalsOf(currency)).fromJson(input.price)),
+    rating_tenths: input.rating === undefined ? null : Number(rating.fromJson(input.rating)),
     status: input.status ?? 'available',
     stock: input.stock ?? 0,
   };

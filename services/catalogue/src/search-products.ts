@@ -8,6 +8,6 @@ export async function searchProducts(
   request: OperationRequest,
   { reads, products: { collection } }: CatalogueContext,
 ): Promise<Reply> {
-  const criteria = fromBody(collection.spec, request.body);
+  const criteria = fromBody(collection.spec, request.body, request.faults);
   return reads.read(request, (pool) => readPage({ collection, criteria, pool, context: undefined }));
 }

@@ -1,9 +1,17 @@
 // PATCH /v1/products/{productId}: changes what the patch names (RFC 7396), stock included.
 import { sql } from '@shop/shared/database';
-import { mergePatch, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
+import { mergePatch, type OperationRequest, Problem, type Reply, refuseFaults, requireMatch } from '@shop/shared/http';
 import type { CatalogueContext } from './context.ts';
 import { noSuchProduct } from './product.ts';
-import { columnValues, type ProductInput, toInput, toRow, type WrittenRow, writtenColumns } from './product-input.ts';
+import {
+  columnValues,
+  type ProductInput,
+  productFaults,
+  toInput,
+  toRow,
+  type WrittenRow,
+  writtenColumns,
+} from './product-input.ts';
 import { enterReceived } from './stock-ledger.ts';
 
 interface LockedRow extends WrittenRow {
@@ -15,6 +23,7 @@ interface LockedRow extends WrittenRow {
 export async function updateProduct(request: OperationRequest, context: CatalogueContext): Promise<Reply> {
   const { database, products } = context;
   const { productId = '' } = request.path;
+  refuseFaults(request.faults, productFaults(request.body, products.currency));
   return database.transaction(async (tx) => {
     const [present] = await sql<LockedRow>(
       tx,

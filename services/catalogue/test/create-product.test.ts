@@ -112,6 +112,29 @@ describe('400', () => {
     expect(await count()).toBe(before);
   });
 
+  it('lists every fault at once, what depends on the currency too', async () => {
+    const { status, body } = await create({
+      brand: 'Acme',
+      category: 5,
+      price: 1.999,
+      rating: 'good',
+      currency: 'USD',
+    });
+    expect(status).toBe(400);
+    expect(body.errors.map(({ pointer }) => pointer).sort()).toEqual([
+      '/category',
+      '/currency',
+      '/name',
+      '/price',
+      '/rating',
+    ]);
+  });
+
+  it('a key that is none', async () => {
+    const answer = await create(kettle, { 'Idempotency-Key': 'x'.repeat(256) });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ header: 'Idempotency-Key' }] } });
+  });
+
   it.each(['', 'null', '[]', '{"price":1e400}', '{"__proto__":{"x":1}}'])('the body %j', async (rawBody) => {
     expect((await client.post('/v1/products', { token, rawBody })).status).toBe(400);
   });

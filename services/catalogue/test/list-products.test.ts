@@ -114,6 +114,19 @@ describe('400', () => {
     expect(answer.body.errors[0]?.parameter).toBeDefined();
   });
 
+  it.each([
+    ['limit=500&sort=foo:asc&price=abc', ['limit', 'sort', 'price']],
+    ['price=cheap&colour=red', ['colour', 'price']],
+    ['brand=a"b&price=abc', ['brand', 'price']],
+    ['brand=%ff&price=abc&page=2&limit=02', ['brand', 'limit', 'page', 'price']],
+    ['sort=name:asc&sort=price:asc&fields=stock', ['sort', 'fields']],
+  ])('lists each fault of %s once', async (query, parameters) => {
+    const { status, body } = await client.get(`/v1/products?${query}`);
+    expect(status).toBe(400);
+    expect(body.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
+    expect(body.detail).toContain(`${parameters.length} faults`);
+  });
+
   it('a cursor that is none, or of another sort', async () => {
     const { body } = await client.get('/v1/products?limit=1');
     const { nextCursor: cursor } = body.pagination;

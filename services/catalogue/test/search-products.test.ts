@@ -84,6 +84,23 @@ describe('400', () => {
     expect(await search(body)).toMatchObject({ status: 400, body: { code: 'invalid-request', errors: [{ pointer }] } });
   });
 
+  it('lists every fault at once, those of the address too', async () => {
+    const body = { foo: 1, filters: { price: { gte: 'x' } }, pagination: { limit: 0 } };
+    const answer = await client.post('/v1/products/search?page=2', { body });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        detail: 'The query has 4 faults; see errors.',
+        errors: [
+          { parameter: 'page' },
+          { pointer: '/foo' },
+          { pointer: '/filters/price/gte' },
+          { pointer: '/pagination/limit' },
+        ],
+      },
+    });
+  });
+
   it.each([
     '',
     '{',

@@ -84,6 +84,15 @@ describe('400', () => {
     expect((await view()).headers.etag).toBe('"1"');
   });
 
+  it('lists every fault at once, what depends on the currency too', async () => {
+    const body = { name: '', price: 1.999, rating: null, currency: 'USD' };
+    const answer = await patch(body, { 'If-Match': '"0"' });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/name' }, { pointer: '/price' }, { pointer: '/currency' }] },
+    });
+  });
+
   it.each(['null', '[]', '"text"', '{"constructor":1}'])('the patch %s', async (rawBody) => {
     expect((await client.patch(`/v1/products/${id}`, { token, rawBody })).status).toBe(400);
   });

@@ -10,7 +10,6 @@ import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } f
 interface OrderInput {
   readonly items: readonly { readonly productId: string; readonly quantity: number }[];
   readonly shipping_address?: Readonly<Record<string, string>>;
-  readonly expectedTotal?: number;
 }
 
 /** The key of a hash partition, such as `reservations_7_pkey`, has a name of its own. */
@@ -21,8 +20,8 @@ const reservationKey = /^reservations(_\d+)?_pkey$/;
  * be ordered. All or nothing: whatever dies on the way, repeating the request with its key leads to one order or to none.
  */
 export async function createOrder(request: OperationRequest, context: OrdersContext): Promise<Reply> {
+  const expectedTotal = readExpectedTotal(request, context.orders);
   const input = request.body as OrderInput;
-  const expectedTotal = readExpectedTotal(input.expectedTotal, context.orders);
   const wanted = wantedLines(input);
   for (let attempt = 0; ; attempt += 1) {
     const kept = await keptAnswer(request, context);

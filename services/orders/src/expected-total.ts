@@ -1,18 +1,22 @@
 // What an order costs against what the client expected, in exact minor units.
-import { type Fault, Problem } from '@shop/shared/http';
+import { type Fault, type OperationRequest, Problem, refuseFaults } from '@shop/shared/http';
+import { nodeOf } from '@shop/shared/protocol';
 import type { Orders } from './order.ts';
 import type { NewOrder } from './place-order.ts';
 
 /** The most that one order may cost, in minor units; stays within the safe integers. */
 const maximumTotal = 999_999_999_999_999n;
 
-/** @throws Problem 400 when the expected total has more decimals than the currency */
-export function readExpectedTotal(expectedTotal: number | undefined, { money }: Orders): bigint | undefined {
-  if (expectedTotal === undefined) return undefined;
+/**
+ * In minor units; undefined when none is expected.
+ * @throws Problem 400 with every fault of the request, more decimals than the currency has among them
+ */
+export function readExpectedTotal({ body, faults }: OperationRequest, { money }: Orders): bigint | undefined {
+  const { expectedTotal } = nodeOf(body);
   const minor = money.fromJson(expectedTotal);
-  if (typeof minor === 'number') return BigInt(minor);
-  const detail = `must be ${money.expects}`;
-  throw new Problem('invalid-request', `expectedTotal ${detail}.`, { errors: [{ pointer: '/expectedTotal', detail }] });
+  const isRead = expectedTotal === undefined || typeof minor === 'number';
+  refuseFaults(faults, isRead ? [] : [{ pointer: '/expectedTotal', detail: `must be ${money.expects}` }]);
+  return typeof minor === 'number' ? BigInt(minor) : undefined;
 }
 
 /** The problem with the order's total, if there is one. */

@@ -14,6 +14,6 @@ export async function listOrders(request: OperationRequest, { database, orders }
     });
   }
   const { collection } = orders;
-  const criteria = fromQuery(collection.spec, query);
+  const criteria = fromQuery(collection.spec, query, request.faults);
   return readPage({ collection, criteria, pool: database.pool, scope: { account }, context: caller, url: request.url });
 }

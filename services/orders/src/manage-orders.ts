@@ -42,6 +42,7 @@ function requestOf(operationId: string, orderId: string, caller: Caller): Operat
     query: {},
     headers: {},
     body: undefined,
+    faults: [],
   };
 }
 

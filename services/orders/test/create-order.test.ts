@@ -200,6 +200,18 @@ describe('400', () => {
     ]);
   });
 
+  it('lists a fault of the expected total together with the others', async () => {
+    const body = { items: [{ productId, quantity: 0 }], expectedTotal: 1.999 };
+    const headers = { 'Idempotency-Key': 'x'.repeat(256) };
+    const answer = await shop.orders.post('/v1/orders', { token: customer.token, body, headers });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        errors: [{ header: 'Idempotency-Key' }, { pointer: '/items/0/quantity' }, { pointer: '/expectedTotal' }],
+      },
+    });
+  });
+
   it('refuses an expected total that would become another one by rounding', async () => {
     const cup = await shop.product({ price: 10 });
     const before = await placed();

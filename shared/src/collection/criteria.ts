@@ -35,16 +35,13 @@ export interface Criteria {
 
 /**
  * Checks a tree against the collection's table.
+ * @param faults what was found while it was read; what is found here is added
  * @throws Problem `invalid-request` listing every fault; `query-too-costly` past a bound, with the nearest accepted query
  */
-export function check(spec: CollectionSpec<never>, tree: Tree): Criteria {
-  const faults: Fault[] = [];
+export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]): Criteria {
   // What is past a bound is only counted: the answer is a refusal, and has to be a quick one.
   const conditions = checkConditions(spec, tree.conditions.slice(0, bounds.conditions + 1), faults);
-  const groups = tree.groups.slice(0, bounds.groups).map((group) => {
-    if (group.conditions.length === 0) faults.push(fault(group.at, 'must hold at least one condition'));
-    return checkConditions(spec, group.conditions, faults);
-  });
+  const groups = tree.groups.slice(0, bounds.groups).map((group) => checkConditions(spec, group.conditions, faults));
   const criteria: Criteria = {
     conditions,
     or: inOrder(groups.map((group) => ({ group, key: JSON.stringify(group) }))).map(({ group }) => group),
@@ -62,7 +59,7 @@ export function check(spec: CollectionSpec<never>, tree: Tree): Criteria {
 export const listedFaults = 50;
 
 /** @throws Problem `invalid-request`, always */
-export function refuse(faults: readonly Fault[]): never {
+function refuse(faults: readonly Fault[]): never {
   const detail =
     faults.length === 1
       ? 'The query has a fault; see errors.'
@@ -85,24 +82,25 @@ function checkConditions(
 ): Condition[] {
   const names = Object.keys(spec.fields);
   const found: { condition: Condition; key: string; partial: boolean }[] = [];
-  const before = faults.length;
+  const unread = new Set<string>();
   for (const part of written) {
     if (faults.length > listedFaults) break;
     const condition = checkCondition(spec, part, faults);
-    if (!condition) continue;
+    if (!condition) {
+      unread.add(part.field);
+      continue;
+    }
     const rank = String.fromCharCode(32 + names.indexOf(part.field), 32 + operators.indexOf(condition.operator));
     const value = condition.operator === 'in' ? condition.values : condition.value;
     found.push({ condition, key: `${rank}${JSON.stringify(value)}`, partial: isLong(part) });
   }
   const conditions = inOrder(found).map(({ condition }) => condition);
-  if (faults.length === before) {
-    // Of a list past its bound nothing is said but that: a value that was not read may meet the other conditions.
-    const known = found.flatMap(({ condition, partial }) => (partial ? [] : [condition]));
-    for (const field of new Set(known.map((condition) => condition.field))) {
-      const conflict = contradiction(known.filter((condition) => condition.field === field));
-      const at = written.findLast((part) => part.field === field)?.at;
-      if (conflict && at) faults.push(fault(at, `no ${field} can meet all of these conditions`));
-    }
+  // Of a list past its bound nothing is said but that: a value that was not read may meet the other conditions.
+  const known = found.flatMap(({ condition, partial }) => (partial || unread.has(condition.field) ? [] : [condition]));
+  for (const field of new Set(known.map((condition) => condition.field))) {
+    const conflict = contradiction(known.filter((condition) => condition.field === field));
+    const at = written.findLast((part) => part.field === field)?.at;
+    if (conflict && at) faults.push(fault(at, `no ${field} can meet all of these conditions`));
   }
   return conditions;
 }
@@ -145,10 +143,7 @@ function checkSort(spec: CollectionSpec<never>, written: readonly WrittenSort[],
   if (written.length === 0) return withId(spec.defaultSort);
   const names = sortable(spec);
   const sort: SortCriterion[] = [];
-  const [, , , surplus] = written;
-  if (surplus)
-    faults.push(fault(surplus.at, `at most ${bounds.sortCriteria} sort criteria; these are ${written.length}`));
-  for (const { field, direction, at } of written.slice(0, bounds.sortCriteria)) {
+  for (const { field, direction, at } of written) {
     if (!names.includes(field)) {
       faults.push(fault(at, `${shown(field)} cannot be sorted by; ${names.join(', ')} can`, names));
     } else if (direction !== 'asc' && direction !== 'desc') {

@@ -1,19 +1,20 @@
 // The body spelling: JSON → tree → criteria.
 import type { Fault } from '../http/problem.ts';
 import { pointerTo } from '../http/text.ts';
-import { type Criteria, check, listedFaults, refuse } from './criteria.ts';
+import { type Criteria, check, listedFaults } from './criteria.ts';
 import { bounds, type CollectionSpec } from './spec.ts';
-import { fault, shown, type Tree, type WrittenCondition } from './tree.ts';
+import { fault, shown, surplusCriterion, type Tree, type WrittenCondition } from './tree.ts';
 
 const members = ['filters', 'sort', 'pagination', 'fields'];
 const paginationMembers = ['limit', 'cursor'];
 
 /**
  * Criteria of a collection request in a JSON body.
+ * @param found what is known to be wrong with the request already: refused together with what is found here
  * @throws Problem `invalid-request` with every fault by pointer (RFC 6901); `query-too-costly` past a bound
  */
-export function fromBody(spec: CollectionSpec<never>, body: unknown): Criteria {
-  const faults: Fault[] = [];
+export function fromBody(spec: CollectionSpec<never>, body: unknown, found: readonly Fault[] = []): Criteria {
+  const faults = [...found];
   const tree: Tree = { spelling: 'body', conditions: [], groups: [], count: { conditions: 0, groups: 0 }, sort: [] };
   const root = readObject(body, '', faults);
   for (const name of Object.keys(root)) {
@@ -32,8 +33,7 @@ export function fromBody(spec: CollectionSpec<never>, body: unknown): Criteria {
         }));
     } else unknownMember(name, at, members, faults);
   }
-  if (faults.length > 0) refuse(faults);
-  return check(spec, tree);
+  return check(spec, tree, faults);
 }
 
 function unknownMember(name: string, at: string, known: readonly string[], faults: Fault[]): void {
@@ -62,7 +62,11 @@ function readFilters(tree: Tree, filters: Record<string, unknown>, at: string, f
   for (const group of groups) tree.count.conditions += countConditions(group);
   tree.groups = groups.slice(0, bounds.groups + 1).map((group, index) => {
     const place = pointerTo(base, index);
+    const before = faults.length;
     const object = readObject(group, place, faults);
+    if (Object.keys(object).length === 0 && faults.length === before) {
+      faults.push(fault({ pointer: place }, 'must hold at least one condition'));
+    }
     if (Object.hasOwn(object, 'or')) {
       faults.push(fault({ pointer: pointerTo(place, 'or') }, 'or stands at the top of filters only, one level deep'));
     }
@@ -127,12 +131,13 @@ function valueAt(written: unknown, at: string) {
 function readSort(tree: Tree, json: unknown, at: string, faults: Fault[]): void {
   const written = readArray(json, at, faults);
   if (written.length > bounds.sortCriteria) {
-    const detail = `at most ${bounds.sortCriteria} sort criteria; these are ${written.length}`;
-    faults.push(fault({ pointer: pointerTo(at, bounds.sortCriteria) }, detail));
+    faults.push(surplusCriterion({ pointer: pointerTo(at, bounds.sortCriteria) }, written.length));
   }
   for (const [index, criterion] of written.slice(0, bounds.sortCriteria).entries()) {
     const place = pointerTo(at, index);
+    const before = faults.length;
     const { field, direction, ...others } = readObject(criterion, place, faults);
+    if (faults.length > before) continue;
     for (const name of Object.keys(others)) unknownMember(name, pointerTo(place, name), ['field', 'direction'], faults);
     if (typeof field === 'string' && typeof direction === 'string') {
       tree.sort.push({ field, direction, at: { pointer: place } });

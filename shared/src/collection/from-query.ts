@@ -1,8 +1,16 @@
 // The query spelling: parameters → tree → criteria. docs/filtering.md has the grammar.
 import type { Fault } from '../http/problem.ts';
-import { type Criteria, check, listedFaults, refuse } from './criteria.ts';
-import { type CollectionSpec, filterable } from './spec.ts';
-import { fault, type Place, shown, type Tree, type WrittenCondition, type WrittenValue } from './tree.ts';
+import { type Criteria, check, listedFaults } from './criteria.ts';
+import { bounds, type CollectionSpec, filterable } from './spec.ts';
+import {
+  fault,
+  type Place,
+  shown,
+  surplusCriterion,
+  type Tree,
+  type WrittenCondition,
+  type WrittenValue,
+} from './tree.ts';
 
 /** Decoded parameters; a repeated one as an array. What a contract has already made a number is read as it was written. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>;
@@ -11,10 +19,11 @@ const settings = ['sort', 'limit', 'cursor', 'fields'];
 
 /**
  * Criteria of a collection request in the query string.
+ * @param found what is known to be wrong with the request already: refused together with what is found here
  * @throws Problem `invalid-request` with every fault by parameter and position; `query-too-costly` past a bound
  */
-export function fromQuery(spec: CollectionSpec<never>, query: Query): Criteria {
-  const faults: Fault[] = [];
+export function fromQuery(spec: CollectionSpec<never>, query: Query, found: readonly Fault[] = []): Criteria {
+  const faults = [...found];
   const tree: Tree = { spelling: 'query', conditions: [], groups: [], count: { conditions: 0, groups: 0 }, sort: [] };
   const names = filterable(spec);
   for (const parameter of Object.keys(query)) {
@@ -31,9 +40,8 @@ export function fromQuery(spec: CollectionSpec<never>, query: Query): Criteria {
       faults.push(fault({ parameter }, `${shown(parameter)} is no parameter; ${known.join(', ')} are`, known));
     }
   }
-  if (faults.length > 0) refuse(faults);
   tree.count.conditions = tree.conditions.length;
-  return check(spec, tree);
+  return check(spec, tree, faults);
 }
 
 function readSetting(tree: Tree, parameter: string, text: string, faults: Fault[]): void {
@@ -41,12 +49,16 @@ function readSetting(tree: Tree, parameter: string, text: string, faults: Fault[
   else if (parameter === 'cursor') tree.cursor = { spelling: 'text', written: text, at: { parameter } };
   else {
     let position = 1;
-    for (const part of text.split(',')) {
+    const parts = text.split(',');
+    for (const [index, part] of parts.entries()) {
       const at = { parameter, position };
       position += part.length + 1;
       if (parameter === 'fields') {
         tree.fields ??= [];
         tree.fields.push({ spelling: 'text', written: part, at });
+      } else if (index === bounds.sortCriteria) {
+        faults.push(surplusCriterion(at, parts.length));
+        return;
       } else {
         const colon = part.indexOf(':');
         if (colon > 0) tree.sort.push({ field: part.slice(0, colon), direction: part.slice(colon + 1), at });
@@ -63,8 +75,12 @@ interface Item {
   readonly at: Place;
 }
 
-/** All conditions on one field: plain values are one list, an operator after which plain values stand is `in`. */
+/**
+ * All conditions on one field: plain values are one list, an operator after which plain values stand is `in`. None when one
+ * cannot be read, so that nothing is said about the others that would only follow from it.
+ */
 function readFilter(field: string, texts: readonly string[], faults: Fault[]): WrittenCondition[] {
+  const before = faults.length;
   const conditions: { field: string; operator: string; values: WrittenValue[]; count: number; at: Place }[] = [];
   let plain: (typeof conditions)[number] | undefined;
   for (const [index, text] of texts.entries()) {
@@ -94,7 +110,7 @@ function readFilter(field: string, texts: readonly string[], faults: Fault[]): W
   if (plain && conditions.length > 1) {
     faults.push(fault(plain.at, `plain values and operators are mixed on ${field}; write in:a,b or operators only`));
   }
-  return conditions;
+  return faults.length > before ? [] : conditions;
 }
 
 const operatorAhead = /[A-Za-z_]+:/y;

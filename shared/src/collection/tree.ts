@@ -1,5 +1,6 @@
 // What both spellings parse to: nothing is checked yet, but everything knows where it stood.
 import type { Fault } from '../http/problem.ts';
+import { bounds } from './spec.ts';
 
 /** Where a part stood, as a problem document's `errors` say it. */
 export type Place =
@@ -41,6 +42,7 @@ export interface Tree {
   groups: { conditions: WrittenCondition[]; at: Place }[];
   /** How many conditions and alternatives were written, those included that are past a bound and were not read. */
   count: { conditions: number; groups: number };
+  /** At most as many as are accepted. */
   sort: WrittenSort[];
   limit?: WrittenValue;
   cursor?: WrittenValue;
@@ -50,6 +52,11 @@ export interface Tree {
 /** A fault at a place, with what would have been accepted there when that is a closed list. */
 export function fault(at: Place, detail: string, accepted?: readonly string[]): Fault {
   return { ...at, detail, ...(accepted ? { accepted } : {}) };
+}
+
+/** The fault of the first sort criterion that is one too many. */
+export function surplusCriterion(at: Place, count: number): Fault {
+  return fault(at, `at most ${bounds.sortCriteria} sort criteria; these are ${count}`);
 }
 
 const shownCharacters = 40;

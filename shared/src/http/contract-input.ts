@@ -16,6 +16,8 @@ export interface RawInput {
 export interface CheckedInput {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, QueryValue>>;
+  /** What the document does not allow. A parameter with a fault is not in `query`. */
+  readonly faults: readonly Fault[];
 }
 
 export interface Parameter {
@@ -36,7 +38,7 @@ export function readParameter(compiler: Compiler, at: readonly string[]): Parame
   return { name, in: place, required: required === true, type, validate: schemaAt(compiler, [...found.at, 'schema']) };
 }
 
-/** @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault */
+/** @throws Problem 404 for a path parameter that can name nothing */
 export function checkInput(
   parameters: readonly Parameter[],
   checkBody: ValidateFunction | undefined,
@@ -44,7 +46,7 @@ export function checkInput(
 ): CheckedInput {
   const faults: Fault[] = [];
   const query: Record<string, QueryValue> = {};
-  const search = parseQueryString(input.url);
+  const search = parseQueryString(input.url, faults);
   for (const parameter of parameters) {
     if (parameter.in === 'path') {
       if (!parameter.validate(input.path[parameter.name]))
@@ -85,8 +87,17 @@ export function checkInput(
   }
   if (checkBody !== undefined && input.body !== undefined && !checkBody(input.body))
     faults.push(...findingsOf(checkBody.errors).map(({ pointer, detail }) => ({ pointer, detail })));
+  return { path: input.path, query, faults };
+}
+
+/**
+ * @param found what the contract does not allow
+ * @param further what the operation has found; at a place where something was found already it only follows from that
+ * @throws Problem 400 with all of them, when there are any
+ */
+export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
+  const faults = [...found, ...further.filter(({ pointer }) => !found.some((fault) => fault.pointer === pointer))];
   if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
-  return { path: input.path, query };
 }
 
 function unknownParameter(parameters: readonly Parameter[]): string {

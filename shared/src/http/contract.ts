@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { isId } from '../runtime/index.ts';
 import { type AnswerCheck, compileAnswerCheck } from './contract-answers.ts';
-import { type CheckedInput, checkInput, type RawInput, readParameter } from './contract-input.ts';
+import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './contract-input.ts';
 import { type OperationOutline, outlineOperations, readDocument, type Security } from './contract-outline.ts';
 import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
@@ -12,7 +12,7 @@ import type { BodyRule } from './read-body.ts';
 export interface ContractOperation extends OperationOutline {
   readonly body: BodyRule | undefined;
   readonly deprecation: Deprecation;
-  /** @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault */
+  /** @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault that the operation does not refuse */
   readonly check: (input: RawInput) => CheckedInput;
   /** What in an answer the document does not allow; empty when it conforms. */
   readonly checkAnswer: AnswerCheck;
@@ -53,6 +53,8 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
     mediaTypes[0] === undefined || bodyAt === undefined || bodyAt.node['x-checked-by-operation'] === true
       ? undefined
       : schemaAt(compiler, [...bodyAt.at, 'content', mediaTypes[0], 'schema']);
+  // Where an operation finds faults that no schema can, all are refused at once, and by the operation.
+  const refusedByOperation = operation['x-refused-by-operation'] === true;
   return {
     ...outline,
     body:
@@ -64,7 +66,11 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
             acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
           },
     deprecation: deprecationOf(compiler, operation, places),
-    check: (input) => checkInput(parameters, checkBody, input),
+    check: (input) => {
+      const checked = checkInput(parameters, checkBody, input);
+      if (!refusedByOperation) refuseFaults(checked.faults);
+      return checked;
+    },
     checkAnswer: compileAnswerCheck(compiler, [...at, 'responses'], nodeOf(operation.responses)),
   };
 }

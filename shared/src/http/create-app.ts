@@ -125,6 +125,7 @@ async function handle<Context>(
       caller,
       path: input.path,
       query: input.query,
+      faults: input.faults,
       headers: request.headers,
       body,
     },

@@ -2,6 +2,7 @@
 export { etagOf, requireMatch } from './conditional.ts';
 export { type Contract, type ContractOperation, loadContract, type Security } from './contract.ts';
 export type { Answer } from './contract-answers.ts';
+export { refuseFaults } from './contract-input.ts';
 export { type AppOptions, createApp } from './create-app.ts';
 export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer } from './idempotent.ts';
 export {

@@ -1,6 +1,7 @@
 // What an operation takes and gives: the values between the contract and the answer.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../auth/index.ts';
+import type { Fault } from './problem.ts';
 
 /** A request that has passed authentication and the contract. */
 export interface OperationRequest {
@@ -20,6 +21,8 @@ export interface OperationRequest {
   readonly headers: IncomingHttpHeaders;
   /** The body, checked against the contract; undefined when there was none. */
   readonly body: unknown;
+  /** What the contract does not allow; empty but for an operation that refuses it itself (`x-refused-by-operation`). */
+  readonly faults: readonly Fault[];
 }
 
 export type QueryValue = string | number | boolean | readonly string[];

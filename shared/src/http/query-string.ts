@@ -1,5 +1,5 @@
 // Query strings: percent-decoding that refuses instead of guessing, and texts that become the contract's types.
-import { type Fault, maxFaults, Problem } from './problem.ts';
+import { type Fault, maxFaults } from './problem.ts';
 import { textFault } from './text.ts';
 
 /** Parameter name → its values in order of appearance. */
@@ -7,13 +7,12 @@ export type QueryString = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Splits and decodes the query of a request target (application/x-www-form-urlencoded).
- * @throws Problem 400 naming what is not UTF-8, holds NUL, or has a broken percent sequence
+ * @param faults takes one for what is not UTF-8, holds NUL, or has a broken percent sequence; it is left out of the answer
  */
-export function parseQueryString(target: string): QueryString {
+export function parseQueryString(target: string, faults: Fault[]): QueryString {
   const start = target.indexOf('?');
   const parameters = new Map<string, string[]>();
   if (start === -1 || start === target.length - 1) return parameters;
-  const faults: Fault[] = [];
   for (const piece of target.slice(start + 1).split('&')) {
     if (piece === '') continue;
     if (faults.length === maxFaults) break;
@@ -25,12 +24,14 @@ export function parseQueryString(target: string): QueryString {
       continue;
     }
     const detail = textFault(name) ?? textFault(value);
-    if (detail !== undefined) faults.push({ parameter: name.toWellFormed().replaceAll('\0', ''), detail });
+    if (detail !== undefined) {
+      faults.push({ parameter: name.toWellFormed().replaceAll('\0', ''), detail });
+      continue;
+    }
     const values = parameters.get(name);
     if (values === undefined) parameters.set(name, [value]);
     else values.push(value);
   }
-  if (faults.length > 0) throw new Problem('invalid-request', 'The query string cannot be read.', { errors: faults });
   return parameters;
 }
 

@@ -148,6 +148,34 @@ describe('the query spelling', () => {
     ]);
     expect(faultsOf(() => query('price=a&rating=b&sort=c:d'))).toHaveLength(3);
   });
+
+  it.each([
+    ['brand=a"b&price=abc&sort=foo:asc&limit=0', ['brand', 'price', 'sort', 'limit']],
+    ['sort=price,foo:asc&fields=stock&cursor=', ['sort', 'sort', 'fields', 'cursor']],
+    ['price=gte:20,lt:10&rating=x', ['rating', 'price']],
+    // What would only follow from another fault is none.
+    ['price=abc,"x', ['price']],
+    ['price=abc&price="x', ['price']],
+    ['brand=eq:A,eq:B,ne:A', ['brand']],
+    ['price=gte:20,lt:10,ne:x', ['price']],
+    ['sort=price,name:asc,rating:asc,createdAt:asc', ['sort', 'sort']],
+  ])('lists what the syntax and what the values of %s lack together', (text, parameters) => {
+    const problem = refusal(() => query(text));
+    expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
+    expect(problem.message).toMatch(parameters.length === 1 ? /^The query has a fault;/ : `has ${parameters.length} `);
+  });
+
+  it('counts the criteria of a sort as they were written', () => {
+    const [, surplus] = faultsOf(() => query('sort=price,name:asc,rating:asc,createdAt:asc,foo:asc'));
+    expect(surplus).toMatchObject({ position: 27, detail: expect.stringContaining('these are 5') });
+  });
+
+  it('lists what was found before it too', () => {
+    const found = [{ parameter: 'accountId', detail: 'must be me' }];
+    const faults = faultsOf(() => fromQuery(sample, { price: ['x'] }, found));
+    expect(faults).toMatchObject([...found, { parameter: 'price' }]);
+    expect(faultsOf(() => fromQuery(sample, {}, found))).toEqual(found);
+  });
 });
 
 describe('the body spelling', () => {
@@ -223,6 +251,24 @@ describe('the body spelling', () => {
     const faults = faultsOf(() => fromBody(sample, body));
     expect(faults).toHaveLength(1);
     expect(faults[0]?.pointer).toBe(pointer);
+  });
+
+  it('lists what the form and what the values lack together, and nothing that only follows', () => {
+    const filters = { price: { gte: 'x' }, brand: { in: [] }, or: [{ rating: 5 }, 5, { status: { eq: 'sold' } }] };
+    const body = { foo: 1, filters, sort: ['price', { field: 'foo', direction: 'asc' }], pagination: { limit: 0 } };
+    expect(faultsOf(() => fromBody(sample, body)).map(({ pointer }) => pointer)).toEqual([
+      '/foo',
+      '/filters/brand/in',
+      '/filters/or/0/rating',
+      '/filters/or/1',
+      '/sort/0',
+      '/filters/price/gte',
+      '/filters/or/2/status/eq',
+      '/sort/1',
+      '/pagination/limit',
+    ]);
+    const found = [{ parameter: 'page', detail: 'is not a known parameter' }];
+    expect(faultsOf(() => fromBody(sample, {}, found))).toEqual(found);
   });
 });
 

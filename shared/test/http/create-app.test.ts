@@ -213,6 +213,8 @@ describe('parameters', () => {
       { parameter: 'offset', detail: 'is not a known parameter; known are limit, tag' },
       { parameter: 'limit2', detail: 'is not a known parameter; known are limit, tag' },
     ]);
+    const unreadable = await client.get('/v1/notes?tag=%ff&tag=%00&page=2&limit=0');
+    expect(unreadable.body.errors.map(({ parameter }) => parameter)).toEqual(['tag', 'tag', 'limit', 'page']);
   });
 
   it.each([
