@@ -6,7 +6,7 @@ import type { OrdersContext } from './context.ts';
 /** The page and a `Link` to the next one. 400 for a query that is none, 403 for another's orders. */
 export async function listOrders(request: OperationRequest, { database, orders }: OrdersContext): Promise<Reply> {
   const caller = callerOf(request);
-  const { accountId = 'me', ...query } = request.query;
+  const { accountId = 'me' } = request.query;
   const account = accountId === 'me' ? caller.accountId : String(accountId);
   if (account !== caller.accountId && !caller.scopes.has('orders:read-all')) {
     throw new Problem('forbidden', 'These are the orders of another account.', {
@@ -14,6 +14,6 @@ export async function listOrders(request: OperationRequest, { database, orders }
     });
   }
   const { collection } = orders;
-  const criteria = fromQuery(collection.spec, query, request.faults);
+  const criteria = fromQuery(collection.spec, request.query, request.faults);
   return readPage({ collection, criteria, pool: database.pool, scope: { account }, context: caller, url: request.url });
 }

@@ -30,6 +30,7 @@ function orderSpec(currency: string): CollectionSpec<Caller> {
     name: 'orders',
     from: 'orders',
     scope: { account: { column: 'account_id', cast: 'uuid' } },
+    parameters: ['accountId'],
     fields: {
       id: { type: uuid(), operators: none, column: 'id', sortable: true },
       status: { type: choice(statuses), operators: matched, column: 'status' },

@@ -167,4 +167,12 @@ describe('422', () => {
     expect(answer.body.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 101 }]);
     expect((await list(`?${answer.body.nearest}`)).status).toBe(200);
   });
+
+  it('proposes a query for the orders of the same account', async () => {
+    const others = Array.from({ length: 21 }, (_, n) => `totalCost=ne:${n + 100}`).join('&');
+    const { status, body } = await list(`?accountId=${customer.accountId}&${others}`, shop.staff);
+    expect([status, body.exceeded]).toEqual([422, [{ bound: 'conditions', maximum: 20, actual: 21 }]]);
+    expect(await numbers(`?${body.nearest}`, shop.staff)).toEqual([5, 4, 3, 2, 1]);
+    expect((await list(`?${others}`)).body.nearest).not.toContain('accountId');
+  });
 });

@@ -31,7 +31,7 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.count.groups, at: group.at });
   if (excesses.length === 0) return;
   const accepted = nearestAccepted(criteria);
-  const nearest = tree.spelling === 'query' ? toQuery(spec, accepted) : toBody(spec, accepted);
+  const nearest = tree.spelling === 'query' ? [...tree.own, toQuery(spec, accepted)].join('&') : toBody(spec, accepted);
   const isShown = Buffer.byteLength(JSON.stringify(nearest)) <= maxNearest;
   const sentences = [...excesses.map(sentence), ...(isShown ? ['nearest is the closest accepted query.'] : [])];
   throw new Problem('query-too-costly', sentences.join(' '), {

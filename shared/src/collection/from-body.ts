@@ -15,7 +15,8 @@ const paginationMembers = ['limit', 'cursor'];
  */
 export function fromBody(spec: CollectionSpec<never>, body: unknown, found: readonly Fault[] = []): Criteria {
   const faults = [...found];
-  const tree: Tree = { spelling: 'body', conditions: [], groups: [], count: { conditions: 0, groups: 0 }, sort: [] };
+  const count = { conditions: 0, groups: 0 };
+  const tree: Tree = { spelling: 'body', conditions: [], groups: [], count, sort: [], own: [] };
   const root = readObject(body, '', faults);
   for (const name of Object.keys(root)) {
     if (faults.length > listedFaults) break;

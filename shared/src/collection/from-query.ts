@@ -24,7 +24,9 @@ const settings = ['sort', 'limit', 'cursor', 'fields'];
  */
 export function fromQuery(spec: CollectionSpec<never>, query: Query, found: readonly Fault[] = []): Criteria {
   const faults = [...found];
-  const tree: Tree = { spelling: 'query', conditions: [], groups: [], count: { conditions: 0, groups: 0 }, sort: [] };
+  const count = { conditions: 0, groups: 0 };
+  const tree: Tree = { spelling: 'query', conditions: [], groups: [], count, sort: [], own: [] };
+  const { parameters: own = [] } = spec;
   const names = filterable(spec);
   for (const parameter of Object.keys(query)) {
     if (faults.length > listedFaults) break;
@@ -35,8 +37,10 @@ export function fromQuery(spec: CollectionSpec<never>, query: Query, found: read
       readSetting(tree, parameter, texts[0] ?? '', faults);
     } else if (names.includes(parameter)) {
       tree.conditions.push(...readFilter(parameter, texts, faults));
+    } else if (own.includes(parameter)) {
+      tree.own.push(...texts.map((text) => `${parameter}=${encodeURIComponent(text)}`));
     } else {
-      const known = [...names, ...settings];
+      const known = [...names, ...settings, ...own];
       faults.push(fault({ parameter }, `${shown(parameter)} is no parameter; ${known.join(', ')} are`, known));
     }
   }

@@ -51,6 +51,8 @@ export interface CollectionSpec<Context = unknown> {
   readonly defaultSort: readonly SortCriterion[];
   /** Conditions that every read must be given a value for, such as the owner's account: name → column. */
   readonly scope?: Readonly<Record<string, { readonly column: string; readonly cast: FieldType['cast'] }>>;
+  /** Parameters of a query that the operation reads itself, such as whose page it is. */
+  readonly parameters?: readonly string[];
 }
 
 /** Static bounds of one request; the contract's "too costly" and "invalid" begin past them. */

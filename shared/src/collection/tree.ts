@@ -44,6 +44,8 @@ export interface Tree {
   count: { conditions: number; groups: number };
   /** At most as many as are accepted. */
   sort: WrittenSort[];
+  /** What the operation reads itself, as a query spells it. */
+  own: string[];
   limit?: WrittenValue;
   cursor?: WrittenValue;
   fields?: WrittenValue[];
