@@ -61,6 +61,8 @@ export function differences(shown: unknown, given: unknown, at = ''): string[] {
   if (Array.isArray(shown)) {
     if (!Array.isArray(given)) return [`${at} is no list`];
     if (shown.length > 0 && given.length === 0) return [`${at} is empty`];
+    // Every fault at once: what is shown is all that there are.
+    if (at === '/errors' && shown.length !== given.length) return [`${at} are ${given.length}, not ${shown.length}`];
     return shown.flatMap((item, index) =>
       differences(item, given[Math.min(index, given.length - 1)], `${at}/${index}`),
     );
@@ -71,7 +73,9 @@ export function differences(shown: unknown, given: unknown, at = ''): string[] {
       name in given ? differences(value, given[name as never], `${at}/${name}`) : [`${at}/${name} is missing`],
     );
   }
-  const telling = /\/(code|status|state|reason|parameter|hasMore|token_type|allowedActions\/0)$/.test(at);
+  const telling = /\/(code|status|state|reason|hasMore|token_type|parameter|pointer|header|allowedActions\/0)$/.test(
+    at,
+  );
   if (telling && shown !== given) return [`${at} is ${String(given)} instead of ${String(shown)}`];
   return typeof shown === typeof given ? [] : [`${at} is a ${typeof given} instead of a ${typeof shown}`];
 }
