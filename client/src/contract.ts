@@ -750,6 +750,11 @@ export interface components {
             /** @description How many were asked for. */
             requested?: number;
         };
+        /**
+         * Format: date-time
+         * @description At most milliseconds, and no leap second.
+         */
+        Moment: string;
         CatalogueName: string;
         /**
          * @example {
@@ -842,8 +847,8 @@ export interface components {
             price?: components["schemas"]["NumberConditions"];
             rating?: components["schemas"]["NumberConditions"];
             createdAt?: components["schemas"]["TimeConditions"];
-            brand?: components["schemas"]["TextConditions"];
-            category?: components["schemas"]["TextConditions"];
+            brand?: components["schemas"]["ShortTextConditions"];
+            category?: components["schemas"]["ShortTextConditions"];
             name?: components["schemas"]["TextConditions"];
             status?: components["schemas"]["StatusConditions"];
         };
@@ -900,8 +905,8 @@ export interface components {
                 price?: components["schemas"]["NumberConditions"];
                 rating?: components["schemas"]["NumberConditions"];
                 createdAt?: components["schemas"]["TimeConditions"];
-                brand?: components["schemas"]["TextConditions"];
-                category?: components["schemas"]["TextConditions"];
+                brand?: components["schemas"]["ShortTextConditions"];
+                category?: components["schemas"]["ShortTextConditions"];
                 name?: components["schemas"]["TextConditions"];
                 status?: components["schemas"]["StatusConditions"];
                 /** @description At most 5 alternatives. */
@@ -940,6 +945,12 @@ export interface components {
          * @example 4.5
          */
         Rating: number;
+        ShortTextConditions: {
+            eq?: string;
+            ne?: string | string[];
+            /** @description At most 100 values. */
+            in?: string[];
+        };
         /** @enum {unknown} */
         CatalogueStatus: "available" | "active" | "backorder" | "pending";
         StatusConditions: {
@@ -956,19 +967,14 @@ export interface components {
             in?: string[];
         };
         TimeConditions: {
-            /** Format: date-time */
-            eq?: string;
-            ne?: string | string[];
-            /** Format: date-time */
-            lt?: string;
-            /** Format: date-time */
-            lte?: string;
-            /** Format: date-time */
-            gt?: string;
-            /** Format: date-time */
-            gte?: string;
+            eq?: components["schemas"]["Moment"];
+            ne?: components["schemas"]["Moment"] | components["schemas"]["Moment"][];
+            lt?: components["schemas"]["Moment"];
+            lte?: components["schemas"]["Moment"];
+            gt?: components["schemas"]["Moment"];
+            gte?: components["schemas"]["Moment"];
             /** @description At most 100 values. */
-            in?: string[];
+            in?: components["schemas"]["Moment"][];
         };
         /** @description Problem document (RFC 9457). `code` names the problem, /problems/<code> explains it. */
         GatewayProblem: {

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
+import { nodeOf } from '@shop/shared/protocol';
 import { eventually } from '@shop/shared/testing';
+import { follow } from '../../gateway/docs/document.ts';
 import { guideNames } from '../../gateway/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { differences, type Exchange, examplesOf } from './guide-examples.ts';
@@ -107,6 +109,32 @@ describe.each(guideNames)('the guide %s', (name) => {
       expect(stderr).toBe('');
     });
   }
+});
+
+describe('the published document', () => {
+  it('shows as examples of parameters only what is taken', async () => {
+    const { accessToken } = await newCustomer();
+    const document = nodeOf(await (await fetch(new URL('/v1/openapi.json', shop.url))).json());
+    const refused: string[] = [];
+    let sent = 0;
+    for (const [path, item] of Object.entries(nodeOf(document.paths))) {
+      const { parameters } = nodeOf(nodeOf(item).get);
+      for (const given of Array.isArray(parameters) ? parameters : []) {
+        const { name, in: place, examples } = follow(document, given);
+        for (const { value } of place === 'query' ? Object.values(nodeOf(examples)).map(nodeOf) : []) {
+          const query = new URLSearchParams(
+            [value].flat().map((text): [string, string] => [String(name), String(text)]),
+          );
+          const headers = { Authorization: `Bearer ${accessToken}` };
+          const { status } = await fetch(new URL(`${path}?${query}`, shop.url), { headers });
+          sent += 1;
+          if (status !== 200) refused.push(`${path}?${query}`);
+        }
+      }
+    }
+    expect(sent).toBeGreaterThan(10);
+    expect(refused).toEqual([]);
+  });
 });
 
 describe('the client', () => {

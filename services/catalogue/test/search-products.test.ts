@@ -1,6 +1,9 @@
 // POST /v1/products/search
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadContract } from '@shop/shared/http';
 import { startServices, type TestClient, type TestServices } from '@shop/shared/testing';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { addProducts } from './products.ts';
 
 let services: TestServices;
@@ -120,6 +123,32 @@ describe('400', () => {
       status: 400,
       body: { code: 'invalid-cursor', errors: [{ pointer: '/pagination/cursor' }] },
     });
+  });
+});
+
+describe('the document', () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema(loadContract(new URL('../openapi.yaml', import.meta.url)).document, 'contract');
+  const allows = ajv.compile({ $ref: 'contract#/components/schemas/ProductSearch' });
+  const times = (...moments: string[]) => moments.map((eq) => ({ createdAt: { eq } }));
+
+  it.each([
+    ...['brand', 'category', 'name'].flatMap((field) =>
+      [100, 101, 200, 201].map((length) => ({ [field]: { in: ['é', 'x'.repeat(length)] } })),
+    ),
+    { brand: { ne: 'x'.repeat(101) } },
+    { category: { ne: ['x'.repeat(101)] } },
+    { or: [{ brand: { eq: 'x'.repeat(101) } }] },
+    ...times('2026-11-21T03:00:00Z', '2026-11-21T03:00:00.1Z', '2026-11-21T03:00:00.123+05:30'),
+    ...times('2026-11-21T03:00:00.123456Z', '2016-12-31T23:59:60Z', '2026-11-21T24:00:00Z', '2026-02-30T00:00:00Z'),
+    ...times('2026-11-21T03:00:00+23:59', '2026-11-21T03:00:00+24:00', '2026-11-21T03:00:00+05:60'),
+    ...times('2024-02-29T00:00:00Z', '2026-02-29T00:00:00Z', '2026-13-01T00:00:00Z', '2026-00-01T00:00:00Z'),
+    ...times('2026-11-00T03:00:00Z', '2026-11-21t03:00:00z', '2026-11-21 03:00:00Z', '2026-11-21T03:00Z', '2026-11-21'),
+    { createdAt: { ne: ['2026-11-21T03:00:00.123456Z'] } },
+    { createdAt: { in: ['2026-11-21T03:00:00.123456Z'] } },
+  ])('allows %j when it is taken, and only then', async (filters) => {
+    expect((await search({ filters })).status).toBe(allows({ filters }) ? 200 : 400);
   });
 });
 

@@ -95,7 +95,8 @@ export function choice(values: readonly string[]): FieldType {
   };
 }
 
-const timeText = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,3})?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
+const timeText =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,3})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$/;
 
 /** A moment, RFC 3339 with at most milliseconds; any offset is read, UTC is written. */
 export function time(): FieldType {
@@ -122,7 +123,7 @@ function existsInCalendar(rfc3339: string): boolean {
   const day = Number(rfc3339.slice(8, 10));
   const month = Number(rfc3339.slice(5, 7));
   const rolled = new Date(`${rfc3339.slice(0, 10)}T00:00:00Z`);
-  return rolled.getUTCDate() === day && rolled.getUTCMonth() + 1 === month && Number(rfc3339.slice(11, 13)) < 24;
+  return rolled.getUTCDate() === day && rolled.getUTCMonth() + 1 === month;
 }
 
 /**
