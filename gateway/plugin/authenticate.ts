@@ -1,12 +1,12 @@
 // Policy `authenticate`: who is calling, and whether the operation's contract lets them; services ask again themselves.
-import { bearerChallenge, hasScopes, type TokenVerifier } from '@shop/shared/auth';
-import { Problem } from '@shop/shared/protocol';
+import { authorize, type TokenVerifier } from '@shop/shared/auth';
 import { actionSchema, type GatewayRequest, type Policy } from './exchange.ts';
 
 /**
- * Public, optional or required, and the scopes, come from the contract of the operation. Whom it refuses, `limit` counts first, by
- * the address, like whoever brings no token, and then says the refusal: it has to come next. The signature is checked even when
- * the address has nothing left, or one guesser would shut out the valid new tokens of all who share its address.
+ * Public, optional or required, and the scopes, come from the contract of the operation. Whom it refuses, `limit` counts first and
+ * then says the refusal: it has to come next. Whose token is valid and lacks a scope is counted by the account, everybody else by
+ * the address. The signature is checked even when the address has nothing left, or one guesser would shut out the valid new tokens
+ * of all who share its address.
  */
 export function authenticate(verifier: TokenVerifier): Policy {
   return {
@@ -25,23 +25,11 @@ export function authenticate(verifier: TokenVerifier): Policy {
 }
 
 async function identify(request: GatewayRequest, verifier: TokenVerifier): Promise<void> {
-  const { access, scopes } = request.operation?.security ?? { access: 'public', scopes: [] };
+  const security = request.operation?.security;
   // A public operation does not look at a token, so a bad one cannot keep a client from logging in again.
-  if (access !== 'public') {
+  if (security !== undefined && security.access !== 'public') {
     request.caller = await verifier.verify(request.authorization);
-    if (request.caller === undefined && access !== 'optional') throw missingToken();
-    if (request.caller !== undefined && !hasScopes(request.caller, scopes)) throw missingScope(scopes);
+    authorize(request.caller, security);
   }
   request.identified = true;
-}
-
-function missingToken(): Problem {
-  const headers = { 'WWW-Authenticate': bearerChallenge() };
-  return new Problem('unauthenticated', 'This operation needs an access token.', { headers });
-}
-
-function missingScope(scopes: readonly string[]): Problem {
-  const scope = scopes.join(' ');
-  const headers = { 'WWW-Authenticate': bearerChallenge('insufficient_scope', { scope }) };
-  return new Problem('forbidden', `This operation needs the scope ${scope}.`, { headers });
 }

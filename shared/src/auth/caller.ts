@@ -25,11 +25,6 @@ export function toCaller(claims: JWTPayload): Caller | undefined {
   return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')), tokenId: jti };
 }
 
-/** True when the caller holds every scope of the list. */
-export function hasScopes(caller: Caller, scopes: readonly string[]): boolean {
-  return scopes.every((scope) => caller.scopes.has(scope));
-}
-
 function isShortText(value: unknown): value is string {
   return typeof value === 'string' && value.length > 0 && value.length <= 255;
 }

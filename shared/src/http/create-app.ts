@@ -1,6 +1,6 @@
 // The fixed list of steps that every request of every service takes, and the only place that sends an answer.
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { bearerChallenge, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
+import { authorize, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
 import type { Health, Log } from '../runtime/index.ts';
 import { notModified } from './conditional.ts';
 import type { Contract, ContractOperation } from './contract.ts';
@@ -152,17 +152,7 @@ async function authenticate<Context>(
   if (security.access === 'public' || security.access === 'service') return undefined;
   if (verifier === undefined) throw new Error('an operation that takes an access token needs a token verifier');
   const caller = await verifier.verify(authorization);
-  if (caller === undefined && security.access === 'required') {
-    throw new Problem('unauthenticated', 'Send an access token in the Authorization header.', {
-      headers: { 'WWW-Authenticate': bearerChallenge() },
-    });
-  }
-  const missing = security.scopes.filter((scope) => caller?.scopes.has(scope) !== true);
-  if (missing.length > 0) {
-    throw new Problem('forbidden', `The token lacks the scope ${missing.join(' ')}.`, {
-      headers: { 'WWW-Authenticate': bearerChallenge('insufficient_scope', { scope: security.scopes.join(' ') }) },
-    });
-  }
+  authorize(caller, security);
   return caller;
 }
 

@@ -1,0 +1,21 @@
+// May this caller do this operation? Asked by the gateway and again by every service, and refused in the same words.
+import type { Security } from '../http/contract-outline.ts';
+import { Problem } from '../http/problem.ts';
+import type { Caller } from './caller.ts';
+import { bearerChallenge } from './verify-token.ts';
+
+/**
+ * Returns when the operation lets the caller, or nobody in particular, do it (RFC 6750 section 3.1).
+ * @throws Problem `unauthenticated` when nobody calls an operation that needs a caller
+ * @throws Problem `forbidden` when the caller lacks one of its scopes
+ */
+export function authorize(caller: Caller | undefined, { access, scopes }: Security): void {
+  if (caller === undefined && access === 'required') {
+    const headers = { 'WWW-Authenticate': bearerChallenge() };
+    throw new Problem('unauthenticated', 'This operation needs an access token.', { headers });
+  }
+  if (scopes.every((needed) => caller?.scopes.has(needed))) return;
+  const scope = scopes.join(' ');
+  const headers = { 'WWW-Authenticate': bearerChallenge('insufficient_scope', { scope }) };
+  throw new Problem('forbidden', `This operation needs the scope ${scope}.`, { headers });
+}
