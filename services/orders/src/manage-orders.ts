@@ -7,7 +7,7 @@ import type { Caller } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
 import { keepCurrency } from '@shop/shared/database';
 import { type OperationRequest, Problem, type Reply, requestIdentity } from '@shop/shared/http';
-import { isId, newId, StartError } from '@shop/shared/runtime';
+import { isId, StartError } from '@shop/shared/runtime';
 import { runCommand, type Say, withDatabase } from '@shop/shared/service';
 import { advanceOrder } from './advance-order.ts';
 import { readCommandConfig } from './config.ts';
@@ -100,7 +100,7 @@ async function main(say: Say): Promise<void> {
   check(values, ids);
   const { databaseUrl: url, currency } = readCommandConfig(process.env);
   const scopes = new Set(['orders:fulfil', 'orders:read-all']);
-  const caller: Caller = { accountId: values.as ?? nobody, scopes, tokenId: newId() };
+  const caller: Caller = { accountId: values.as ?? nobody, scopes };
   await withDatabase({ url, name: 'manage-orders' }, async (database) => {
     await keepCurrency(database.pool, currency);
     // No page is continued here, and no answer kept for a key: what seals them may be anything.

@@ -6,8 +6,6 @@ import { isId } from '../runtime/index.ts';
 export interface Caller {
   readonly accountId: string;
   readonly scopes: ReadonlySet<string>;
-  /** The token's `jti`, for the log and the audit rows. */
-  readonly tokenId: string;
 }
 
 // RFC 6749 section 3.3: scope tokens are printable ASCII without quote and backslash, one space between them.
@@ -22,7 +20,7 @@ export function toCaller(claims: JWTPayload): Caller | undefined {
   if (typeof accountId !== 'string' || !isId(accountId)) return undefined;
   if (typeof scope !== 'string' || !scopeList.test(scope)) return undefined;
   if (!isShortText(jti) || !isShortText(sub)) return undefined;
-  return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')), tokenId: jti };
+  return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')) };
 }
 
 function isShortText(value: unknown): value is string {
