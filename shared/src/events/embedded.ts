@@ -7,8 +7,8 @@ import {
   BrokerAwayError,
   type DeadLetter,
   type Message,
+  nextTry,
   type Outcome,
-  retryDelays,
   type Subscription,
   type Topology,
   type Transport,
@@ -243,14 +243,13 @@ async function takeJob(
   const verdict = await take({ content, attempt });
   if (verdict.kind === 'done') return;
   const { kind, reason } = verdict;
-  const delays = retryDelays(topology);
-  const delay = kind === 'failed' ? delays[attempt - 1] : kind === 'later' ? delays[0] : undefined;
-  if (delay === undefined) {
+  const next = nextTry(topology, attempt, kind);
+  if (next === undefined) {
     const letter: Payload = { eventId, content, attempt, reason };
     await boss.send(deadOf(consumer), letter, { id: job.id });
   } else {
-    const again: Payload = { eventId, content, attempt: kind === 'failed' ? attempt + 1 : attempt };
-    await boss.send(consumer, again, { id: newId(), startAfter: delay });
+    const again: Payload = { eventId, content, attempt: next.attempt };
+    await boss.send(consumer, again, { id: newId(), startAfter: next.delay });
   }
 }
 

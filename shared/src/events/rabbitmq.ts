@@ -7,6 +7,7 @@ import { declareConsumer, declareTopology, namesOf } from './rabbitmq-topology.t
 import {
   BrokerAwayError,
   type Message,
+  nextTry,
   type Outcome,
   retryDelays,
   type Subscription,
@@ -119,17 +120,17 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
   const settle = async (consumer: string, message: ConsumeMessage, verdict: Verdict): Promise<Outcome> => {
     if (verdict.kind === 'done') return 'confirmed';
     const attempt = attemptOf(message);
-    const delay = verdict.kind === 'failed' ? delays[attempt - 1] : verdict.kind === 'later' ? delays[0] : undefined;
-    const target = delay === undefined ? names.dead(consumer) : names.retry(consumer, delay);
+    const next = nextTry(topology, attempt, verdict.kind);
+    const target = next === undefined ? names.dead(consumer) : names.retry(consumer, next.delay);
     const { messageId, type } = message.properties;
     return send(names.desk(consumer), target, message.content, {
       messageId,
       type,
       mandatory: true,
       headers: {
-        'x-attempt': verdict.kind === 'failed' && delay !== undefined ? attempt + 1 : attempt,
+        'x-attempt': next?.attempt ?? attempt,
         'x-reason': verdict.reason.slice(0, 2_000),
-        ...(delay === undefined ? { 'x-dead-at': new Date().toISOString() } : {}),
+        ...(next === undefined ? { 'x-dead-at': new Date().toISOString() } : {}),
       },
     });
   };

@@ -89,6 +89,20 @@ export function retryDelays({ retries, retryDelay }: Topology): number[] {
   return Array.from({ length: retries }, (_, index) => retryDelay * 2 ** index);
 }
 
+/**
+ * When a delivery that was not taken comes again: in how many seconds, and as which attempt. Undefined when it is a dead letter.
+ * @param attempt which it was, from 1
+ */
+export function nextTry(
+  topology: Topology,
+  attempt: number,
+  kind: Exclude<Verdict['kind'], 'done'>,
+): { readonly delay: number; readonly attempt: number } | undefined {
+  const delays = retryDelays(topology);
+  const delay = kind === 'failed' ? delays[attempt - 1] : kind === 'later' ? delays[0] : undefined;
+  return delay === undefined ? undefined : { delay, attempt: kind === 'failed' ? attempt + 1 : attempt };
+}
+
 export interface TransportOptions {
   /**
    * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` keeps several shops on one
