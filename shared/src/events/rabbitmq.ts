@@ -1,19 +1,17 @@
 // Events over RabbitMQ: one connection that publishes, one for each consumer, the same topology declared by all of them.
-import type { ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
+import type { ConfirmChannel, Options } from 'amqplib';
 import { deadLettersOf, type Send } from './rabbitmq-dead-letters.ts';
 import { openLink } from './rabbitmq-link.ts';
 import { answerRequests, requestRepeat } from './rabbitmq-repeat.ts';
-import { declareConsumer, declareTopology, namesOf } from './rabbitmq-topology.ts';
+import { openSubscription } from './rabbitmq-subscribe.ts';
+import { declareTopology, namesOf } from './rabbitmq-topology.ts';
 import {
   BrokerAwayError,
   type Message,
-  nextTry,
   type Outcome,
   retryDelays,
-  type Subscription,
   type Transport,
   type TransportOptions,
-  type Verdict,
 } from './transport.ts';
 
 export interface RabbitmqOptions extends TransportOptions {
@@ -34,7 +32,6 @@ interface Outgoing {
 }
 
 const confirmWithin = 5_000;
-const settleAgainAfter = 1_000;
 
 /** @throws StartError when the broker refuses credentials, the vhost or the topology */
 export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transport> {
@@ -116,96 +113,18 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     return outcomes;
   };
 
-  /** Moves a message on and then acknowledges it: a death in between makes a duplicate, never a loss. */
-  const settle = async (consumer: string, message: ConsumeMessage, verdict: Verdict): Promise<Outcome> => {
-    if (verdict.kind === 'done') return 'confirmed';
-    const attempt = attemptOf(message);
-    const next = nextTry(topology, attempt, verdict.kind);
-    const target = next === undefined ? names.dead(consumer) : names.retry(consumer, next.delay);
-    const { messageId, type } = message.properties;
-    return send(names.desk(consumer), target, message.content, {
-      messageId,
-      type,
-      mandatory: true,
-      headers: {
-        'x-attempt': next?.attempt ?? attempt,
-        'x-reason': verdict.reason.slice(0, 2_000),
-        ...(next === undefined ? { 'x-dead-at': new Date().toISOString() } : {}),
-      },
-    });
-  };
-
-  const subscribe = async (subscription: Subscription): Promise<() => Promise<void>> => {
-    const { consumer } = subscription;
-    const inWork = new Set<Promise<void>>();
-    let open: ConfirmChannel | undefined;
-    let stopping = false;
-    let deleted = false;
-
-    const handle = async (
-      channel: ConfirmChannel,
-      message: ConsumeMessage,
-      drop: (reason: string) => void,
-    ): Promise<void> => {
-      const verdict = await subscription.take({ content: message.content.toString(), attempt: attemptOf(message) });
-      // Once the channel is gone nothing can be settled on it: the broker delivers the message again.
-      while (open === channel) {
-        try {
-          const outcome = await settle(consumer, message, verdict);
-          if (outcome === 'confirmed') return channel.ack(message);
-          // Waiting would not bring the queue back, and each such delivery keeps one place of the prefetch.
-          if (outcome === 'unroutable') return drop(`a queue of ${consumer} is gone, it has to be declared again`);
-          throw new BrokerAwayError(`the broker did not confirm what becomes of a delivery to ${consumer}`);
-        } catch (error) {
-          log.warn({ err: error, consumer }, 'a delivery could not be settled');
-          if (stopping) return;
-          await new Promise((resolve) => setTimeout(resolve, settleAgainAfter));
-        }
-      }
-    };
-
-    const link = await openLink<ConfirmChannel>({
-      ...options,
-      name: `${options.name} ${consumer}`,
-      async setUp(model, drop) {
-        const channel = await model.createConfirmChannel();
-        channel.on('error', () => {});
-        channel.on('close', () => {
-          if (open === channel) open = undefined;
-        });
-        const lost =
-          declares === 'all'
-            ? await declareTopology(model, channel, names, topology)
-            : await declareConsumer(model, channel, names, topology, consumer);
-        await requestRepeat(channel, names, deleted ? [...lost, consumer] : lost);
-        deleted = false;
-        await channel.prefetch(subscription.prefetch);
-        open = channel;
-        await channel.consume(names.queue(consumer), (message) => {
-          if (message === null) {
-            deleted = true; // somebody else may declare it again before this process does
-            drop(`${names.queue(consumer)} was deleted`);
-          } else if (!stopping) {
-            const work = handle(channel, message, drop).finally(() => inWork.delete(work));
-            inWork.add(work);
-          }
-        });
-        return channel;
-      },
-    });
-    links.add(link);
-    return async () => {
-      stopping = true;
-      await Promise.all(inWork);
-      links.delete(link);
-      await link.close();
-    };
-  };
-
-  const links = new Set<{ channel(): unknown; close(): Promise<void> }>([publisher]);
+  const links = new Set([publisher]);
   return {
     publish,
-    subscribe,
+    async subscribe(subscription) {
+      const { link, finish } = await openSubscription(options, names, send, subscription);
+      links.add(link);
+      return async () => {
+        await finish();
+        links.delete(link);
+        await link.close();
+      };
+    },
     async depth(consumer) {
       // On a channel of its own: RabbitMQ closes the channel on which a queue is missing.
       const channel = await publisher.model().createChannel();
@@ -232,9 +151,4 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
       await Promise.all([...links].map((link) => link.close()));
     },
   };
-}
-
-function attemptOf(message: ConsumeMessage): number {
-  const attempt: unknown = message.properties.headers?.['x-attempt'];
-  return typeof attempt === 'number' && attempt >= 1 ? attempt : 1;
 }
