@@ -46,8 +46,7 @@ export function forward(services: ServiceDirectory, { maximumBody, deadline }: G
     name: 'forward',
     schema,
     policy({ serviceEndpoint, connections, connectTimeout, headersTimeout, bodyTimeout }: ForwardAction, config) {
-      const endpoint = config.gatewayConfig.serviceEndpoints[serviceEndpoint];
-      const addresses = endpoint?.urls ?? endpoint?.url?.split(',') ?? [];
+      const addresses = config.gatewayConfig.serviceEndpoints[serviceEndpoint]?.url?.split(',') ?? [];
       const origins = addresses.map((address) => new URL(address).origin);
       if (origins.length === 0) throw new Error(`the service endpoint ${serviceEndpoint} has no address`);
       const fair = Math.min(fairTime, headersTimeout, deadline / 2);

@@ -2,7 +2,7 @@
 
 export interface GatewayConfig {
   readonly apiEndpoints: Readonly<Record<string, unknown>>;
-  readonly serviceEndpoints: Readonly<Record<string, { readonly url?: string; readonly urls?: readonly string[] }>>;
+  readonly serviceEndpoints: Readonly<Record<string, { readonly url?: string }>>;
   readonly policies: readonly string[];
   readonly pipelines: Readonly<Record<string, EnginePipeline>>;
 }

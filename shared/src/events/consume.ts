@@ -18,10 +18,10 @@ export interface ConsumeOptions {
   readonly transport: Transport;
   readonly database: Database;
   readonly log: Log;
-  /** Events in work at once; default 20. Those that are not taken together wait for a connection to the database each. */
-  readonly prefetch?: number;
 }
 
+// Events in work at once. Those that are not taken together wait for a connection to the database each.
+const prefetch = 20;
 // While the database is away each delivery is held this long before it is put off: the queue must not spin.
 const holdWhileAway = 1_000;
 
@@ -39,7 +39,7 @@ export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
   const takers = takersOf(options);
   return transport.subscribe({
     consumer: name,
-    prefetch: options.prefetch ?? 20,
+    prefetch,
     async take(delivery) {
       const began = performance.now();
       const { verdict, outcome, type } = await take(options, takers, delivery);

@@ -5,24 +5,14 @@ import { beginCounting, instruments } from '../telemetry/index.ts';
 import type { Contract } from './contract.ts';
 import { identityOf } from './request-identity.ts';
 
-/** How many answers of an operation were looked at, and how many of them the contract does not allow. */
-export interface WatchCount {
-  checked: number;
-  drifted: number;
-}
-
 /**
  * The step that notes down what is sent. It comes before every other step; the answer is looked at after it has gone.
  * Drift is logged as a warning with the operation, the status and what deviates; contents of answers are not.
  * @param share from 0 to 1
- * @param counts operationId → figures, kept up to date
  */
-export function watchAnswers(
-  contract: Contract,
-  share: number,
-  log: Log,
-  counts: Map<string, WatchCount> = new Map(),
-): RequestHandler {
+export function watchAnswers(contract: Contract, share: number, log: Log): RequestHandler {
+  // operationId → how many answers were looked at, and how many of them the contract does not allow.
+  const counts = new Map<string, { checked: number; drifted: number }>();
   const operations = new Map(contract.operations.map((operation) => [operation.operationId, operation]));
 
   const none = contract.operations.map(({ operationId }) => ({ 'shop.operation': operationId }));

@@ -12,8 +12,6 @@ export interface InternalClientOptions {
   /** Its name: the audience of the service tokens. */
   readonly service: string;
   readonly serviceTokens: ServiceTokens;
-  /** For the whole call, in milliseconds; default 3000. */
-  readonly timeout?: number;
 }
 
 export interface InternalAnswer {
@@ -31,11 +29,13 @@ export interface InternalClient {
   close(): Promise<void>;
 }
 
+// For a whole call, in milliseconds.
+const timeout = 3_000;
 // A connection that the other side closed while it idled, or that fell with its process.
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 export function createInternalClient(options: InternalClientOptions): InternalClient {
-  const { service, serviceTokens, timeout = 3_000 } = options;
+  const { service, serviceTokens } = options;
   const pool = new Pool(options.url, { connections: 64, connect: { timeout: 1_000 } });
 
   const send = async (path: string, body: string | undefined, identity: RequestIdentity, signal: AbortSignal) => {

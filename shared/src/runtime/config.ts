@@ -125,13 +125,13 @@ export function url(name: string, schemes: readonly string[], fallback?: string)
   };
 }
 
-/** A secret of at least `minLength` characters; the value is never repeated in a message. */
-export function secret(name: string, minLength = 32): Variable<string> {
+/** A secret of at least 32 characters; the value is never repeated in a message. */
+export function secret(name: string): Variable<string> {
   return {
     name,
     fallback: undefined,
     parse(value) {
-      if (value.length < minLength) throw new Error(`must have at least ${minLength} characters`);
+      if (value.length < 32) throw new Error('must have at least 32 characters');
       return value;
     },
   };

@@ -59,10 +59,10 @@ describe('a deleted queue', () => {
   const take = (transport: Awaited<ReturnType<typeof service>>, pause = 0) =>
     consume({
       name: 'taker',
-      transport,
+      // One at a time: the others are in the queue when it is deleted.
+      transport: { ...transport, subscribe: (all) => transport.subscribe({ ...all, prefetch: 1 }) },
       database: store.database,
       log,
-      prefetch: 1,
       handlers: {
         [eventType]: async (event, tx) => {
           await sql(tx, 'SELECT pg_sleep($1)', [pause]);
