@@ -1,7 +1,6 @@
 // What was done to an account, or tried: kept for a year, seen by operators only.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
-import type { Transaction } from 'sequelize';
 
 /** Action → what is kept beside account, request and time. Never a password or a token. */
 export interface AuditDetails {

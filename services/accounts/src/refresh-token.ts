@@ -1,8 +1,7 @@
 // Refresh tokens: opaque, stored as digests, each used once. All tokens that go back to one log-in are a family.
 import { createHash, randomBytes } from 'node:crypto';
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
-import type { Transaction } from 'sequelize';
 
 /** What became of a token that was presented. */
 export type Rotation =

@@ -1,8 +1,7 @@
 // What an operator does with the signing keys: look at them, rotate, revoke. The services follow by themselves.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, sql } from '@shop/shared/database';
+import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
-import type { Transaction } from 'sequelize';
 import type { Seal } from './seal.ts';
 import { fillSigningKeys, isPublished, lockSigningKeys } from './signing-key.ts';
 

@@ -1,6 +1,6 @@
 // The keys that sign access tokens. The table is the truth and every process asks it each time, so a rotation or a
 // revocation holds everywhere from its COMMIT on; only the unsealed private key is remembered.
-import { type Database, isDatabaseAway, sql } from '@shop/shared/database';
+import { type Database, isDatabaseAway, sql, type Transaction } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import {
   type CryptoKey,
@@ -11,7 +11,6 @@ import {
   importPKCS8,
   type JWK,
 } from 'jose';
-import type { Transaction } from 'sequelize';
 import type { Seal } from './seal.ts';
 
 export const algorithm = 'ES256';

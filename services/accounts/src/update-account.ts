@@ -1,10 +1,9 @@
 // PATCH /v1/accounts/{accountId}: a merge patch of the caller's own account.
 import { isDeepStrictEqual } from 'node:util';
-import { violatedConstraint } from '@shop/shared/database';
+import { type Transaction, violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { mergePatch, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
 import { emailKey } from '@shop/shared/runtime';
-import type { Transaction } from 'sequelize';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';

@@ -1,6 +1,6 @@
 // What is counted of stock: the units of every movement, by its kind.
+import type { Transaction } from '@shop/shared/database';
 import { beginCounting, instruments } from '@shop/shared/telemetry';
-import type { Transaction } from 'sequelize';
 
 const kinds = ['received', 'missing', 'reserved', 'released', 'shipped'] as const;
 

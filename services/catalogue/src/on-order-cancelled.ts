@@ -1,7 +1,6 @@
 // order.cancelled.v1: the inventory handler. Gives the stock of a cancelled order back and tells of it.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventHandler, PoisonError } from '@shop/shared/events';
-import type { Transaction } from 'sequelize';
 import { giveStockBack, lockReservation } from './reservation.ts';
 
 /**

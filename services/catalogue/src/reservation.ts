@@ -1,6 +1,5 @@
 // What becomes of a reservation: an order takes it, and then it is given back or leaves with the parcel. Each at most once.
-import { sql } from '@shop/shared/database';
-import type { Transaction } from 'sequelize';
+import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 
 export type ReservationState = 'held' | 'confirmed' | 'released' | 'shipped';

@@ -1,7 +1,6 @@
 // POST /internal/reservations: promises stock to an order that is about to be placed. All lines or none.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { type Fault, type OperationRequest, Problem, type ProblemCode, type Reply } from '@shop/shared/http';
-import type { Transaction } from 'sequelize';
 import type { CatalogueContext } from './context.ts';
 import { countStock } from './measure-stock.ts';
 

@@ -1,6 +1,5 @@
 // The book of stock: what comes in, written in the transaction that makes the change. Reservations write their own lines.
-import { sql } from '@shop/shared/database';
-import type { Transaction } from 'sequelize';
+import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 
 /**

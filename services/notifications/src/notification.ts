@@ -1,8 +1,7 @@
 // One e-mail to be sent, and what it tells of.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, NotificationSent, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
-import type { Transaction } from 'sequelize';
 
 export type Kind = NotificationSent['kind'];
 

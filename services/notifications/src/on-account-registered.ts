@@ -1,6 +1,6 @@
 // An account was registered: from now on its e-mails have an address.
+import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import type { Transaction } from 'sequelize';
 import { keepRecipient } from './recipient.ts';
 
 /** @param wake called after COMMIT: e-mails may have waited for this address */

@@ -1,6 +1,6 @@
 // An account changed: its e-mails go to the new address.
+import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import type { Transaction } from 'sequelize';
 import { keepRecipient } from './recipient.ts';
 
 /** @param wake called after COMMIT: e-mails may have waited for this address */

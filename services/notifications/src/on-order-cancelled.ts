@@ -1,6 +1,6 @@
 // An order was cancelled: its customer is told.
+import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import type { Transaction } from 'sequelize';
 import { addNotifications } from './notification.ts';
 
 /** @param wake called after COMMIT: there is an e-mail to send */

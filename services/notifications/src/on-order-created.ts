@@ -1,6 +1,6 @@
 // Orders were placed: their customers are told that they were received.
+import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import type { Transaction } from 'sequelize';
 import { addNotifications } from './notification.ts';
 
 /** @param wake called after COMMIT: there are e-mails to send */

@@ -1,7 +1,6 @@
 // The people who get e-mails: a copy of what the accounts service tells of them.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import type { Transaction } from 'sequelize';
 
 export interface Recipient {
   readonly email: string;

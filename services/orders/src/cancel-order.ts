@@ -1,8 +1,7 @@
 // POST /v1/orders/{orderId}/cancel: the owner takes an order back that has not shipped.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, idempotent, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
-import type { Transaction } from 'sequelize';
 import { changeStatus } from './change-status.ts';
 import type { OrdersContext } from './context.ts';
 import { type LockedOrder, lockOrder, showOrder } from './order.ts';

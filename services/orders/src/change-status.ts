@@ -1,7 +1,6 @@
 // Makes one transition of a locked order: the row and its line of history in one statement.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
-import type { Transaction } from 'sequelize';
 import { countOrder } from './measure-orders.ts';
 import type { LockedOrder } from './order.ts';
 import type { OrderStatus } from './order-status.ts';

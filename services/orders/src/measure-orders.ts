@@ -1,8 +1,7 @@
 // What is counted of orders: how many were placed, refused and changed their status, and how the newest ones stand.
-import type { Database } from '@shop/shared/database';
+import type { Database, Transaction } from '@shop/shared/database';
 import type { ProblemCode } from '@shop/shared/http';
 import { beginCounting, instruments, observe } from '@shop/shared/telemetry';
-import type { Transaction } from 'sequelize';
 import { type OrderStatus, statuses } from './order-status.ts';
 
 /** Counts an order once its transaction has committed. */

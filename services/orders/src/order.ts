@@ -17,10 +17,9 @@ import {
   uuid,
   writeAll,
 } from '@shop/shared/collection';
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { etagOf, Problem, type Reply } from '@shop/shared/http';
 import { decimalsOf } from '@shop/shared/runtime';
-import type { Transaction } from 'sequelize';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 
 /** The whole surface of an order. What is not in this table neither leaves the service nor reaches SQL. */

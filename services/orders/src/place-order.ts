@@ -1,9 +1,8 @@
 // The one transaction of a new order: the fence, the order, its lines, its history, its event.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
-import type { Transaction } from 'sequelize';
 import type { OrdersContext } from './context.ts';
 import { countOrder } from './measure-orders.ts';
 import type { Orders } from './order.ts';

@@ -1,4 +1,5 @@
 // The door of everything that touches PostgreSQL.
+export type { Transaction } from 'sequelize';
 export { errorCode, isDatabaseAway, violatedConstraint } from './conflicts.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { keepCurrency } from './keep-currency.ts';
