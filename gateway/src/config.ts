@@ -1,7 +1,9 @@
 // The gateway's environment as one typed, frozen object. Paths, pipelines and limits stand in config/gateway.config.yml.
 import { fileURLToPath } from 'node:url';
+import { tokenVariables } from '@shop/shared/auth';
 import {
   choice,
+  drain,
   type Environment,
   integer,
   optional,
@@ -19,10 +21,7 @@ export function readEnvironment(environment: Environment) {
     accounts: addresses('ACCOUNTS_URL'),
     orders: addresses('ORDERS_URL'),
     catalogue: addresses('CATALOGUE_URL'),
-    jwksUrl: url('JWKS_URL', ['http', 'https']),
-    issuer: text('JWT_ISSUER'),
-    audience: text('JWT_AUDIENCE'),
-    algorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
+    ...tokenVariables,
     board: choice('BOARD', ['on', 'off'], 'on'),
     metrics: optional(metricsAddresses('METRICS_URLS')),
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
@@ -31,7 +30,7 @@ export function readEnvironment(environment: Environment) {
     maximumTarget: integer('URL_LIMIT', { min: 1_024, max: 65_536, fallback: 8 * 1_024 }),
     maximumHeader: integer('HEADER_LIMIT', { min: 1_024, max: 65_536, fallback: 16 * 1_024 }),
     deadline: integer('REQUEST_TIMEOUT_MS', { min: 100, max: 600_000, fallback: 10_000 }),
-    drain: integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 }),
+    drain,
     configFolder: text('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
   });
 }

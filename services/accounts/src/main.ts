@@ -26,7 +26,7 @@ await startService({
       idempotencySecret: config.internalSecret,
       passwords: await createPasswords(createTurns({ running: config.hashConcurrency, waiting: config.hashQueue })),
       signingKeys: followSigningKeys(database, seal),
-      tokenIssuer: { issuer: config.jwtIssuer, audience: config.jwtAudience },
+      tokenIssuer: { issuer: config.issuer, audience: config.audience },
       refreshTokenDays: config.refreshTokenDays,
     };
     return { operations, context };

@@ -3,4 +3,5 @@ export { authorize } from './authorize.ts';
 export type { Caller } from './caller.ts';
 export type { TokenAlgorithm } from './key-rules.ts';
 export { createServiceTokens, type InternalCall, type ServiceTokens } from './service-token.ts';
+export { tokenVariables } from './token-variables.ts';
 export { bearerChallenge, createTokenVerifier, type TokenVerifier, type TokenVerifierOptions } from './verify-token.ts';

@@ -1,8 +1,9 @@
 // What a published key set must look like before any of its keys is used: one algorithm, strong keys, none twice.
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 
-/** The one signature algorithm that a verifier takes (RFC 7518 section 3.1, RFC 8037). */
-export type TokenAlgorithm = 'ES256' | 'EdDSA' | 'RS256' | 'PS256';
+/** The signature algorithms of which a verifier takes one (RFC 7518 section 3.1, RFC 8037). */
+export const tokenAlgorithms = ['ES256', 'EdDSA', 'RS256', 'PS256'] as const;
+export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
 
 export interface VerificationKey {
   readonly kid: string;

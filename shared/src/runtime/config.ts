@@ -84,6 +84,9 @@ export function integer(name: string, range: { min: number; max: number; fallbac
   };
 }
 
+/** How long, in milliseconds, a process goes on answering after the signal to stop. */
+export const drain = integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 });
+
 /** A share from 0, nothing, to 1, everything. */
 export function share(name: string, fallback: number): Variable<number> {
   return {

@@ -2,6 +2,7 @@
 export {
   ConfigError,
   choice,
+  drain,
   type Environment,
   integer,
   keyList,

@@ -1,5 +1,6 @@
 // The environment variables that the services have in common; a service's own config.ts adds its own.
-import { choice, integer, secret, share, text, url } from '../runtime/index.ts';
+import { tokenVariables } from '../auth/index.ts';
+import { drain, integer, secret, share, text, url } from '../runtime/index.ts';
 
 const postgres = ['postgres', 'postgresql'];
 
@@ -10,17 +11,12 @@ export const serviceVariables = {
   host: text('HOST', '127.0.0.1'),
   /** 0 takes a free port. */
   port: integer('PORT', { min: 0, max: 65_535 }),
-  /** How long the service goes on answering after the signal to stop. */
-  drain: integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 }),
+  drain,
 };
 
 /** What a service needs besides when it takes requests of accounts and of other services. */
 export const callerVariables = {
-  jwksUrl: url('JWKS_URL', ['http', 'https']),
-  jwtIssuer: text('JWT_ISSUER'),
-  jwtAudience: text('JWT_AUDIENCE'),
-  /** What an outside identity provider signs with; ours are ES256. */
-  jwtAlgorithm: choice('JWT_ALGORITHM', ['ES256', 'EdDSA', 'RS256', 'PS256'], 'ES256'),
+  ...tokenVariables,
   internalSecret: secret('INTERNAL_SECRET'),
   /** How many of its answers it holds against its contract while it works. */
   contractWatch: share('CONTRACT_WATCH', 0),

@@ -111,7 +111,7 @@ function observeHealth(health: Health): void {
 /** What tells who calls; undefined for a service whose configuration has no word on it. */
 function openCallers(name: string, config: ServiceConfig, life: ProcessLife) {
   if (!('jwksUrl' in config)) return undefined;
-  const { jwksUrl, jwtIssuer: issuer, jwtAudience: audience, jwtAlgorithm: algorithm, contractWatch } = config;
+  const { jwksUrl, issuer, audience, algorithm, contractWatch } = config;
   const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log: life.log });
   life.onStop('key set', () => verifier.close());
   return { verifier, serviceTokens: createServiceTokens({ secret: config.internalSecret, name }), contractWatch };
