@@ -1,6 +1,6 @@
-// Parsed OpenAPI and AsyncAPI documents: reading them, looking at what is in them, and finding what they refer to.
+// Parsed OpenAPI and AsyncAPI documents: reading them, and what is in them: texts and references.
 import { readFileSync } from 'node:fs';
-import { isNode, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
+import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
 import { parse } from 'yaml';
 
 /** Any YAML document; nothing is asked of what is in it. */
@@ -10,15 +10,6 @@ export function readYaml(file: string): Node {
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-/** The node itself, or what its `$ref` leads to. */
-export function follow(document: Node, value: unknown): Node {
-  const node = nodeOf(value);
-  if (typeof node.$ref !== 'string') return node;
-  let target: unknown = document;
-  for (const token of referenceTokens(node.$ref)) target = nodeOf(target)[token];
-  return follow(document, target);
 }
 
 /** Every `$ref` in a value, in the order they stand there. */

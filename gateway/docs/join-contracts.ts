@@ -1,5 +1,5 @@
 // Joins the services' OpenAPI documents into the one that the shop publishes.
-import { isNode, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
+import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
 import { referencesIn, textOf, withReferences } from './document.ts';
 
 export interface Part {
@@ -10,7 +10,7 @@ export interface Part {
   readonly limitOf?: (operationId: string) => string | undefined;
 }
 
-const methods = new Set(['get', 'post', 'put', 'patch', 'delete']);
+const isMethod = (member: string): boolean => methods.some((method) => method === member);
 
 interface PublicPart extends Part {
   readonly paths: Readonly<Record<string, Node>>;
@@ -62,7 +62,7 @@ function publicPaths({ document, limitOf }: Part, everywhere: Node): Record<stri
   const paths: Record<string, Node> = {};
   for (const [path, item] of Object.entries(nodeOf(document.paths))) {
     const kept = Object.entries(nodeOf(item)).flatMap(([member, value]): [string, unknown][] => {
-      if (!methods.has(member)) return [[member, value]];
+      if (!isMethod(member)) return [[member, value]];
       const operation = nodeOf(value);
       if (operation['x-internal'] === true) return [];
       const limit = limitOf?.(textOf(operation.operationId));
@@ -72,7 +72,7 @@ function publicPaths({ document, limitOf }: Part, everywhere: Node): Record<stri
       const responses = { ...everywhere, ...nodeOf(operation.responses) };
       return [[member, { ...operation, ...(description === '' ? {} : { description }), responses }]];
     });
-    if (kept.some(([member]) => methods.has(member))) paths[path] = Object.fromEntries(kept);
+    if (kept.some(([member]) => isMethod(member))) paths[path] = Object.fromEntries(kept);
   }
   return paths;
 }

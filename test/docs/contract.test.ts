@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { describe, expect, it } from '@jest/globals';
 import { problems } from '@shop/shared/http';
-import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
+import { isNode, type Node, nodeOf, resolve } from '@shop/shared/protocol';
 import { parseSync } from '@swc/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { follow, textOf } from '../../gateway/docs/document.ts';
+import { textOf } from '../../gateway/docs/document.ts';
 import { joinContracts } from '../../gateway/docs/join-contracts.ts';
 import { publishedDocument } from '../../gateway/docs/published.ts';
 import { problemTexts } from '../../gateway/plugin/problem-texts.ts';
@@ -30,14 +30,14 @@ const operations = Object.entries(nodeOf(document.paths)).flatMap(([path, item])
   Object.entries(nodeOf(item)).flatMap(([method, node]): PublicOperation[] => {
     if (!isNode(node) || method === 'parameters') return [];
     const parameters = [nodeOf(item).parameters, node.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
-    return [{ name: `${method} ${path}`, path, node, parameters: parameters.map((one) => follow(document, one)) }];
+    return [{ name: `${method} ${path}`, path, node, parameters: parameters.map((one) => resolve(document, one)) }];
   }),
 );
 
 /** Each media type of each request body and answer, and the problem documents among them. */
 const contents = operations.flatMap(({ name, node }) =>
   [['request', node.requestBody] as const, ...Object.entries(nodeOf(node.responses))].flatMap(([place, value]) =>
-    Object.entries(nodeOf(follow(document, value).content)).map(([type, content]) => ({
+    Object.entries(nodeOf(resolve(document, value).content)).map(([type, content]) => ({
       where: `${name} ${place} ${type}`,
       place,
       type,
@@ -48,8 +48,8 @@ const contents = operations.flatMap(({ name, node }) =>
 
 function examplesOf(content: Node): unknown[] {
   if ('example' in content) return [content.example];
-  const named = Object.values(nodeOf(content.examples)).map((example) => follow(document, example).value);
-  const { examples } = follow(document, content.schema);
+  const named = Object.values(nodeOf(content.examples)).map((example) => resolve(document, example).value);
+  const { examples } = resolve(document, content.schema);
   return named.length > 0 || !Array.isArray(examples) ? named : examples;
 }
 

@@ -51,13 +51,13 @@ export function compileAnswerCheck(compiler: Compiler, at: readonly string[], re
 }
 
 function compileResponse(compiler: Compiler, at: readonly string[]): Documented {
-  const found = locate(compiler, at);
+  const found = locate(compiler.document, at);
   if (found === undefined) throw new Error(`no response at ${at.join(' ')}`);
   const headers = Object.keys(nodeOf(found.node.headers));
   return {
     headers: new Set(headers.map((name) => name.toLowerCase())),
     required: headers
-      .filter((name) => locate(compiler, [...found.at, 'headers', name])?.node.required === true)
+      .filter((name) => locate(compiler.document, [...found.at, 'headers', name])?.node.required === true)
       .map((name) => name.toLowerCase()),
     validators: new Map(
       Object.keys(nodeOf(found.node.content)).map((type) => [

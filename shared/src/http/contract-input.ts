@@ -30,7 +30,7 @@ export interface Parameter {
 
 /** The compiled parameter at a place in the document. */
 export function readParameter(compiler: Compiler, at: readonly string[]): Parameter {
-  const found = locate(compiler, at);
+  const found = locate(compiler.document, at);
   const { name, in: place, required, schema } = found?.node ?? {};
   if (found === undefined || typeof name !== 'string' || typeof place !== 'string')
     throw new Error(`${at.join(' ')} is no parameter`);

@@ -41,7 +41,7 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
   const item = nodeOf(nodeOf(compiler.document.paths)[path]);
   const operation = nodeOf(item[method]);
   const at = ['paths', path, method];
-  const bodyAt = locate(compiler, [...at, 'requestBody']);
+  const bodyAt = locate(compiler.document, [...at, 'requestBody']);
   const mediaTypes = bodyAt === undefined ? [] : Object.keys(nodeOf(bodyAt.node.content));
   const places = [
     ...placesOf(['paths', path, 'parameters'], item.parameters),
@@ -65,7 +65,7 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
             required: bodyAt.node.required === true,
             acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
           },
-    deprecation: deprecationOf(compiler, operation, places),
+    deprecation: deprecationOf(compiler.document, operation, places),
     check: (input) => {
       const checked = checkInput(parameters, checkBody, input);
       if (!refusedByOperation) refuseFaults(checked.faults);

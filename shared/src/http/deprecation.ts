@@ -1,5 +1,5 @@
 // Tells clients of a deprecated operation or parameter so, from the marks in the OpenAPI document.
-import { type Compiler, locate, type Node } from './openapi-document.ts';
+import { locate, type Node } from './openapi-document.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -25,11 +25,11 @@ interface Mark {
  * @throws Error for a mark without `x-deprecated-at`
  */
 export function deprecationOf(
-  compiler: Compiler,
+  document: Node,
   operation: Node,
   parameters: readonly (readonly string[])[],
 ): Deprecation {
-  const nodes = [operation, ...parameters.map((at) => locate(compiler, at)?.node ?? {})];
+  const nodes = [operation, ...parameters.map((at) => locate(document, at)?.node ?? {})];
   const marks = nodes.filter(({ deprecated }) => deprecated === true).map(readMark);
   if (marks.length === 0) return () => undefined;
   return ({ url, headers }) => {

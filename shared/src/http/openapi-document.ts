@@ -20,19 +20,18 @@ export function schemaAt(compiler: Compiler, at: readonly string[]): ValidateFun
 }
 
 /** The node at a place and the place itself, after following a `$ref` there. */
-export function locate(compiler: Compiler, at: readonly string[]): { node: Node; at: readonly string[] } | undefined {
-  let node: unknown = compiler.document;
+export function locate(document: Node, at: readonly string[]): { node: Node; at: readonly string[] } | undefined {
+  let node: unknown = document;
   for (const token of at) node = (node as Node | undefined)?.[token];
   if (!isNode(node)) return undefined;
   if (typeof node.$ref !== 'string') return { node, at };
-  return locate(compiler, referenceTokens(node.$ref));
+  return locate(document, referenceTokens(node.$ref));
 }
 
-/** The node itself, or what its `$ref` points to. */
-export function resolve(document: Node, node: Node): Node {
-  return typeof node.$ref === 'string'
-    ? (locate({ document } as Compiler, referenceTokens(node.$ref))?.node ?? {})
-    : node;
+/** The node itself, or what its `$ref` leads to; an empty one when there is none. */
+export function resolve(document: Node, value: unknown): Node {
+  const node = nodeOf(value);
+  return typeof node.$ref === 'string' ? (locate(document, referenceTokens(node.$ref))?.node ?? {}) : node;
 }
 
 /** The tokens of a reference within the document: `#/components/schemas/Id` → components, schemas, Id. */
