@@ -48,35 +48,20 @@ export function checkInput(
   const query: Record<string, QueryValue> = {};
   const search = parseQueryString(input.url, faults);
   for (const parameter of parameters) {
-    if (parameter.in === 'path') {
-      if (!parameter.validate(input.path[parameter.name]))
-        throw new Problem('not-found', 'There is nothing at this address.');
-    } else if (parameter.in === 'header') {
-      const value = input.headers[parameter.name.toLowerCase()];
-      if (value === undefined && parameter.required) faults.push({ header: parameter.name, detail: 'is required' });
-      if (value !== undefined && !parameter.validate(value)) {
-        faults.push(...findingsOf(parameter.validate.errors).map(({ detail }) => ({ header: parameter.name, detail })));
-      }
+    const { name, in: place, type, validate } = parameter;
+    if (place === 'path') {
+      if (!validate(input.path[name])) throw new Problem('not-found', 'There is nothing at this address.');
+    } else if (place === 'header') {
+      const details = faultsIn(parameter, input.headers[name.toLowerCase()]);
+      faults.push(...details.map((detail) => ({ header: name, detail })));
     } else {
-      const values = search.get(parameter.name);
-      if (values === undefined) {
-        if (parameter.required) faults.push({ parameter: parameter.name, detail: 'is required' });
-      } else if (parameter.type === 'array') {
-        if (parameter.validate(values)) query[parameter.name] = values;
-        else
-          faults.push(
-            ...findingsOf(parameter.validate.errors).map(({ detail }) => ({ parameter: parameter.name, detail })),
-          );
-      } else if (values.length > 1 || values[0] === undefined) {
-        faults.push({ parameter: parameter.name, detail: 'must be given once' });
-      } else {
-        const value = coerce(values[0], parameter.type);
-        if (parameter.validate(value)) query[parameter.name] = value;
-        else
-          faults.push(
-            ...findingsOf(parameter.validate.errors).map(({ detail }) => ({ parameter: parameter.name, detail })),
-          );
-      }
+      const values = search.get(name);
+      const [first, second] = values ?? [];
+      const value = type === 'array' || first === undefined ? values : coerce(first, type);
+      const twice = type !== 'array' && second !== undefined;
+      const details = twice ? ['must be given once'] : faultsIn(parameter, value);
+      if (details.length === 0 && value !== undefined) query[name] = value;
+      faults.push(...details.map((detail) => ({ parameter: name, detail })));
     }
   }
   for (const name of search.keys()) {
@@ -98,6 +83,12 @@ export function checkInput(
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
   const faults = [...found, ...further.filter(({ pointer }) => !found.some((fault) => fault.pointer === pointer))];
   if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
+}
+
+/** What is wrong with the value of a header or of a query parameter, a sentence each; undefined: it was not given. */
+function faultsIn({ required, validate }: Parameter, value: unknown): string[] {
+  if (value === undefined) return required ? ['is required'] : [];
+  return validate(value) ? [] : findingsOf(validate.errors).map(({ detail }) => detail);
 }
 
 function unknownParameter(parameters: readonly Parameter[]): string {
