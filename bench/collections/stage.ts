@@ -11,18 +11,14 @@ import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { memoryBounds } from '@shop/shared/runtime';
 import pg from 'pg';
 
-export const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const roles = Object.fromEntries(schemas.map((name) => [name, 'only-for-the-benchmark'])) as Record<SchemaName, string>;
 const ticksPerSecond = 100;
 const compiled = join(tmpdir(), 'shop-bench-compiled');
 export const cursorKey = Buffer.alloc(32, 7);
 
 /** Runs program text of this repository; rejects unless it ends well. */
-export async function run(
-  file: string,
-  options: readonly string[],
-  environment: Record<string, string>,
-): Promise<void> {
+async function run(file: string, options: readonly string[], environment: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, [join(root, file), ...options], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -24,7 +24,7 @@ export interface Delays {
   readonly steady: number;
 }
 
-export const usualDelays: Delays = { first: 500, longest: 30_000, steady: 60_000 };
+const usualDelays: Delays = { first: 500, longest: 30_000, steady: 60_000 };
 
 /**
  * Launches the part and launches it again whenever a run ends. A first run that never gets ready is the caller's to

@@ -32,7 +32,7 @@ ${tryOut(summary.gateway, summary.productId).join('\n')}
  * Commands for any POSIX shell with curl. The address and the token are kept in variables, which is shorter than to
  * repeat them.
  */
-export function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
+function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
   const json = `-H 'Content-Type: application/json'`;
   const bearer = `-H "Authorization: Bearer $TOKEN"`;
   const take = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\).*/\\1/'`;

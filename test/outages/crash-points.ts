@@ -3,7 +3,7 @@
 import pg from 'pg';
 
 /** Where a process can be made to die, each at most once after it was armed. */
-export const crashPoints = [
+const crashPoints = [
   // The transaction of a request is open, and nothing is done in it.
   'after BEGIN',
   'before COMMIT',

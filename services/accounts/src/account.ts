@@ -80,7 +80,7 @@ export function profileOf(account: Account): Profile {
 }
 
 /** Everything of an account that leaves the service: neither password, scopes nor times. */
-export function toAccount(account: Account): Profile & { readonly id: string } {
+function toAccount(account: Account): Profile & { readonly id: string } {
   return { id: account.id, ...profileOf(account) };
 }
 

@@ -3,7 +3,7 @@ import { type Database, sql } from '@shop/shared/database';
 import { emailKey, StartError } from '@shop/shared/runtime';
 import { audit } from './audit.ts';
 
-export const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'] as const;
+const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'] as const;
 export type Scope = (typeof scopes)[number];
 
 export interface Staff {

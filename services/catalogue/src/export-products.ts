@@ -35,7 +35,7 @@ const products = `
   FROM products ORDER BY created_at, id`;
 
 /** All products as they are at one moment, in the order of their making. The file is there whole or not at all. */
-export async function exportProducts({ client, path, ...options }: ExportOptions): Promise<number> {
+async function exportProducts({ client, path, ...options }: ExportOptions): Promise<number> {
   const partial = `${path}.partial`;
   let done = 0;
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');

@@ -55,7 +55,7 @@ const saveProgress = `
  * Imports the file; when the same content was interrupted before, from there on.
  * @throws StartError when the file cannot be read or is to be the report as well, or another import runs
  */
-export async function importProducts(options: ImportOptions): Promise<ImportResult> {
+async function importProducts(options: ImportOptions): Promise<ImportResult> {
   const { database, path, onProgress } = options;
   const digest = await digestOf(path);
   if (await isSameFile(path, options.refused)) {

@@ -4,11 +4,11 @@ import { cleanJson, type Fault, inexact, isExact, maxBodyBytes, Problem, parseBo
 import { StartError } from '@shop/shared/runtime';
 import { CsvError, parse } from 'csv-parse';
 
-export const formats = ['csv', 'ndjson'] as const;
+const formats = ['csv', 'ndjson'] as const;
 export type Format = (typeof formats)[number];
 
 /** The members of a line, and the columns of a CSV file. */
-export const members = [
+const members = [
   'externalKey',
   'name',
   'description',

@@ -19,7 +19,7 @@ import {
 import { etagOf, Problem, type Reply } from '@shop/shared/http';
 import { decimalsOf } from '@shop/shared/runtime';
 
-export const statuses = ['available', 'active', 'backorder', 'pending'] as const;
+const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 
 /** Orders for which brand and category have an index each; see migrations/0001. */
 const scanned = ['createdAt', 'price', 'name', 'rating'];

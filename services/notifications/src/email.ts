@@ -51,7 +51,7 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
 }
 
 /** RFC 5322 section 3.6.4. */
-export function messageIdOf(sender: Sender, kind: Kind, orderId: string): string {
+function messageIdOf(sender: Sender, kind: Kind, orderId: string): string {
   return `<${kind}.${orderId}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}>`;
 }
 

@@ -56,7 +56,7 @@ function sentence({ bound, says, actual }: Excess): string {
  * The same request with the surplus left out: later conditions, values and groups go first. Of a list, the values that meet the
  * field's other conditions stay; when none of those that were read does, the others say more of what was wanted than the list.
  */
-export function nearestAccepted(criteria: Criteria): Criteria {
+function nearestAccepted(criteria: Criteria): Criteria {
   let room = bounds.conditions;
   const take = (conditions: readonly Condition[]): Condition[] => {
     const taken = conditions.flatMap((condition) => shortened(condition, conditions)).slice(0, room);

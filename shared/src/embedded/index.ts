@@ -1,5 +1,5 @@
 // The door of the embedded PostgreSQL: a real server from npm, for `npm start` and for tests.
 export { makeDataFolder } from './cluster.ts';
-export { type FolderLock, identityOf, lockFolder } from './folder-lock.ts';
+export { identityOf, lockFolder } from './folder-lock.ts';
 export { freePorts } from './free-ports.ts';
-export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './postgres.ts';
+export { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres.ts';

@@ -159,7 +159,7 @@ export function parseEvent(content: string): ShopEvent {
   };
 }
 
-export function isEventType(type: string): type is EventType {
+function isEventType(type: string): type is EventType {
   return validators.has(type);
 }
 

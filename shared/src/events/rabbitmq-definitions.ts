@@ -14,7 +14,7 @@ interface Role {
 }
 
 /** The users, by name. */
-export const brokerRoles = {
+const brokerRoles = {
   accounts: { sends: 'account' },
   orders: { sends: 'order', takes: 'orders.effects' },
   catalogue: { sends: 'stock', takes: 'catalogue.inventory' },

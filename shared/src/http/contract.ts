@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import { isId } from '../runtime/index.ts';
 import { type AnswerCheck, compileAnswerCheck } from './contract-answers.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './contract-input.ts';
-import { type OperationOutline, outlineOperations, readDocument, type Security } from './contract-outline.ts';
+import { type OperationOutline, outlineOperations, readDocument } from './contract-outline.ts';
 import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
 import type { BodyRule } from './read-body.ts';
@@ -17,8 +17,6 @@ export interface ContractOperation extends OperationOutline {
   /** What in an answer the document does not allow; empty when it conforms. */
   readonly checkAnswer: AnswerCheck;
 }
-
-export type { Security };
 
 export interface Contract {
   readonly document: Node;

@@ -1,35 +1,16 @@
 // The door of everything between a socket and an operation.
 export { etagOf, requireMatch } from './conditional.ts';
-export { type Contract, type ContractOperation, loadContract, type Security } from './contract.ts';
+export { type Contract, type ContractOperation, loadContract } from './contract.ts';
 export type { Answer } from './contract-answers.ts';
 export { refuseFaults } from './contract-input.ts';
-export { type AppOptions, createApp } from './create-app.ts';
+export { createApp } from './create-app.ts';
 export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer } from './idempotent.ts';
-export {
-  createInternalClient,
-  type InternalAnswer,
-  type InternalClient,
-  type InternalClientOptions,
-} from './internal-client.ts';
+export { createInternalClient, type InternalClient } from './internal-client.ts';
 export { inexact, isExact } from './json-source.ts';
 export { mergePatch } from './merge-patch.ts';
-export {
-  callerOf,
-  type Operation,
-  type OperationRequest,
-  type Operations,
-  type QueryValue,
-  type Reply,
-} from './operation.ts';
-export {
-  type Fault,
-  Problem,
-  type ProblemCode,
-  type ProblemOptions,
-  problemDocument,
-  problems,
-} from './problem.ts';
+export { callerOf, type OperationRequest, type Operations, type Reply } from './operation.ts';
+export { type Fault, Problem, type ProblemCode, problemDocument, problems } from './problem.ts';
 export { maxBodyBytes, parseBody } from './read-body.ts';
-export { type RequestIdentity, requestIdentity } from './request-identity.ts';
-export { type ServeOptions, serve } from './serve.ts';
+export { requestIdentity } from './request-identity.ts';
+export { serve } from './serve.ts';
 export { cleanJson } from './text.ts';

@@ -1,7 +1,7 @@
 // Cleans what a client wrote before anything else looks at it: NFC, no NUL, no lone surrogates, bounded depth.
 import { type Fault, maxFaults } from './problem.ts';
 
-export const maxJsonDepth = 32;
+const maxJsonDepth = 32;
 
 const forbiddenMembers = new Set(['__proto__', 'constructor', 'prototype']);
 

@@ -16,11 +16,11 @@ export {
 } from './config.ts';
 export { currency, decimalsOf } from './currency.ts';
 export { emailKey } from './email-key.ts';
-export { createHealth, type Health, type HealthReport } from './health.ts';
+export { createHealth, type Health } from './health.ts';
 export { isId, newId } from './id.ts';
 export { createLog, type Log, readLogLevel } from './log.ts';
 export { memoryBounds } from './memory-bounds.ts';
 export { type Pause, startPause } from './pause.ts';
 export { random } from './random.ts';
-export { inRequest, outsideRequests, type RequestScope, requestNow } from './request-scope.ts';
+export { inRequest, outsideRequests, requestNow } from './request-scope.ts';
 export { type ProcessLife, runProcess, StartError } from './run-process.ts';

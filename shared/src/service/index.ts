@@ -1,5 +1,5 @@
 // What every service and each of its commands is started and configured by.
-export { callerVariables, type ServiceConfig, serviceVariables } from './config.ts';
+export { callerVariables, serviceVariables } from './config.ts';
 export { migrateService } from './migrate-service.ts';
 export { runCommand, type Say, withDatabase } from './run-command.ts';
-export { type ServiceParts, type ServiceSpec, type ServiceStart, startService } from './start-service.ts';
+export { startService } from './start-service.ts';

@@ -1,7 +1,7 @@
 // The door of telemetry: what a process counts, times and traces, and how that leaves it.
-export { beginCounting, type GaugeOptions, instruments, isMeasuring, methodOf, observe } from './instruments.ts';
+export { beginCounting, instruments, isMeasuring, methodOf, observe } from './instruments.ts';
 export { readTelemetry } from './settings.ts';
-export { startTelemetry, type TelemetryOptions } from './start-telemetry.ts';
+export { startTelemetry } from './start-telemetry.ts';
 export {
   type Attributes,
   failSpan,

@@ -11,4 +11,4 @@ export { slowness } from './pace.ts';
 export { plainEnvironment } from './plain-environment.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
 export { type StartOptions, startServices, type TestService, type TestServices } from './services.ts';
-export { startIssuer, type TestIssuer, type TokenClaims } from './tokens.ts';
+export { startIssuer, type TestIssuer } from './tokens.ts';

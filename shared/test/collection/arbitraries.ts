@@ -20,7 +20,7 @@ const values: Readonly<Record<string, fc.Arbitrary<Value>>> = {
 };
 
 /** Conditions that may contradict each other, as `or` and queries of people who err may. */
-export function conditions(pool = values, maximum = 4): fc.Arbitrary<Condition[]> {
+function conditions(pool = values, maximum = 4): fc.Arbitrary<Condition[]> {
   const fields = Object.keys(pool);
   const one = fc.constantFrom(...fields).chain((field): fc.Arbitrary<Condition> => {
     const value = pool[field] ?? fc.constant('');

@@ -2,7 +2,7 @@
 import { maxBodyBytes } from '../../src/http/index.ts';
 
 /** `piece` between `start` and `end` as often as fits into a body. */
-export function filled(start: string, piece: string, end: string): string {
+function filled(start: string, piece: string, end: string): string {
   const room = maxBodyBytes - Buffer.byteLength(start + end);
   const pieces = piece.repeat(Math.floor(room / Buffer.byteLength(piece)));
   return `${start}${pieces.replace(/,$/, '')}${end}`;
