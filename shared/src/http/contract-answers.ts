@@ -29,7 +29,6 @@ const everywhere = new Set([
   'traceparent',
   'deprecation',
   'sunset',
-  'link',
 ]);
 
 interface Documented {
