@@ -1,5 +1,5 @@
 // One part of the running shop: kept running, with growing delays between attempts, until it is stopped.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Pause, startPause } from '@shop/shared/runtime';
 
 /** One run of a part. */
 export interface Run {
@@ -13,6 +13,8 @@ export interface Run {
 
 export interface Part {
   readonly ready: Promise<void>;
+  /** Ends the present run; the next one starts immediately. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -31,8 +33,10 @@ const usualDelays: Delays = { first: 500, longest: 30_000, steady: 60_000 };
  * answer: `ready` rejects and nothing is launched again.
  */
 export function keepRunning(launch: () => Run, say: (line: string) => void, delays: Delays = usualDelays): Part {
-  const stopped = new AbortController();
   let run = launch();
+  let stopped = false;
+  let restarting = false;
+  let delaying: Pause | undefined;
   const { ready } = run;
 
   const watch = async (): Promise<void> => {
@@ -40,24 +44,35 @@ export function keepRunning(launch: () => Run, say: (line: string) => void, dela
     let delay = delays.first;
     for (let started = Date.now(); ; started = Date.now()) {
       const reason = await run.ended;
-      if (stopped.signal.aborted) return;
-      if (Date.now() - started >= delays.steady) delay = delays.first;
-      say(`ended (${reason}); starting it again in ${delay / 1000} s`);
-      await sleep(delay, undefined, { signal: stopped.signal });
-      delay = Math.min(delay * 2, delays.longest);
+      if (stopped) return;
+      if (restarting || Date.now() - started >= delays.steady) delay = delays.first;
+      if (!restarting) {
+        say(`ended (${reason}); starting it again in ${delay / 1000} s`);
+        delaying = startPause(delay);
+        await delaying.over;
+        if (stopped) return;
+        delay = Math.min(delay * 2, delays.longest);
+      }
+      restarting = false;
       run = launch();
       run.ready.then(
         () => say('is ready again'),
-        () => {}, // `ended` says why
+        (error: Error) => say(`cannot be used: ${error.message}`),
       );
     }
   };
-  watch().catch(() => {}); // a failed first start, or stopped while waiting
+  watch().catch(() => {}); // a failed first start
 
   return {
     ready,
+    async restart() {
+      restarting = true;
+      delaying?.end();
+      await run.stop();
+    },
     async stop() {
-      stopped.abort();
+      stopped = true;
+      delaying?.end();
       await run.stop();
     },
   };

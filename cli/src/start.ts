@@ -1,4 +1,4 @@
-// `npm start`: the whole shop on this machine, one process each, until Ctrl-C.
+// `npm start`: the whole shop on this machine, one process each, until Ctrl-C. `npm run dev` also restarts what changed.
 import { join } from 'node:path';
 import { ConfigError, StartError } from '@shop/shared/runtime';
 import { announce, dataFolder, takeFolder } from './data-folder.ts';
@@ -10,6 +10,9 @@ import { keptSecrets } from './secrets.ts';
 import { givenEnvironment, readSettings, root } from './settings.ts';
 import { spawnProcess } from './spawn-process.ts';
 import { summarise } from './summary.ts';
+import { watchSources } from './watch-sources.ts';
+
+const watching = process.argv.includes('--watch');
 
 /** How long processes of a launcher that was killed may take to notice. */
 const orphansGoWithin = 15_000;
@@ -105,6 +108,14 @@ async function start(): Promise<void> {
       seconds: (performance.now() - began) / 1000,
     }),
   );
+  if (!watching) return;
+  process.stdout.write('Watching the source files. A changed migration needs a new start.\n');
+  const stopWatching = watchSources(root, (files, names) => {
+    const [first, ...more] = files;
+    say(names.join(', '), `restarting: ${first}${more.length === 0 ? '' : ` and ${more.length} more`} changed`);
+    for (const [index, { name }] of processes.entries()) if (names.includes(name)) void parts[index]?.restart();
+  });
+  stops.push(async () => stopWatching());
 }
 
 /** A product that can be ordered, for the example. */
@@ -120,7 +131,7 @@ function stopWithNpm(): void {
   setInterval(() => process.ppid === parent || void stop(0), 1_000).unref();
 }
 
-if (process.env.npm_lifecycle_event === 'start') stopWithNpm();
+if (['start', 'dev'].includes(process.env.npm_lifecycle_event ?? '')) stopWithNpm();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 try {
   await start();

@@ -70,6 +70,20 @@ describe('a part that is kept running', () => {
     expect(ends).toHaveLength(1);
   });
 
+  it('is launched again without a delay by a restart, also in the middle of a delay', async () => {
+    const { ends, launch } = manualRuns();
+    const said: string[] = [];
+    const part = keepRunning(launch, (line) => said.push(line), { first: 60_000, longest: 60_000, steady: 60_000 });
+    await part.restart();
+    await launched(ends, 2);
+    expect(said.filter((line) => line.startsWith('ended'))).toEqual([]);
+    ends[1]?.('it');
+    await eventually(() => expect(said.filter((line) => line.startsWith('ended'))).toHaveLength(1));
+    await part.restart();
+    await launched(ends, 3);
+    await part.stop();
+  });
+
   it('leaves a first run that never gets ready to the caller', async () => {
     let launches = 0;
     const launch = (): Run => {

@@ -36,16 +36,19 @@ export interface LaunchOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The command; by default what `npm start` runs. */
   readonly command?: readonly [string, ...string[]];
+  /** The checkout that is started; by default this one. */
+  readonly checkout?: string;
 }
 
 const endWithin = 40_000;
 const usual: readonly [string, ...string[]] = [process.execPath, 'cli/src/start.ts'];
 
-export async function launchShop({ dataDir, environment = {}, command = usual }: LaunchOptions): Promise<StartedShop> {
+export async function launchShop(options: LaunchOptions): Promise<StartedShop> {
+  const { dataDir, environment = {}, command = usual, checkout = root } = options;
   const [port = 0] = environment.GATEWAY_PORT === undefined ? await freePorts(1) : [Number(environment.GATEWAY_PORT)];
   const [program, ...parameters] = command;
   const child = spawn(program, parameters, {
-    cwd: root,
+    cwd: checkout,
     env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir, GATEWAY_PORT: String(port), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
