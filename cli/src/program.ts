@@ -1,17 +1,17 @@
 // All commands of the command line as one tree, from which help, usage and completion are made.
 import { Command } from 'commander';
-import { backupCommand, restoreCommand } from './backup-command.ts';
-import { completionCommand } from './completion-command.ts';
-import { doctorCommand } from './doctor-command.ts';
-import { eventsCommand } from './events-command.ts';
-import { keysCommand } from './keys-command.ts';
-import { ordersCommand } from './orders-command.ts';
-import { productsCommand } from './products-command.ts';
-import { seedCommand } from './seed-command.ts';
-import { staffCommand } from './staff-command.ts';
-import { statusCommand } from './status-command.ts';
-import { stockCommand } from './stock-command.ts';
-import { traceCommand } from './trace-command.ts';
+import { backupCommand, restoreCommand } from './commands/backup.ts';
+import { completionCommand } from './commands/completion.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { eventsCommand } from './commands/events.ts';
+import { keysCommand } from './commands/keys.ts';
+import { ordersCommand } from './commands/orders.ts';
+import { productsCommand } from './commands/products.ts';
+import { seedCommand } from './commands/seed.ts';
+import { staffCommand } from './commands/staff.ts';
+import { statusCommand } from './commands/status.ts';
+import { stockCommand } from './commands/stock.ts';
+import { traceCommand } from './commands/trace.ts';
 
 /** Wrong arguments make any of the commands throw a CommanderError after one line and the usage. */
 export function shopProgram(): Command {

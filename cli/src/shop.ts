@@ -1,7 +1,7 @@
 // `npm run shop -- …`: the operator's command line. docs/command-line.md describes all of it, exit codes included.
 import { CommanderError } from 'commander';
-import { exitCodes } from './exit-codes.ts';
-import { explain } from './explain.ts';
+import { errorMessage } from './output/error-message.ts';
+import { exitCodes } from './output/exit-codes.ts';
 import { shopProgram } from './program.ts';
 
 // Whoever reads our output may have read enough, as `head` does.
@@ -16,7 +16,7 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.wrongArguments;
   } else {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${errorMessage(error)}\n`);
     process.exitCode = exitCodes.failed;
   }
 }

@@ -1,16 +1,17 @@
 // `npm start`: the whole shop on this machine, one process each, until Ctrl-C. `npm run dev` also restarts what changed.
 import { join } from 'node:path';
 import { ConfigError, StartError } from '@shop/shared/runtime';
-import { announce, dataFolder, takeFolder } from './data-folder.ts';
-import { embeddedServer, migrateAll, provision } from './database.ts';
-import { claimPort } from './gateway-port.ts';
-import { keepRunning } from './part.ts';
-import { scriptEnvironment, shopProcesses, type Wiring } from './processes.ts';
-import { keptSecrets } from './secrets.ts';
-import { givenEnvironment, readSettings, root } from './settings.ts';
-import { spawnProcess } from './spawn-process.ts';
-import { summarise } from './summary.ts';
-import { watchSources } from './watch-sources.ts';
+import { banner } from './launcher/banner.ts';
+import { embeddedServer } from './launcher/embedded-server.ts';
+import { claimPort } from './launcher/gateway-port.ts';
+import { spawnProcess } from './launcher/spawn-process.ts';
+import { supervise } from './launcher/supervise.ts';
+import { watchSources } from './launcher/watch-sources.ts';
+import { announce, dataFolder, takeFolder } from './shop/data-folder.ts';
+import { migrateAll, provision } from './shop/database.ts';
+import { scriptEnvironment, shopProcesses, type Wiring } from './shop/processes.ts';
+import { keptSecrets } from './shop/secrets.ts';
+import { givenEnvironment, readSettings, root } from './shop/settings.ts';
 
 const watching = process.argv.includes('--watch');
 
@@ -56,7 +57,7 @@ async function start(): Promise<void> {
   let adminUrl = settings.databaseUrl;
   if (adminUrl === undefined) {
     const server = await embeddedServer(folder.postgres);
-    const part = keepRunning(server.launch, (line) => say('postgresql', line));
+    const part = supervise(server.launch, (line) => say('postgresql', line));
     stops.push(part.stop);
     await part.ready;
     adminUrl = await server.url();
@@ -77,7 +78,7 @@ async function start(): Promise<void> {
   const processes = await shopProcesses(wiring);
   const parts = processes.map(({ name, script, url, environment }) => {
     const launch = () => spawnProcess({ ...common, name, script, url, environment, say: sayOnceSettled(name) });
-    return keepRunning(launch, (line) => say(name, line));
+    return supervise(launch, (line) => say(name, line));
   });
   // The gateway, the first of them, stops first: nothing new comes in while the services finish what they have.
   const [gateway, ...others] = parts;
@@ -98,7 +99,7 @@ async function start(): Promise<void> {
   });
   const { host, pathname } = new URL(databases.orders);
   process.stdout.write(
-    summarise({
+    banner({
       gateway: address,
       places: [...places, ['postgresql', `${host}, database ${pathname.slice(1)}`]],
       data: folder.path,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { Command } from 'commander';
-import { exitCodes } from '../src/exit-codes.ts';
+import { exitCodes } from '../src/output/exit-codes.ts';
 import { shopProgram } from '../src/program.ts';
 
 const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');

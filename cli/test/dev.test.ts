@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { copyCheckout } from '../../test/outages/copy-checkout.ts';
-import { processesOf } from '../src/watch-sources.ts';
+import { processesOf } from '../src/launcher/watch-sources.ts';
 import { launchShop, processIdOf, type StartedShop } from './started-shop.ts';
 
 describe('processes that read a file', () => {

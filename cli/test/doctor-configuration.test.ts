@@ -1,7 +1,7 @@
 // The doctor reads what every process reads: its own variables, those of its log and those of telemetry.
 import { describe, expect, it } from '@jest/globals';
-import { checkConfiguration } from '../src/doctor/surroundings.ts';
-import { readSettings } from '../src/settings.ts';
+import { checkConfiguration } from '../src/doctor/host-checks.ts';
+import { readSettings } from '../src/shop/settings.ts';
 
 const processes = ['gateway', 'accounts', 'orders', 'catalogue', 'notifications'];
 

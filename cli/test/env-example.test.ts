@@ -11,7 +11,7 @@ import { readCatalogueConfig } from '../../services/catalogue/src/config.ts';
 import { readNotificationsConfig } from '../../services/notifications/src/config.ts';
 import { readOrdersConfig } from '../../services/orders/src/config.ts';
 import { readCompose } from '../../test/deploy/compose.ts';
-import { readSettings } from '../src/settings.ts';
+import { readSettings } from '../src/shop/settings.ts';
 
 type Read = (environment: Readonly<Record<string, string | undefined>>) => object;
 

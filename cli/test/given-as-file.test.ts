@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { schemas } from '@shop/shared/database';
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { optional, readConfig, text } from '@shop/shared/runtime';
-import { dataFolder } from '../src/data-folder.ts';
-import type { DatabaseUrls } from '../src/database.ts';
-import { scriptEnvironment, shopProcesses, type Wiring } from '../src/processes.ts';
-import { keptSecrets } from '../src/secrets.ts';
-import { readSettings } from '../src/settings.ts';
+import { dataFolder } from '../src/shop/data-folder.ts';
+import type { DatabaseUrls } from '../src/shop/database.ts';
+import { scriptEnvironment, shopProcesses, type Wiring } from '../src/shop/processes.ts';
+import { keptSecrets } from '../src/shop/secrets.ts';
+import { readSettings } from '../src/shop/settings.ts';
 import { runShop } from './started-shop.ts';
 
 let folder: string;

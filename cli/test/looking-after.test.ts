@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import type { RunningShop } from '../src/data-folder.ts';
+import type { RunningShop } from '../src/shop/data-folder.ts';
 import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
 const settledWithin = 40_000;

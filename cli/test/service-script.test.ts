@@ -1,8 +1,8 @@
 // What the operator reads when a script of a service fails.
 import { expect, it } from '@jest/globals';
-import type { AttachedShop } from '../src/attach.ts';
-import { runScript } from '../src/service-script.ts';
-import type { ServiceName } from '../src/services.ts';
+import type { OpenShop } from '../src/shop/open-shop.ts';
+import { runScript } from '../src/shop/service-script.ts';
+import type { ServiceName } from '../src/shop/services.ts';
 import { runShop } from './started-shop.ts';
 
 /** Gives every host two addresses, as `localhost` has where it is `::1` too. */
@@ -44,7 +44,7 @@ it.each([
     folder: {},
     secrets: {},
     settings: {},
-  } as unknown as AttachedShop;
+  } as unknown as OpenShop;
   const failure = await runScript(shop, service, script, words, () => {}).catch((error: Error) => error.message);
   expect(String(failure).split('\n')).toEqual([
     'DATABASE_URL must be a URL that starts with postgres:// or postgresql://',

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
-import { toWarning } from '../src/log-file.ts';
-import { spawnProcess, startFailure } from '../src/spawn-process.ts';
+import { toWarning } from '../src/launcher/log-file.ts';
+import { spawnProcess, startFailure } from '../src/launcher/spawn-process.ts';
 
 let folder: string;
 

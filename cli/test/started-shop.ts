@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
 import { eventually, plainEnvironment } from '@shop/shared/testing';
 import pg from 'pg';
-import type { RunningShop } from '../src/data-folder.ts';
+import type { RunningShop } from '../src/shop/data-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -7,7 +7,7 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { StartError } from '@shop/shared/runtime';
-import type { ServiceName } from '../services.ts';
+import type { ServiceName } from '../shop/services.ts';
 
 export interface ArchivedTable {
   readonly name: string;

@@ -4,12 +4,12 @@ import { knownMigrations, migrate } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { type DatabaseUrls, migrateAll } from '../database.ts';
-import { type ServiceName, services } from '../services.ts';
-import { root } from '../settings.ts';
+import { type DatabaseUrls, migrateAll } from '../shop/database.ts';
+import { requireEmpty } from '../shop/require-empty.ts';
+import { type ServiceName, services } from '../shop/services.ts';
+import { root } from '../shop/settings.ts';
+import { copyIn, copyOut, sameText, type Table, tablesOf } from '../shop/tables.ts';
 import { type ArchivedSchema, type ArchivedTable, checksumOf, type Manifest, readRows } from './archive.ts';
-import { requireEmpty } from './require-empty.ts';
-import { copyIn, copyOut, sameText, type Table, tablesOf } from './tables.ts';
 
 const migrationsOf = (name: ServiceName): string => join(root, 'services', name, 'migrations');
 

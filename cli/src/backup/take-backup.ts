@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { StartError } from '@shop/shared/runtime';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import type { AttachedShop } from '../attach.ts';
-import { type ServiceName, services } from '../services.ts';
+import type { OpenShop } from '../shop/open-shop.ts';
+import { type ServiceName, services } from '../shop/services.ts';
+import { copyOut, sameText, sequencesOf, tablesOf } from '../shop/tables.ts';
 import {
   type ArchivedSchema,
   type ArchivedTable,
@@ -14,7 +15,6 @@ import {
   secretsFile,
   writeRows,
 } from './archive.ts';
-import { copyOut, sameText, sequencesOf, tablesOf } from './tables.ts';
 
 /**
  * Writes the backup into a new folder, which is there whole or not at all.
@@ -22,7 +22,7 @@ import { copyOut, sameText, sequencesOf, tablesOf } from './tables.ts';
  * @throws StartError when the folder is there already or cannot be written
  */
 export async function takeBackup(
-  shop: AttachedShop,
+  shop: OpenShop,
   folder: string,
   onTable: (done: number, total: number) => void,
 ): Promise<Manifest> {
@@ -54,7 +54,7 @@ type Clients = Readonly<Record<ServiceName, pg.Client>>;
 
 /** A connection for each schema; all of them see the database as it is at the same moment. */
 async function withSnapshot<T>(
-  databases: AttachedShop['databases'],
+  databases: OpenShop['databases'],
   use: (clients: Clients, takenAt: Date) => Promise<T>,
 ): Promise<T> {
   const clients = Object.fromEntries(

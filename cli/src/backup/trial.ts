@@ -3,16 +3,16 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
-import type { AttachedShop } from '../attach.ts';
-import { dataFolder } from '../data-folder.ts';
-import { provision } from '../database.ts';
-import { keptSecrets, type Secrets } from '../secrets.ts';
-import { givenEnvironment, readSettings } from '../settings.ts';
+import { dataFolder } from '../shop/data-folder.ts';
+import { provision } from '../shop/database.ts';
+import type { OpenShop } from '../shop/open-shop.ts';
+import { keptSecrets, type Secrets } from '../shop/secrets.ts';
+import { givenEnvironment, readSettings } from '../shop/settings.ts';
 
 /** @param variables the secrets that its services are given */
 export async function withTrialShop<T>(
   variables: Secrets['variables'],
-  use: (shop: AttachedShop) => Promise<T>,
+  use: (shop: OpenShop) => Promise<T>,
 ): Promise<T> {
   const given = givenEnvironment();
   const path = await mkdtemp(join(tmpdir(), 'shop-trial-'));

@@ -1,0 +1,19 @@
+// Arguments that several commands take.
+import { resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+
+/** The absolute path; npm runs the command line in the checkout, but the caller typed the path in another folder. */
+export function givenPath(path: string): string {
+  return resolve(process.env.INIT_CWD ?? '.', path);
+}
+
+export const orderId = idOf('an order');
+export const accountId = idOf('an account');
+
+/** Returns a parser of ids that throws InvalidArgumentError for a text that is not a UUID. */
+function idOf(what: string): (text: string) => string {
+  return (text) => {
+    if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
+    throw new InvalidArgumentError(`It must be the id of ${what}, a UUID.`);
+  };
+}

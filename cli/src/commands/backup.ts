@@ -1,0 +1,128 @@
+// `backup` and `restore`: the whole shop into a folder, and out of it into a new one.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StartError } from '@shop/shared/runtime';
+import { Command } from 'commander';
+import { type Manifest, openArchive, secretsFile } from '../backup/archive.ts';
+import { requireKnownMigrations, restoreBackup } from '../backup/restore-backup.ts';
+import { takeBackup } from '../backup/take-backup.ts';
+import { withTrialShop } from '../backup/trial.ts';
+import { type Output, print, withJson } from '../output/print.ts';
+import { showProgress } from '../output/progress.ts';
+import { writePrivately } from '../shop/data-folder.ts';
+import { type OpenShop, withNewShop, withShop } from '../shop/open-shop.ts';
+import type { Secrets } from '../shop/secrets.ts';
+import { askScript } from '../shop/service-script.ts';
+import { givenPath } from './arguments.ts';
+import { verifyStock } from './stock.ts';
+
+export function backupCommand(): Command {
+  return withJson(new Command('backup').description('copy the whole shop into a new folder, while it runs or rests'))
+    .argument('<folder>', 'where to; it holds customers and secrets, and is readable by you alone')
+    .action(async (given: string, output: Output) => {
+      const folder = givenPath(given);
+      const { manifest, secrets } = await withBar((update) =>
+        withShop(async (shop) => ({
+          manifest: await takeBackup(shop, folder, update),
+          secrets: Object.keys(shop.secrets.variables).length > 0,
+        })),
+      );
+      const report = { folder, takenAt: manifest.takenAt, ...sizeOf(manifest), secrets };
+      print(output, report, () =>
+        [
+          `Backed up ${report.rows} rows of ${report.tables} tables, as they were at ${report.takenAt}, into ${folder}.`,
+          secrets
+            ? ''
+            : 'No secrets are in it: this shop keeps none in its data folder. Keep those of its processes yourself.',
+          `Prove it: npm run shop -- restore --verify ${folder}`,
+        ]
+          .filter(Boolean)
+          .join('\n'),
+      );
+    });
+}
+
+export function restoreCommand(): Command {
+  return withJson(new Command('restore').description('fill an empty shop from a backup'))
+    .argument('<folder>', 'the backup')
+    .option('--verify', 'only prove that it can be restored whole: into a temporary database, which is thrown away')
+    .action(async (given: string, { verify = false, ...output }: Output & { verify?: boolean }) => {
+      const folder = givenPath(given);
+      const manifest = await openArchive(folder);
+      await requireKnownMigrations(manifest);
+      const variables = await secretsOf(folder);
+      const restored = await withBar((onTable) =>
+        verify
+          ? withTrialShop(variables, async (shop) => {
+              const toldAgain = await restoreBackup(shop.databases, folder, manifest, { onTable });
+              return { toldAgain, ...(await prove(shop)) };
+            })
+          : withNewShop(variables, async (shop) => {
+              const { roles, variables: all } = shop.secrets;
+              const toldAgain = await restoreBackup(shop.databases, folder, manifest, {
+                onTable,
+                beforeCommit: () =>
+                  writePrivately(shop.folder.secrets, JSON.stringify({ roles, variables: all }, null, 2)),
+              });
+              return { toldAgain, ...(await prove(shop)) };
+            }),
+      );
+      const report = { folder, takenAt: manifest.takenAt, ...sizeOf(manifest), ...restored, verified: true };
+      print(output, report, () => describe(report, verify));
+    });
+}
+
+interface Proof {
+  /** Products whose stock was recomputed from its movements. */
+  readonly products: number;
+  readonly movements: number;
+}
+
+/** @throws StartError when the stock does not add up, or the secrets do not fit the keys */
+async function prove(shop: OpenShop): Promise<Proof> {
+  const { faults, products, movements } = await verifyStock(shop);
+  if (faults.length > 0) {
+    throw new StartError(
+      `the backup was restored as it is, but its stock does not add up: ${faults[0]?.detail}. Run: npm run shop -- stock verify`,
+    );
+  }
+  await askScript(shop, 'accounts', 'keys', ['check']);
+  return { products, movements };
+}
+
+async function secretsOf(folder: string): Promise<Secrets['variables']> {
+  const { variables } = JSON.parse(await readFile(join(folder, secretsFile), 'utf8')) as Pick<Secrets, 'variables'>;
+  return variables;
+}
+
+function sizeOf({ schemas }: Manifest): { tables: number; rows: number } {
+  const tables = Object.values(schemas).flatMap((schema) => schema.tables);
+  return { tables: tables.length, rows: tables.reduce((sum, { rows }) => sum + rows, 0) };
+}
+
+interface Report extends Proof {
+  readonly takenAt: string;
+  readonly tables: number;
+  readonly rows: number;
+  readonly toldAgain: number;
+}
+
+function describe(report: Report, verify: boolean): string {
+  const { rows, tables, takenAt, products, movements, toldAgain } = report;
+  return [
+    `${verify ? 'Nothing would be lost' : 'Restored'}: ${rows} rows of ${tables} tables, as they were at ${takenAt}, were compared with the backup.`,
+    `The stock of ${products} products adds up with its ${movements} movements, and the secrets open the signing keys.`,
+    ...(verify
+      ? []
+      : [`${toldAgain} events will be told again; whoever has taken one leaves it alone. Now run npm start.`]),
+  ].join('\n');
+}
+
+async function withBar<T>(work: (update: (done: number, total: number) => void) => Promise<T>): Promise<T> {
+  const bar = showProgress('tables');
+  try {
+    return await work(bar.update);
+  } finally {
+    bar.stop();
+  }
+}

@@ -1,0 +1,118 @@
+// `completion`: lets a shell complete the commands. Made from the commands themselves; it also makes `shop` a command.
+import { join } from 'node:path';
+import { Argument, Command, type Option } from 'commander';
+import { root } from '../shop/settings.ts';
+
+export function completionCommand(program: () => Command): Command {
+  return new Command('completion')
+    .description('print what makes a shell complete these commands')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
+    .addHelpText(
+      'after',
+      `
+Into ~/.bashrc or ~/.zshrc, from this checkout:
+
+  source <(npm run --silent --prefix ${root} shop -- completion bash)
+
+Then "shop status" does what "npm run shop -- status" does, from any folder, and the tabulator key completes it.`,
+    )
+    .action((shell: 'bash' | 'zsh') => {
+      process.stdout.write(shell === 'bash' ? bash(program()) : zsh(program()));
+    });
+}
+
+/** One command: its words after `shop`, and what may come next. */
+interface Node {
+  readonly path: string;
+  readonly commands: readonly Described[];
+  readonly options: readonly Described[];
+  /** Values of the arguments and options that have a closed list of them. */
+  readonly values: readonly Described[];
+  readonly files: boolean;
+}
+
+interface Described {
+  readonly name: string;
+  readonly description: string;
+}
+
+function nodesOf(command: Command, path = ''): Node[] {
+  const { options, registeredArguments, commands } = command;
+  const described = ({ long, description }: Option): Described => ({ name: long ?? '', description });
+  const choices = [...registeredArguments, ...options].flatMap((each: Argument | Option) => each.argChoices ?? []);
+  return [
+    {
+      path,
+      commands: commands.map((each) => ({ name: each.name(), description: each.description() })),
+      options: [...options.map(described), { name: '--help', description: 'display help for command' }],
+      values: choices.map((name) => ({ name, description: '' })),
+      files: registeredArguments.some((argument) => ['file', 'folder'].includes(argument.name())),
+    },
+    ...commands.flatMap((each) => nodesOf(each, `${path} ${each.name()}`.trim())),
+  ];
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The words so far that are commands; options and arguments between them do not count. */
+const walk = (nodes: readonly Node[]): string => {
+  const paths = nodes.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
+  return `    case "\${at:+$at }$word" in\n      ${paths.join('|')}) at="\${at:+$at }$word" ;;\n    esac`;
+};
+
+const runner = `shop() { ${quoted(process.execPath)} ${quoted(join(root, 'cli/src/shop.ts'))} "$@"; }`;
+
+function bash(program: Command): string {
+  const nodes = nodesOf(program);
+  const cases = nodes.map(({ path, commands, options, values, files }) => {
+    const names = [...commands, ...values].map(({ name }) => name).join(' ');
+    const flags = options.map(({ name }) => name).join(' ');
+    return `    ${quoted(path)}) words=${quoted(names)}; flags=${quoted(flags)}; files=${files ? 1 : ''} ;;`;
+  });
+  return `${runner}
+_shop() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" at='' words='' flags='' files='' word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+${walk(nodes)}
+  done
+  case "$at" in
+${cases.join('\n')}
+  esac
+  if [[ $current == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  else
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    if [[ -n $files ]]; then compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -f -- "$current")); fi
+  fi
+}
+complete -F _shop shop
+`;
+}
+
+function zsh(program: Command): string {
+  const nodes = nodesOf(program);
+  const entry = ({ name, description }: Described): string =>
+    quoted(`${name.replaceAll(':', '\\:')}${description === '' ? '' : `:${description}`}`);
+  const cases = nodes.map(({ path, commands, options, values, files }) => {
+    const words = [...commands, ...values].map(entry).join(' ');
+    return `    ${quoted(path)}) entries=(${words}); flags=(${options.map(entry).join(' ')}); files=${files ? 1 : ''} ;;`;
+  });
+  return `${runner}
+_shop() {
+  local at='' word files=''
+  local -a entries flags
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+${walk(nodes)}
+  done
+  case "$at" in
+${cases.join('\n')}
+  esac
+  if [[ $words[CURRENT] == -* ]]; then _describe 'option' flags
+  else
+    (( \${#entries} )) && _describe 'command' entries
+    [[ -n $files ]] && _files
+  fi
+}
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+compdef _shop shop
+`;
+}

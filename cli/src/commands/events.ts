@@ -1,0 +1,98 @@
+// `events dead`: the events that no retry could get through, with the reason; back into their queue, or away for good.
+import { type ReadableDeadLetter, shopTopology } from '@shop/shared/events';
+import { StartError } from '@shop/shared/runtime';
+import { Argument, Command, Option } from 'commander';
+import { type Output, print, withJson } from '../output/print.ts';
+import { table } from '../output/table.ts';
+import { deadLettersPerRead, resolveDeadLetters, withDeadLetters } from '../shop/dead-letters.ts';
+import { withShop } from '../shop/open-shop.ts';
+
+interface Choice extends Output {
+  readonly consumer?: string;
+}
+
+export function eventsCommand(): Command {
+  const command = new Command('events').description('look after the events between the services');
+  const dead = command
+    .command('dead')
+    .description('events that could not be handled, by the consumer that gave them up');
+  const about = (name: string, description: string): Command =>
+    withJson(dead.command(name).description(description)).addOption(
+      new Option('--consumer <name>', 'only those of this consumer').choices(Object.keys(shopTopology.consumers)),
+    );
+
+  about('list', 'list them with the reason, the oldest first').action(async ({ consumer, ...output }: Choice) => {
+    const letters = await withShop((shop) =>
+      withDeadLetters(shop, (deadLetters) => deadLetters.list(consumer, deadLettersPerRead)),
+    );
+    print(output, letters, () => (letters.length === 0 ? 'There are no dead letters.' : listed(letters)));
+  });
+  about('show', 'show one with its content')
+    .argument('<id>', 'as listed')
+    .action(async (id: string, { consumer, ...output }: Choice) => {
+      const letter = await withShop((shop) => withDeadLetters(shop, (deadLetters) => deadLetters.show(id, consumer)));
+      if (letter === undefined) throw new StartError(noneOf([id]));
+      print(output, letter, () => shown(letter));
+    });
+  const resolving = (verb: 'replay' | 'discard', description: string, done: string): void => {
+    about(verb, description)
+      .addArgument(new Argument('[id...]', 'as listed'))
+      .option('--all', 'all that are there now')
+      .action(
+        async (ids: string[], { consumer, all = false, ...output }: Choice & { all?: boolean }, self: Command) => {
+          if (all === ids.length > 0) self.error('error: name ids, or give --all');
+          const { resolved, unknown } = await withShop((shop) =>
+            withDeadLetters(shop, (deadLetters) =>
+              resolveDeadLetters(deadLetters, {
+                verb,
+                ids: all ? undefined : ids,
+                consumer,
+                perRead: deadLettersPerRead,
+              }),
+            ),
+          );
+          const lines = resolved.map((letter) => `${done} ${letter.id} (${letter.consumer})`);
+          if (resolved.length > 0 || all) {
+            print(output, resolved, () => lines.join('\n') || 'There are no dead letters.');
+          }
+          if (unknown.length > 0) throw new StartError(noneOf(unknown));
+        },
+      );
+  };
+  resolving('replay', 'put them back into the queue of their consumer', 'replayed');
+  resolving('discard', 'delete them for good', 'discarded');
+  return command;
+}
+
+function noneOf(ids: readonly string[]): string {
+  return ids.map((id) => `there is no dead letter ${id}: events dead list shows those that are there`).join('\n');
+}
+
+function listed(letters: readonly ReadableDeadLetter[]): string {
+  return table([
+    ['CONSUMER', 'ID', 'TYPE', 'ABOUT', 'ATTEMPTS', 'SINCE', 'REASON'],
+    ...letters.map(({ consumer, id, type, subject, attempts, deadAt, reason }) => [
+      consumer,
+      id,
+      type,
+      subject,
+      attempts,
+      deadAt,
+      reason,
+    ]),
+  ]);
+}
+
+function shown({ content, ...letter }: ReadableDeadLetter): string {
+  const rows = [
+    ['consumer', letter.consumer],
+    ['id', letter.id],
+    ['type', letter.type],
+    ['about', letter.subject],
+    ['request', letter.requestId],
+    ['attempts', letter.attempts],
+    ['since', letter.deadAt],
+    ['reason', letter.reason],
+  ] as const;
+  return `${table(rows)}\n\n${content}`;
+}

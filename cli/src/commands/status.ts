@@ -1,0 +1,110 @@
+// `status`: what runs, whether it is ready, and how the events are getting on.
+import { longestLag } from '@shop/shared/events';
+import { Command } from 'commander';
+import { exitCodes } from '../output/exit-codes.ts';
+import { type Output, print, withJson } from '../output/print.ts';
+import { coloured, table } from '../output/table.ts';
+import { countDeadLetters, type DeadLetters, type Outbox, readOutboxes } from '../shop/backlog.ts';
+import { dataFolder, findRunning } from '../shop/data-folder.ts';
+import { hasShop, withShop } from '../shop/open-shop.ts';
+import { givenEnvironment, readSettings } from '../shop/settings.ts';
+
+export interface ProcessStatus {
+  readonly name: string;
+  readonly url: string;
+  readonly state: 'ready' | 'not ready' | 'no answer';
+  /** Names of the checks that fail. */
+  readonly failing: readonly string[];
+}
+
+interface Status {
+  readonly running: boolean;
+  readonly ready: boolean;
+  readonly data: string;
+  readonly processes: readonly ProcessStatus[];
+  /** Undefined where there is no database to ask. */
+  readonly outboxes?: readonly Outbox[];
+  /** Undefined where the broker does not answer. */
+  readonly deadLetters?: readonly DeadLetters[];
+  /** What to do next, a sentence each. */
+  readonly advice: readonly string[];
+}
+
+const answerWithin = 2_000;
+const colours = { ready: 'green', 'not ready': 'yellow', 'no answer': 'red' } as const;
+
+export function statusCommand(): Command {
+  return withJson(
+    new Command('status')
+      .description('show what runs, whether it is ready, and what waits; exit code 1 if not all is ready')
+      .addHelpText('after', '\nOf a stopped shop it shows what waits for the next start.'),
+  ).action(async (output: Output) => {
+    const status = await readStatus();
+    if (!status.ready) process.exitCode = exitCodes.failed;
+    print(output, status, () => describe(status));
+  });
+}
+
+async function readStatus(): Promise<Status> {
+  const settings = readSettings(givenEnvironment());
+  const folder = dataFolder(settings.dataDir);
+  const shop = await findRunning(folder);
+  const processes = await readProcesses(shop?.processes ?? {});
+  const ready = shop !== undefined && processes.every(({ state }) => state === 'ready');
+  const common = { running: shop !== undefined, ready, data: folder.path, processes };
+  if (shop === undefined && settings.databaseUrl === undefined && !(await hasShop(folder))) {
+    return { ...common, advice: [`No shop runs on ${folder.path}: run npm start, or set SHOP_DATA_DIR.`] };
+  }
+  const [outboxes, deadLetters] = await withShop((attached) =>
+    Promise.all([readOutboxes(attached), countDeadLetters(attached)]),
+  );
+  const advice: string[] = [];
+  if (shop === undefined) advice.push(`No shop runs on ${folder.path}: run npm start, or set SHOP_DATA_DIR.`);
+  for (const { name, failing } of processes.filter((each) => each.state !== 'ready')) {
+    const why = failing.length > 0 ? ` (${failing.join(', ')})` : '';
+    advice.push(`${name} is not ready${why}: read ${folder.logs}/${name}.log, or run npm run shop -- doctor.`);
+  }
+  if (deadLetters === undefined) advice.push('The broker does not answer: is it started? Events wait in the outboxes.');
+  for (const { service, waiting, lagSeconds } of shop === undefined ? [] : outboxes) {
+    if (lagSeconds < longestLag) continue;
+    advice.push(`${waiting} events of ${service} wait since ${lagSeconds} s: read ${folder.logs}/${service}.log.`);
+  }
+  if (deadLetters?.some(({ letters }) => letters > 0) === true) {
+    advice.push('Events were given up: npm run shop -- events dead list shows why, events dead replay tries again.');
+  }
+  return { ...common, outboxes, ...(deadLetters && { deadLetters }), advice };
+}
+
+/** How each of the processes is, by its own word. */
+export async function readProcesses(addresses: Readonly<Record<string, string>>): Promise<ProcessStatus[]> {
+  return Promise.all(Object.entries(addresses).map(([name, url]) => statusOf(name, url)));
+}
+
+async function statusOf(name: string, url: string): Promise<ProcessStatus> {
+  try {
+    const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(answerWithin) });
+    const { checks = {} } = (await answer.json()) as { checks?: Record<string, string> };
+    const failing = Object.keys(checks).filter((check) => checks[check] !== 'ok');
+    return { name, url, state: answer.ok ? 'ready' : 'not ready', failing };
+  } catch {
+    return { name, url, state: 'no answer', failing: [] };
+  }
+}
+
+function describe({ processes, outboxes, deadLetters, advice, ready }: Status): string {
+  const parts: string[] = [];
+  if (processes.length > 0) {
+    const rows = processes.map(({ name, state, url, failing }) => [name, state, url, failing.join(' ')]);
+    parts.push(table([['PROCESS', 'STATE', 'ADDRESS', 'FAILING'], ...rows], colours));
+  }
+  if (outboxes !== undefined) {
+    const rows = outboxes.map(({ service, waiting, lagSeconds }) => [service, waiting, `${lagSeconds} s`]);
+    parts.push(table([['OUTBOX', 'WAITING', 'OLDEST'], ...rows]));
+  }
+  if (deadLetters !== undefined) {
+    const rows = deadLetters.map(({ consumer, letters }) => [consumer, letters]);
+    parts.push(table([['CONSUMER', 'DEAD LETTERS'], ...rows]));
+  }
+  const verdict = ready && advice.length === 0 ? 'All is well.' : advice.join('\n');
+  return [...parts, coloured(verdict, { 'All is well.': 'green' })].join('\n\n');
+}

@@ -1,0 +1,159 @@
+// What the shop keeps: connections, migrations, clock, currency, keys, events.
+import { join } from 'node:path';
+import { knownMigrations, withClient } from '@shop/shared/database';
+import { longestLag } from '@shop/shared/events';
+import { StartError } from '@shop/shared/runtime';
+import type pg from 'pg';
+import { errorMessage } from '../output/error-message.ts';
+import { countDeadLetters, readOutboxes } from '../shop/backlog.ts';
+import { connectWithin } from '../shop/database.ts';
+import type { OpenShop } from '../shop/open-shop.ts';
+import { askScript } from '../shop/service-script.ts';
+import { type ServiceName, services } from '../shop/services.ts';
+import { root } from '../shop/settings.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
+import type { Wanted } from './settings.ts';
+
+const oldestPostgres = 150_000;
+/** Tokens and idempotency keys allow for some seconds; more makes log-ins fail for no visible reason. */
+const skewSeen = 1_000;
+const skewHurts = 5_000;
+
+/** All that can be asked of the databases; where one does not answer, that alone. */
+export async function checkStores(shop: OpenShop, wanted: Wanted): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const name of services) findings.push(...(await checkSchema(shop, name)));
+  if (findings.some(({ check, state }) => check.startsWith('database') && state === 'failed')) return findings;
+  findings.push(...(await checkCurrency(shop, wanted.currency)));
+  findings.push(await checkKeys(shop, wanted), ...(await checkEvents(shop)));
+  return findings;
+}
+
+async function checkSchema({ databases, running }: OpenShop, name: ServiceName): Promise<Finding[]> {
+  const began = Date.now();
+  const look = async (client: pg.Client): Promise<Finding[]> => {
+    const { rows } = await client.query<{ version: number; migrated: boolean }>(
+      `SELECT current_setting('server_version_num')::int AS version, to_regclass('migrations') IS NOT NULL AS migrated`,
+    );
+    const { version = 0, migrated = false } = rows[0] ?? {};
+    const findings =
+      version < oldestPostgres
+        ? [
+            failed(
+              `database ${name}`,
+              `PostgreSQL ${Math.floor(version / 10_000)} is too old`,
+              'use PostgreSQL 15 or later',
+            ),
+          ]
+        : [ok(`database ${name}`, `answers after ${Date.now() - began} ms`)];
+    findings.push(await checkMigrations(client, name, migrated, running !== undefined));
+    if (name === services[0]) findings.push(await checkClock(client));
+    return findings;
+  };
+  return withClient({ url: databases[name], connectWithin }, look).catch((error: unknown) => [
+    failed(
+      `database ${name}`,
+      errorMessage(error).split(';')[0] ?? '',
+      'start it, check DATABASE_URL, or run npm start once',
+    ),
+  ]);
+}
+
+async function checkMigrations(
+  client: pg.Client,
+  name: ServiceName,
+  migrated: boolean,
+  runs: boolean,
+): Promise<Finding> {
+  const known = await knownMigrations(join(root, 'services', name, 'migrations'));
+  const applied = migrated ? (await client.query<{ name: string }>('SELECT name FROM migrations')).rows : [];
+  const names = applied.map((row) => row.name);
+  const pending = known.filter((migration) => !names.includes(migration));
+  const unknown = names.filter((migration) => !known.includes(migration));
+  if (unknown.length > 0) {
+    const remedy = 'use the version of the shop that made them, or a later one';
+    return failed(`migrations ${name}`, `this version does not know ${unknown.join(', ')}`, remedy);
+  }
+  if (pending.length === 0) return ok(`migrations ${name}`, `all ${known.length} are applied`);
+  const remedy = 'npm start applies them; elsewhere run src/migrate.ts of the service';
+  const detail = `${pending.join(', ')} ${pending.length === 1 ? 'is' : 'are'} not applied yet`;
+  return runs
+    ? failed(`migrations ${name}`, detail, `stop the shop and start it again: ${remedy}`)
+    : warning(`migrations ${name}`, detail, remedy);
+}
+
+/** The database's clock against ours: as much of the difference as the question's way cannot explain. */
+async function checkClock(client: pg.Client): Promise<Finding> {
+  const sent = Date.now();
+  const { rows } = await client.query<{ now: number }>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now',
+  );
+  const received = Date.now();
+  const theirs = rows[0]?.now ?? 0;
+  const skew = Math.round(Math.max(0, sent - theirs, theirs - received));
+  const detail = skew === 0 ? 'agrees with that of the database' : `${skew} ms from that of the database`;
+  const remedy = 'let both machines follow a time server (timedatectl set-ntp true)';
+  if (skew >= skewHurts) return failed('clock', detail, remedy);
+  return skew >= skewSeen ? warning('clock', detail, remedy) : ok('clock', detail);
+}
+
+async function checkCurrency({ databases }: OpenShop, wanted: string): Promise<Finding[]> {
+  const kept = await Promise.all(
+    (['orders', 'catalogue'] as const).map(async (name) => {
+      const read = withClient({ url: databases[name], connectWithin }, (client) =>
+        client.query<{ code: string }>(`SELECT code FROM shop_currency`),
+      );
+      const code = await read.then(
+        ({ rows }) => rows[0]?.code,
+        () => undefined, // not migrated yet, which is said elsewhere
+      );
+      return { name, code: code ?? wanted };
+    }),
+  );
+  const others = kept.filter(({ code }) => code !== wanted);
+  if (others.length === 0) return [ok('currency', wanted)];
+  return others.map(({ name, code }) =>
+    failed(
+      'currency',
+      `the amounts of ${name} are in ${code}, but SHOP_CURRENCY is ${wanted}`,
+      `set SHOP_CURRENCY=${code}`,
+    ),
+  );
+}
+
+async function checkKeys(shop: OpenShop, { jwksUrl }: Wanted): Promise<Finding> {
+  if (jwksUrl !== undefined && URL.canParse(jwksUrl)) return ok('signing keys', `those of ${new URL(jwksUrl).host}`);
+  try {
+    const { keys } = await askScript<{ keys: { state: string }[] }>(shop, 'accounts', 'keys', ['check']);
+    const states = keys.map(({ state }) => state);
+    if (states.length === 0) return ok('signing keys', 'none yet; the first start makes them');
+    return states.includes('current')
+      ? ok('signing keys', `${states.length}, and the secret opens them`)
+      : failed('signing keys', 'none of them signs', 'npm run shop -- keys rotate');
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const remedy = 'give accounts the KEY_ENCRYPTION_SECRET that it had, from secrets.json or a backup';
+    return failed('signing keys', error.message, remedy);
+  }
+}
+
+async function checkEvents(shop: OpenShop): Promise<Finding[]> {
+  const letters = await countDeadLetters(shop);
+  if (letters === undefined) {
+    return [
+      failed('events', 'the broker does not answer', 'start it, or check EVENTS_URL; events wait in the outboxes'),
+    ];
+  }
+  const dead = letters.reduce((sum, each) => sum + each.letters, 0);
+  const waiting = await readOutboxes(shop).catch(() => []);
+  const stuck = shop.running === undefined ? [] : waiting.filter(({ lagSeconds }) => lagSeconds >= longestLag);
+  const findings = [ok('events', 'the broker answers')];
+  if (dead > 0)
+    findings.push(warning('dead letters', `${dead} events were given up`, 'npm run shop -- events dead list'));
+  for (const { service, lagSeconds } of stuck) {
+    findings.push(
+      warning('outbox', `${service} could not publish for ${lagSeconds} s`, `read ${shop.folder.logs}/${service}.log`),
+    );
+  }
+  return findings;
+}

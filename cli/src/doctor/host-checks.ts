@@ -1,0 +1,157 @@
+// What the shop stands on: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
+import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ConfigError, type Environment, readLogLevel } from '@shop/shared/runtime';
+import { readTelemetry } from '@shop/shared/telemetry';
+import { claimPort } from '../launcher/gateway-port.ts';
+import type { DataFolder } from '../shop/data-folder.ts';
+import type { DatabaseUrls } from '../shop/database.ts';
+import { type ProcessName, shopProcesses } from '../shop/processes.ts';
+import { type Secrets, secretVariables } from '../shop/secrets.ts';
+import type { Settings } from '../shop/settings.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
+import type { Wanted } from './settings.ts';
+
+const oldestNode = 24;
+const megabyte = 1024 ** 2;
+const tooLittle = 200 * megabyte;
+const little = 1_000 * megabyte;
+
+export function checkNode(): Finding {
+  const version = process.versions.node;
+  return Number.parseInt(version, 10) >= oldestNode
+    ? ok('node', version)
+    : failed(
+        'node',
+        `${version} is older than ${oldestNode}`,
+        'run npm ci, which installs the right one, and use npm start',
+      );
+}
+
+/** Reads the configuration of every process as the process itself would, in the environment that npm start would give it. */
+export async function checkConfiguration(settings: Settings, given: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const readers: Readonly<Record<ProcessName, Reader>> = {
+    gateway: (await import('../../../gateway/src/config.ts')).readEnvironment,
+    accounts: (await import('../../../services/accounts/src/config.ts')).readAccountsConfig,
+    orders: (await import('../../../services/orders/src/config.ts')).readOrdersConfig,
+    catalogue: (await import('../../../services/catalogue/src/config.ts')).readCatalogueConfig,
+    notifications: (await import('../../../services/notifications/src/config.ts')).readNotificationsConfig,
+  };
+  const folder = { compileCache: '', mail: '' } as DataFolder;
+  const processes = await shopProcesses({ settings, given, folder, secrets: anySecrets, databases: anyDatabases });
+  const mistakes = processes.flatMap(({ name, environment }) =>
+    [readers[name], readTelemetry, readLogLevel]
+      .flatMap((read) => mistakesOf(read, environment))
+      .map((line) => `${name}: ${line}`),
+  );
+  const remedy = 'set it right in the environment or in .env; .env.example describes every variable';
+  if (mistakes.length > 0) return mistakes.map((mistake) => failed('configuration', mistake, remedy));
+  return [ok('configuration', `${processes.length} processes can read theirs`)];
+}
+
+type Reader = (environment: Environment) => unknown;
+
+function mistakesOf(read: Reader, environment: Environment): string[] {
+  try {
+    read(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message.split('\n');
+  }
+}
+
+/** Stand-ins for what npm start makes up itself. */
+const anySecrets: Secrets = {
+  roles: {} as Secrets['roles'],
+  variables: Object.fromEntries(secretVariables.map((name) => [name, Buffer.alloc(32).toString('base64url')])),
+};
+const somewhere = 'postgres://role:password@localhost/shop';
+const anyDatabases: DatabaseUrls = {
+  accounts: somewhere,
+  orders: somewhere,
+  catalogue: somewhere,
+  notifications: somewhere,
+  events: somewhere,
+};
+
+/** The folder, who may read its secrets, and the room on its disk. */
+export async function checkDataFolder(folder: DataFolder): Promise<Finding[]> {
+  const place = await nearestFolder(folder.path);
+  const writable = await access(place, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  const findings = [
+    writable
+      ? ok('data folder', folder.path)
+      : failed(
+          'data folder',
+          `${folder.path} cannot be written`,
+          'set SHOP_DATA_DIR, or give yourself the right to write',
+        ),
+  ];
+  const secrets = await stat(folder.secrets).catch(() => undefined);
+  if (secrets !== undefined) {
+    findings.push(
+      (secrets.mode & 0o077) === 0
+        ? ok('secrets', 'readable by their owner alone')
+        : failed('secrets', `others may read ${folder.secrets}`, `chmod 600 ${folder.secrets}`),
+    );
+  }
+  const { bavail, bsize } = await statfs(place);
+  const free = bavail * bsize;
+  const detail = `${Math.round(free / megabyte)} MB free`;
+  const remedy = 'make room on this disk: PostgreSQL stops when it is full';
+  if (free < tooLittle) findings.push(failed('disk', detail, remedy));
+  else findings.push(free < little ? warning('disk', detail, remedy) : ok('disk', detail));
+  return findings;
+}
+
+/** The folder itself, or the one in which it would be made. */
+async function nearestFolder(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
+/** Whether the gateway of a stopped shop could listen. */
+export async function checkPort({ gatewayHost, gatewayPort }: Settings): Promise<Finding> {
+  try {
+    await claimPort(gatewayHost, gatewayPort, 0);
+    return ok('gateway port', `${gatewayPort} is free`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return failed('gateway port', message, 'end what listens there, or set GATEWAY_PORT');
+  }
+}
+
+/** Where e-mails go: a folder that can be written, or a server that lets itself be reached. */
+export async function checkMail({ smtpUrl, mailDir }: Wanted, folder: DataFolder): Promise<Finding> {
+  if (smtpUrl !== undefined && URL.canParse(smtpUrl)) return checkSmtp(new URL(smtpUrl));
+  const path = mailDir ?? folder.mail;
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await access(path, constants.W_OK);
+    return ok('e-mail', `written into ${path}`);
+  } catch (error) {
+    const reason = `${path} cannot be written (${(error as NodeJS.ErrnoException).code})`;
+    return failed('e-mail', reason, 'set MAIL_DIR to a folder that can be written, or SMTP_URL');
+  }
+}
+
+async function checkSmtp({ protocol, hostname, port }: URL): Promise<Finding> {
+  const { connect } = await import('node:net');
+  const socket = connect({ host: hostname, port: Number(port) || (protocol === 'smtps:' ? 465 : 587) });
+  try {
+    await new Promise((resolve, reject) => {
+      socket.once('connect', resolve).once('error', reject);
+      socket.setTimeout(5_000, () => reject(new Error('no answer')));
+    });
+    return ok('e-mail', `${hostname} takes connections`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return failed('e-mail', `${hostname}: ${reason}`, 'check SMTP_URL; until then e-mails wait and are tried again');
+  } finally {
+    socket.destroy();
+  }
+}

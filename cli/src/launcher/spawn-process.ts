@@ -1,0 +1,104 @@
+// One run of a process of the shop: spawned, waited for until it is ready, stopped.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StartError } from '@shop/shared/runtime';
+import { type LogFile, openLogFile } from './log-file.ts';
+import type { Run } from './supervise.ts';
+
+export interface ProcessOptions {
+  readonly name: string;
+  /** The file to run, below the checkout. */
+  readonly script: string;
+  readonly parameters?: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly logs: string;
+  /** Where it answers `/health/ready`. Without it, the process is a job: ready once it has ended well. */
+  readonly url?: string;
+  readonly say: (line: string) => void;
+}
+
+const readyWithin = 60_000;
+/** Somewhat more than a process gives itself. */
+const stopWithin = 12_000;
+
+export function spawnProcess(options: ProcessOptions): Run {
+  const { name, url, say } = options;
+  const child = spawn(process.execPath, [options.script, ...(options.parameters ?? [])], {
+    cwd: options.cwd,
+    env: options.environment,
+    // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops things in order. The channel
+    // tells the process when the launcher is gone.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const over = new AbortController();
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+  });
+  // Until the process is ready, what it complains about is kept: it says why the start failed.
+  const complaints: Complaints = { warnings: [], plain: [] };
+  let started = false;
+  const log = openLogFile(options.logs, name, (line) => (started ? say(line) : complaints.warnings.push(line)));
+  const ended = exited.then(async (reason) => {
+    over.abort();
+    (await log).close();
+    return reason;
+  });
+  const prepare = async (): Promise<void> => {
+    takeOutput(await log, child, (line) => (started ? say(line) : complaints.plain.push(line)));
+    const finished = ended.then((reason) => {
+      if (url !== undefined || reason !== 'exit code 0') throw new StartError(startFailure(name, complaints, reason));
+    });
+    await (url === undefined ? finished : Promise.race([finished, untilReady(name, url, over.signal)]));
+    started = true;
+    for (const line of complaints.warnings) say(line);
+  };
+  const ready = prepare();
+  ready.catch(() => {}); // when nobody waits for it, `ended` tells
+  return {
+    ready,
+    ended,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), stopWithin);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}
+
+interface Complaints {
+  /** Lines of the log at level warn or above. */
+  readonly warnings: string[];
+  /** Lines on standard error that are no log lines. */
+  readonly plain: string[];
+}
+
+/** Why a start failed: what the process said for people, or the error that ended it, or its last warning. */
+export function startFailure(name: string, { plain, warnings }: Complaints, reason: string): string {
+  const spoken = plain.filter((line) => line.startsWith(`${name}: `));
+  if (spoken.length > 0) return spoken.join('\n');
+  return `${name}: ${plain.find((line) => /^\w*Error\b/.test(line)) ?? warnings.at(-1) ?? reason}`;
+}
+
+function takeOutput(log: LogFile, { stdout, stderr }: ChildProcess, complain: (line: string) => void): void {
+  if (stdout) log.take(stdout, () => {});
+  if (stderr) log.take(stderr, complain);
+}
+
+async function untilReady(name: string, url: string, over: AbortSignal): Promise<void> {
+  for (const end = Date.now() + readyWithin; Date.now() < end && !over.aborted; await sleep(50)) {
+    const ready = await fetch(`${url}/health/ready`).then(
+      async (answer) => {
+        await answer.arrayBuffer();
+        return answer.ok;
+      },
+      () => false,
+    );
+    if (ready) return;
+  }
+  throw new StartError(`${name}: not ready within ${readyWithin / 1000} s`);
+}

@@ -1,0 +1,79 @@
+// One part of the running shop: kept running, with growing delays between attempts, until it is stopped.
+import { type Pause, startPause } from '@shop/shared/runtime';
+
+/** One run of a part. */
+export interface Run {
+  /** Settles when the part can be used; rejects with one line for people when it cannot be started. */
+  readonly ready: Promise<void>;
+  /** Resolves with the reason when the run is over; also after `ready` has rejected. */
+  readonly ended: Promise<string>;
+  /** Ends the run and waits for it. */
+  stop(): Promise<void>;
+}
+
+export interface Supervised {
+  readonly ready: Promise<void>;
+  /** Ends the present run; the next one starts immediately. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Delays {
+  /** Before the first new start, in milliseconds; doubles with each. */
+  readonly first: number;
+  readonly longest: number;
+  /** A run as long as this makes the next delay the first one again. */
+  readonly steady: number;
+}
+
+const usualDelays: Delays = { first: 500, longest: 30_000, steady: 60_000 };
+
+/**
+ * Launches the part and launches it again whenever a run ends. A first run that never gets ready is the caller's to
+ * answer: `ready` rejects and nothing is launched again.
+ */
+export function supervise(launch: () => Run, say: (line: string) => void, delays: Delays = usualDelays): Supervised {
+  let run = launch();
+  let stopped = false;
+  let restarting = false;
+  let delaying: Pause | undefined;
+  const { ready } = run;
+
+  const watch = async (): Promise<void> => {
+    await ready;
+    let delay = delays.first;
+    for (let started = Date.now(); ; started = Date.now()) {
+      const reason = await run.ended;
+      if (stopped) return;
+      if (restarting || Date.now() - started >= delays.steady) delay = delays.first;
+      if (!restarting) {
+        say(`ended (${reason}); starting it again in ${delay / 1000} s`);
+        delaying = startPause(delay);
+        await delaying.over;
+        if (stopped) return;
+        delay = Math.min(delay * 2, delays.longest);
+      }
+      restarting = false;
+      run = launch();
+      run.ready.then(
+        () => say('is ready again'),
+        (error: Error) => say(`cannot be used: ${error.message}`),
+      );
+    }
+  };
+  watch().catch(() => {}); // a failed first start
+
+  return {
+    ready,
+    async restart() {
+      restarting = true;
+      delaying?.end();
+      await run.stop();
+    },
+    async stop() {
+      stopped = true;
+      delaying?.end();
+      await run.stop();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// Watches the source files of a running shop and reports which processes a change concerns.
+import { watch } from 'node:fs';
+import { join, sep } from 'node:path';
+import type { ProcessName } from '../shop/processes.ts';
+import { services } from '../shop/services.ts';
+
+const everyProcess: readonly ProcessName[] = ['gateway', ...services];
+const watchedFolders = ['shared', 'services', 'gateway', 'docs'] as const;
+const sourceFile = /\.(?:ts|ya?ml|css|js|svg|md)$/;
+/** An editor writes a file in several steps, and a branch switch writes many files: one restart covers them. */
+const quietTime = 150;
+
+/**
+ * The processes that read a file, by its path in the checkout; none for tests and for files that no process reads.
+ * The gateway reads the contracts of the services.
+ */
+export function processesOf(path: string): readonly ProcessName[] {
+  const [folder = '', name = ''] = path.split(sep);
+  if (!sourceFile.test(path) || /[/\\](?:test|testing|node_modules|migrations)[/\\]/.test(path)) return [];
+  if (folder === 'shared') return everyProcess;
+  if (folder === 'gateway' || folder === 'docs') return ['gateway'];
+  const service = services.find((each) => each === name);
+  if (service === undefined) return [];
+  return /api\.yaml$/.test(path) ? ['gateway', service] : [service];
+}
+
+/**
+ * Calls `changed` with the files that changed together and the processes that read them.
+ * @param root the checkout
+ * @returns stops watching
+ */
+export function watchSources(
+  root: string,
+  changed: (files: readonly string[], processes: readonly ProcessName[]) => void,
+): () => void {
+  const files = new Set<string>();
+  let quiet: NodeJS.Timeout | undefined;
+  const report = (): void => {
+    const together = [...files].sort();
+    files.clear();
+    const concerned = new Set(together.flatMap(processesOf));
+    changed(
+      together,
+      everyProcess.filter((name) => concerned.has(name)),
+    );
+  };
+  const watchers = watchedFolders.map((folder) =>
+    watch(join(root, folder), { recursive: true }, (_event, file) => {
+      if (file === null || processesOf(join(folder, file)).length === 0) return;
+      files.add(join(folder, file));
+      clearTimeout(quiet);
+      quiet = setTimeout(report, quietTime);
+    }),
+  );
+  return () => {
+    clearTimeout(quiet);
+    for (const watcher of watchers) watcher.close();
+  };
+}

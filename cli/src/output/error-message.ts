@@ -1,0 +1,38 @@
+// One line for people about whatever ended a command, and what to do about it.
+import { BrokerAwayError } from '@shop/shared/events';
+import { ConfigError, StartError } from '@shop/shared/runtime';
+
+const closer = 'npm run shop -- doctor looks closer';
+
+/** SQLSTATE or system error → what it means here. */
+const meanings: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the database does not answer: is it started?',
+  ENOTFOUND: 'the host of the database is not known: check DATABASE_URL',
+  EAI_AGAIN: 'the host of the database is not known: check DATABASE_URL',
+  ETIMEDOUT: 'the database does not answer: is it started?',
+  '28P01': 'the database refuses the password: check DATABASE_URL',
+  '28000': 'the database refuses the user: check DATABASE_URL',
+  '3D000': 'there is no such database: run npm start once, or check DATABASE_URL',
+  '42P01': 'a table is missing: run npm start, or src/migrate.ts of each service',
+  '42704': 'a role is missing: run npm start once on this database',
+  '22023': 'a role is missing: run npm start once on this database',
+  '42703': 'a column is missing: run npm start, or src/migrate.ts of each service',
+  '53100': 'the disk of the database is full',
+  ENOSPC: 'the disk is full',
+};
+
+export function errorMessage(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof StartError) return error.message;
+  if (error instanceof BrokerAwayError) return `${error.message}: is it started? ${closer}`;
+  const { code, message } = firstOf(error);
+  const [line = ''] = message.split('\n');
+  const meaning = meanings[code];
+  return meaning === undefined ? `failed: ${line || code}; ${closer}` : `${meaning} (${line || code}); ${closer}`;
+}
+
+/** Several addresses that were tried come as an AggregateError without a message of its own. */
+function firstOf(error: unknown): { code: string; message: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
+  if (!(error instanceof Error)) return { code: '', message: String(error) };
+  return { code: 'code' in error ? String(error.code) : '', message: error.message };
+}

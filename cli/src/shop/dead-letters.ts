@@ -1,0 +1,61 @@
+// The dead letters of the shop that a command works on: opens them, and replays or discards them.
+import { type DeadLetterDesk, openDeadLetters } from '@shop/shared/events';
+import { createLog } from '@shop/shared/runtime';
+import type { OpenShop } from './open-shop.ts';
+
+/** The largest number of one consumer's dead letters that one request reads. */
+export const deadLettersPerRead = 10_000;
+
+/** @throws BrokerAwayError when the broker does not answer within some seconds */
+export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLetterDesk) => Promise<T>): Promise<T> {
+  const { settings, running, databases } = shop;
+  const url = settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
+  const letters = await openDeadLetters({ url, log: createLog('events', 'silent') });
+  try {
+    return await use(letters);
+  } finally {
+    await letters.close();
+  }
+}
+
+export interface Resolution {
+  readonly verb: 'replay' | 'discard';
+  /** Undefined: all dead letters. */
+  readonly ids: readonly string[] | undefined;
+  /** Undefined: the dead letters of every consumer. */
+  readonly consumer?: string | undefined;
+  /** The largest number of one consumer's dead letters that one request reads. */
+  readonly perRead: number;
+}
+
+export interface ResolvedDeadLetter {
+  readonly consumer: string;
+  readonly id: string;
+}
+
+/**
+ * Replays or discards each dead letter once. A letter that fails again meanwhile stays for the next command.
+ * @returns the resolved letters, and the given ids that no letter has
+ */
+export async function resolveDeadLetters(
+  deadLetters: DeadLetterDesk,
+  { verb, ids, consumer, perRead }: Resolution,
+): Promise<{ resolved: ResolvedDeadLetter[]; unknown: string[] }> {
+  const resolved: ResolvedDeadLetter[] = [];
+  const seen = new Set<string>();
+  const keyOf = (letter: ResolvedDeadLetter): string => `${letter.consumer} ${letter.id}`;
+  for (;;) {
+    const letters = await deadLetters.list(consumer, perRead);
+    const fresh = letters.filter((letter) => !seen.has(keyOf(letter)));
+    for (const letter of fresh) {
+      seen.add(keyOf(letter));
+      if (ids?.includes(letter.id) === false) continue;
+      if (await deadLetters[verb](letter.id, letter.consumer)) {
+        resolved.push({ consumer: letter.consumer, id: letter.id });
+      }
+    }
+    // A short page was the last one. The oldest letters come first, so a page of known letters has no new ones behind it.
+    if (letters.length < perRead || fresh.length === 0) break;
+  }
+  return { resolved, unknown: (ids ?? []).filter((id) => !resolved.some((letter) => letter.id === id)) };
+}

@@ -1,0 +1,126 @@
+// Finds the shop that a command is about, running or not, and lends its database to the command.
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type SchemaName, schemas } from '@shop/shared/database';
+import { startEmbeddedPostgres } from '@shop/shared/embedded';
+import { StartError } from '@shop/shared/runtime';
+import { type DataFolder, dataFolder, findRunning, type RunningShop, takeFolder } from './data-folder.ts';
+import { type DatabaseUrls, migrateAll, namedDatabase, provision } from './database.ts';
+import type { Wiring } from './processes.ts';
+import { requireEmptyDatabase } from './require-empty.ts';
+import { keptSecrets, readSecrets, type Secrets } from './secrets.ts';
+import { givenEnvironment, readSettings } from './settings.ts';
+
+export interface OpenShop extends Wiring {
+  /** What runs; undefined for a stopped shop, and for one that only DATABASE_URL tells of. */
+  readonly running: RunningShop | undefined;
+}
+
+export interface OpenOptions {
+  /** Whether the schemas of a stopped shop are brought up to date first; default true. */
+  readonly migrate?: boolean;
+}
+
+/**
+ * Runs `use` with the shop of the data folder. The embedded database of a stopped shop is started for that time. With
+ * DATABASE_URL it is that database instead.
+ * @throws StartError when there is no shop, or it is just starting or stopping
+ */
+export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: OpenOptions = {}): Promise<T> {
+  const given = givenEnvironment();
+  const settings = readSettings(given);
+  const folder = dataFolder(settings.dataDir);
+  const found = { settings, folder, given };
+  const running = await findRunning(folder);
+  if (settings.databaseUrl !== undefined || running !== undefined) {
+    const databases = settings.databaseUrl === undefined ? running?.databases : asEachRole(settings.databaseUrl);
+    const secrets = { roles: {}, variables: {}, ...(await readSecrets(folder.secrets)) } as Secrets;
+    return use({ ...found, running, secrets, databases: databases as DatabaseUrls });
+  }
+  if (!(await hasShop(folder))) {
+    throw new StartError(`there is no shop in ${folder.path}: run npm start, or set SHOP_DATA_DIR or DATABASE_URL`);
+  }
+  return withOwnServer(folder, async (url) => {
+    const secrets = await keptSecrets(folder.secrets);
+    const databases = await provision(url, secrets, false);
+    if (options.migrate ?? true) await migrateAll(databases);
+    return use({ ...found, running, secrets, databases });
+  });
+}
+
+/**
+ * Runs `use` with the place for a new shop: an embedded database that is made when it is missing, or the one of DATABASE_URL,
+ * with roles and schemas. An outside database has to be empty; what is in an embedded one is left to `use` to look at.
+ * @param secrets what the environment variables of the new shop are to be
+ * @throws StartError when a shop is there or runs there
+ */
+export async function withNewShop<T>(secrets: Secrets['variables'], use: (shop: OpenShop) => Promise<T>): Promise<T> {
+  const given = givenEnvironment();
+  const settings = readSettings(given);
+  const folder = dataFolder(settings.dataDir);
+  if ((await findRunning(folder)) !== undefined) {
+    throw new StartError(`a shop runs in ${folder.path}: stop it, and restore into a new one by another SHOP_DATA_DIR`);
+  }
+  const outsideUrl = settings.databaseUrl;
+  const fill = async (url: string): Promise<T> => {
+    const own = await keptSecrets(folder.secrets);
+    const databases = await provision(url, own, outsideUrl !== undefined);
+    const wanted = { ...own, variables: { ...own.variables, ...secrets } };
+    return use({ settings, folder, given, running: undefined, secrets: wanted, databases });
+  };
+  if (outsideUrl === undefined) return withOwnServer(folder, fill);
+  if (await hasShop(folder)) {
+    throw new StartError(
+      `${folder.path} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, or without DATABASE_URL`,
+    );
+  }
+  const { release } = await take(folder);
+  try {
+    // Before anything is prepared: the roles of a shop that is there would get other passwords, and its services be locked out.
+    await requireEmptyDatabase(outsideUrl);
+    return await fill(outsideUrl);
+  } finally {
+    await release();
+  }
+}
+
+/** Whether the folder holds an embedded database. */
+export async function hasShop(folder: DataFolder): Promise<boolean> {
+  return access(join(folder.postgres, 'cluster')).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function take(folder: DataFolder): Promise<{ release(): Promise<void> }> {
+  return takeFolder(folder).catch((error: Error) => {
+    if (!error.message.includes(' is in use by ')) throw error;
+    throw new StartError(`${error.message}, which starts or stops the shop: try again in a moment`);
+  });
+}
+
+async function withOwnServer<T>(folder: DataFolder, use: (adminUrl: string) => Promise<T>): Promise<T> {
+  const { release } = await take(folder);
+  try {
+    const server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: true }).catch((error: Error) => {
+      throw new StartError(error.message);
+    });
+    try {
+      return await use(server.url);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await release();
+  }
+}
+
+/** An administrator's connection that acts as each role and in its schema, without the roles' passwords. */
+function asEachRole(url: string): DatabaseUrls {
+  const urlOf = (role: SchemaName): string => {
+    const own = new URL(namedDatabase(url));
+    own.searchParams.set('options', `-c role=${role} -c search_path=${role}`);
+    return own.href;
+  };
+  return Object.fromEntries(schemas.map((role) => [role, urlOf(role)])) as DatabaseUrls;
+}

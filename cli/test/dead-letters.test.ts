@@ -1,0 +1,74 @@
+// Dead letters are resolved to the last one, however many are read at once; one that comes back is left for the next time.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type DeadLetterDesk, openDeadLetters } from '@shop/shared/events';
+import { createLog, newId } from '@shop/shared/runtime';
+import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
+import pg from 'pg';
+import { resolveDeadLetters } from '../src/shop/dead-letters.ts';
+
+let database: TestDatabase;
+let desk: DeadLetterDesk;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase([]);
+  desk = await openDeadLetters({ url: database.urls.events, log: createLog('test', 'silent') });
+  pool = new pg.Pool({ connectionString: database.urls.events, max: 1 });
+});
+
+afterAll(async () => {
+  await desk.close();
+  await pool.end();
+  await database.drop();
+});
+
+/** As a consumer gives letters up. @returns their ids */
+async function giveUp(consumer: string, count: number, ids = Array.from({ length: count }, newId)): Promise<string[]> {
+  await pool.query(
+    `INSERT INTO events.job_common (name, data)
+     SELECT $1, json_build_object('eventId', id, 'content', '{}') FROM unnest($2::text[]) AS id`,
+    [`${consumer}.dead`, ids],
+  );
+  return ids;
+}
+
+const idsOf = (letters: readonly { id: string }[]): string[] => letters.map(({ id }) => id).sort();
+
+describe('all dead letters', () => {
+  it.each(['replay', 'discard'] as const)('%s: of every consumer, more than are read at once', async (verb) => {
+    const given = [...(await giveUp('notifications.mail', 5)), ...(await giveUp('orders.effects', 1))];
+    const { resolved, unknown } = await resolveDeadLetters(desk, { verb, ids: undefined, perRead: 2 });
+    expect(idsOf(resolved)).toEqual(given.sort());
+    expect(unknown).toEqual([]);
+    expect(await desk.list()).toEqual([]);
+  });
+
+  it('are resolved once each: those that come back at once are left', async () => {
+    const given = await giveUp('notifications.mail', 3);
+    const returning: DeadLetterDesk = {
+      ...desk,
+      async replay(id, consumer) {
+        const found = await desk.replay(id, consumer);
+        await giveUp('notifications.mail', 1, [id]);
+        return found;
+      },
+    };
+    const { resolved } = await resolveDeadLetters(returning, { verb: 'replay', ids: undefined, perRead: 2 });
+    expect(idsOf(resolved)).toEqual([...given].sort());
+    expect(idsOf(await desk.list())).toEqual([...given].sort());
+    await resolveDeadLetters(desk, { verb: 'discard', ids: undefined, perRead: 10 });
+  });
+});
+
+describe('named dead letters', () => {
+  it('are resolved alone, and one that is not there is told', async () => {
+    const given = await giveUp('notifications.mail', 3);
+    const last = (await desk.list()).at(-1)?.id ?? '';
+    const unknown = newId();
+    expect(await resolveDeadLetters(desk, { verb: 'discard', ids: [last, unknown], perRead: 3 })).toEqual({
+      resolved: [{ consumer: 'notifications.mail', id: last }],
+      unknown: [unknown],
+    });
+    expect(idsOf(await desk.list())).toEqual(given.filter((id) => id !== last).sort());
+  });
+});
