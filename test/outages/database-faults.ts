@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { placeOrder } from './buyers.ts';
 import { type Fault, pause, type Scene, seen } from './fault.ts';
 import type { OrderOutcome } from './journal.ts';
+import type { System } from './system.ts';
 
 /** Connections that one process of orders opens for transactions. */
 const poolSize = 10;
@@ -66,6 +67,25 @@ export const databaseFaults: readonly Fault[] = [
     },
   },
   {
+    name: 'the database is read-only',
+    interrupts: 'service',
+    async inject({ system, journal }) {
+      const began = performance.now();
+      const since = await serverTime(system);
+      const notReady = await whileReadOnly(system, async () => {
+        const ready = await Promise.all(
+          system.services().map(({ url }) => seen(async () => (await fetch(`${url}/health/ready`)).status === 503)),
+        );
+        await pause(6_000);
+        return ready.every(Boolean);
+      });
+      const refused = await seen(() => journal.answers.some(({ at, status }) => at > began && status === 503), 0);
+      const events = await deliveriesSince(system, since);
+      if (!notReady || !refused || events.longest > 1) return undefined;
+      return `no service was ready, and ${events.taken} events were taken later, each at its first attempt`;
+    },
+  },
+  {
     name: 'the connections of orders are all in use',
     interrupts: 'service',
     async inject(scene) {
@@ -100,6 +120,42 @@ export const databaseFaults: readonly Fault[] = [
     },
   },
 ];
+
+/** Makes every transaction read-only, as the server of a former primary does, and restores the setting. */
+async function whileReadOnly<T>({ admin }: System, use: () => Promise<T>): Promise<T> {
+  const client = await admin.connect();
+  try {
+    await client.query('ALTER SYSTEM SET default_transaction_read_only = on');
+    await client.query('SELECT pg_reload_conf()');
+    return await use();
+  } finally {
+    await client.query('ALTER SYSTEM RESET default_transaction_read_only');
+    await client.query('SELECT pg_reload_conf()');
+    client.release();
+  }
+}
+
+async function serverTime({ admin }: System): Promise<Date> {
+  const { rows } = await admin.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+  return rows[0]?.now ?? new Date();
+}
+
+/** The events that consumers took since a time, and their largest number of attempts; waits until some were taken. */
+async function deliveriesSince(system: System, since: Date): Promise<{ taken: number; longest: number }> {
+  const read = async () => {
+    const inboxes = ['orders', 'catalogue', 'notifications'].map(
+      (schema) => `SELECT attempt, taken_at FROM ${schema}.inbox`,
+    );
+    const { rows } = await system.admin.query<{ taken: number; longest: number }>(
+      `SELECT count(*)::int AS taken, coalesce(max(attempt), 0)::int AS longest
+       FROM (${inboxes.join(' UNION ALL ')}) AS inbox WHERE taken_at > $1`,
+      [since],
+    );
+    return rows[0] ?? { taken: 0, longest: 0 };
+  };
+  await seen(async () => (await read()).taken > 0);
+  return read();
+}
 
 async function orderOnce({ system, productIds, journal, random }: Scene): Promise<void> {
   const buyer = random.pick(system.buyers);

@@ -54,6 +54,14 @@ const mutations: readonly Mutation[] = [
     notice: /exists and nobody was told of it|could not register/,
   },
   {
+    name: 'a read-only database counts as a fault of the shop',
+    file: 'shared/src/database/pg-errors.ts',
+    find: "  '25006': 'read-only SQL transaction: a standby, or a former primary',\n",
+    replace: '',
+    test: 'the database is read-only',
+    notice: /answered as it never should be|was not seen to happen/,
+  },
+  {
     name: 'reservations are not settled',
     file: 'services/catalogue/src/settle-reservations.ts',
     find: "if (answer.state === 'absent') await giveStockBack(tx, id, null);",

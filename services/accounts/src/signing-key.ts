@@ -1,6 +1,6 @@
 // The keys that sign access tokens. The table is the truth and every process asks it each time, so a rotation or a
 // revocation holds everywhere from its COMMIT on; only the unsealed private key is remembered.
-import { type Database, isDatabaseAway, sql, type Transaction } from '@shop/shared/database';
+import { type Database, isDatabaseUnavailable, sql, type Transaction } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import {
   type CryptoKey,
@@ -77,7 +77,7 @@ export async function prepareSigningKeys(database: Database, seal: Seal): Promis
   await followSigningKeys(database, seal)
     .current()
     .catch((error: unknown) => {
-      if (isDatabaseAway(error)) throw error;
+      if (isDatabaseUnavailable(error)) throw error;
       throw new StartError('KEY_ENCRYPTION_SECRET does not open the signing keys in the database');
     });
 }

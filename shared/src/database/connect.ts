@@ -2,9 +2,9 @@
 import pg from 'pg';
 import { Sequelize, type Transaction } from 'sequelize';
 import { type Log, outsideRequests } from '../runtime/index.ts';
-import { retryConflicts } from './conflicts.ts';
 import { measured, measureTransaction } from './measure-statement.ts';
 import { observePools } from './observe-pools.ts';
+import { isReadOnlyServer, retryConflicts } from './pg-errors.ts';
 
 export interface DatabaseOptions {
   /** Connection string of the service's own role, which owns the service's schema. */
@@ -28,7 +28,7 @@ export interface Database {
    * and runs `work` again, at most three times: it must have no effect outside the transaction.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Rejects when the database does not answer. */
+  /** Rejects when the database does not answer or is read-only. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,6 +59,19 @@ class HeardClient extends pg.Client {
   }
 }
 
+interface ConnectionManager {
+  validate(connection: unknown): boolean;
+}
+
+/** What sequelize does not declare in its types. */
+function managerOf(sequelize: Sequelize): ConnectionManager {
+  return (sequelize as unknown as { connectionManager: ConnectionManager }).connectionManager;
+}
+
+function connectionOf(tx: Transaction): object {
+  return (tx as Transaction & { readonly connection: object }).connection;
+}
+
 /** Opens the pools; connections are made when they are first needed, and again after a loss. */
 export function connectDatabase(options: DatabaseOptions): Database {
   pg.types.setTypeParser(int8, parseInt8);
@@ -71,11 +84,14 @@ export function connectDatabase(options: DatabaseOptions): Database {
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
   };
+  const readOnly = new WeakSet<object>();
+  const isUsable = (connection: unknown): boolean =>
+    !readOnly.has(connection as object) && managerOf(sequelize).validate(connection);
   const sequelize = new Sequelize(options.url, {
     dialect: 'postgres',
     dialectModule: { ...pg, Client: HeardClient },
     dialectOptions: { ...session, connectionTimeoutMillis: 2_000 },
-    pool: { max: size, min: 0, acquire: 3_000, idle: 30_000 },
+    pool: { max: size, min: 0, acquire: 3_000, idle: 30_000, validate: isUsable },
     logging: false,
   });
   const pool = new pg.Pool({
@@ -94,9 +110,33 @@ export function connectDatabase(options: DatabaseOptions): Database {
   return {
     sequelize,
     pool: measured(pool),
-    transaction: (work) => retryConflicts(() => measureTransaction(() => sequelize.transaction(work))),
+    transaction: (work) =>
+      retryConflicts(() =>
+        measureTransaction(() =>
+          sequelize.transaction(async (tx) => {
+            try {
+              return await work(tx);
+            } catch (error) {
+              // The pool ends the connection instead of lending it again. The pg pool does so after every error.
+              if (isReadOnlyServer(error)) readOnly.add(connectionOf(tx));
+              throw error;
+            }
+          }),
+        ),
+      ),
     async ping() {
-      await pool.query('SELECT 1');
+      const client = await pool.connect();
+      let failed: Error | undefined;
+      try {
+        const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
+        if (rows[0]?.transaction_read_only !== 'off') throw new Error('the database is read-only');
+      } catch (error) {
+        failed = error instanceof Error ? error : new Error(String(error));
+        throw failed;
+      } finally {
+        // The next connection may lead to a server that takes writes.
+        client.release(failed);
+      }
     },
     async close() {
       await Promise.all([sequelize.close(), pool.end()]);

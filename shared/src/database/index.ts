@@ -1,9 +1,9 @@
 // The door of everything that touches PostgreSQL.
 export type { Transaction } from 'sequelize';
-export { errorCode, isDatabaseAway, violatedConstraint } from './conflicts.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { keepCurrency } from './keep-currency.ts';
 export { knownMigrations, migrate, pendingMigrations } from './migrate.ts';
+export { errorCode, isDatabaseUnavailable, unavailableStates, violatedConstraint } from './pg-errors.ts';
 export { provisionDatabase, type SchemaName, schemas } from './provision.ts';
 export { type Expiry, prune, startPruning } from './prune.ts';
 export { openRecentReads, type RecentReads } from './recent-reads.ts';

@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { Problem } from '../http/problem.ts';
 import type { Log } from '../runtime/index.ts';
-import { errorCode } from './conflicts.ts';
 import { connectionLife } from './connect.ts';
+import { errorCode } from './pg-errors.ts';
 import { type Queryable, Staleness } from './staleness.ts';
 
 export interface RecentReads {

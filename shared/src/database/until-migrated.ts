@@ -1,25 +1,32 @@
-// Holds a starting service back until its schema is as its code expects it.
+// Delays the start of a service until its database takes writes and its schema is the one that its code expects.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Log } from '../runtime/index.ts';
+import type { Database } from './connect.ts';
 import { pendingMigrations } from './migrate.ts';
 
 const askEvery = 500;
 
 /**
- * Resolves once every migration of the folder is applied. Until then, and while the database is away, it asks again twice a
- * second: a service that starts before its database or its migrations is late, not broken. Says once what it waits for.
+ * Resolves when every migration of the folder is applied. Until then, and while the database is unavailable or read-only, it
+ * looks again twice a second: a service may start before its database and its migrations. Logs each reason for waiting once.
  */
-export async function untilMigrated(pool: pg.Pool, folder: string, log: Log): Promise<void> {
-  let said = '';
+export async function untilMigrated(database: Database, folder: string, log: Log): Promise<void> {
+  let logged = '';
   for (;;) {
-    const waitsFor = await pendingMigrations(pool, folder).then(
-      (pending) => (pending.length === 0 ? '' : `migrations are missing: ${pending.join(', ')}; run src/migrate.ts`),
-      (error: unknown) => `the database does not answer: ${error instanceof Error ? error.message : String(error)}`,
-    );
-    if (waitsFor === '') return;
-    if (waitsFor !== said) log.warn(waitsFor);
-    said = waitsFor;
+    const reason = await reasonToWait(database, folder);
+    if (reason === undefined) return;
+    if (reason !== logged) log.warn(reason);
+    logged = reason;
     await sleep(askEvery);
+  }
+}
+
+async function reasonToWait(database: Database, folder: string): Promise<string | undefined> {
+  try {
+    await database.ping();
+    const pending = await pendingMigrations(database.pool, folder);
+    return pending.length === 0 ? undefined : `migrations are missing: ${pending.join(', ')}; run src/migrate.ts`;
+  } catch (error) {
+    return `the database cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

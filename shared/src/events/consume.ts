@@ -1,7 +1,7 @@
 // Takes events from a queue, each once: inbox row and effect in one transaction, the acknowledgement after COMMIT.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
-import { type Database, isDatabaseAway, sql } from '../database/index.ts';
+import { type Database, isDatabaseUnavailable, sql } from '../database/index.ts';
 import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
 import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import type { EventType } from './definitions.ts';
@@ -101,7 +101,7 @@ async function judge(
     log.error({ err: error, consumer: name }, 'an event became a dead letter');
     return { kind: 'dead', reason };
   }
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     log.warn({ err: error, consumer: name }, 'an event waits for the database');
     await sleep(holdWhileAway);
     return { kind: 'later', reason };

@@ -2,7 +2,7 @@
 // so that the rows of a relay that dies are free at once. Any number of relays may run.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isDatabaseAway } from '../database/index.ts';
+import { isDatabaseUnavailable } from '../database/index.ts';
 import { type Log, type Pause, startPause } from '../runtime/index.ts';
 import { type StoredEvent, toCloudEvent } from './event.ts';
 import { beginMeasuring, measureBatch } from './measure-batch.ts';
@@ -59,7 +59,7 @@ const longestPause = 2_000;
 
 /** For the log: why a broker or database is away is a line, anything else is worth its stack. */
 function awayReason(error: unknown): object {
-  return error instanceof BrokerAwayError || isDatabaseAway(error) ? { reason: String(error) } : { err: error };
+  return error instanceof BrokerAwayError || isDatabaseUnavailable(error) ? { reason: String(error) } : { err: error };
 }
 
 /** Starts a relay. It survives the loss of the database and of the broker, and goes on by itself. */

@@ -1,10 +1,10 @@
 // Makes a problem of any error: ours stays, a database that is away is a 503, everything else a 500 that says nothing.
-import { isDatabaseAway } from '../database/index.ts';
+import { isDatabaseUnavailable } from '../database/index.ts';
 import { Problem } from './problem.ts';
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     return new Problem('service-unavailable', 'The service cannot reach its database. Try again shortly.', {
       headers: { 'Retry-After': '1' },
       cause: error,

@@ -63,7 +63,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     const database = connectDatabase({ url: config.databaseUrl, name, log, poolSize: service.poolSize });
     life.onStop('database', () => database.close());
     health.add('database', () => database.ping());
-    await untilMigrated(database.pool, `${folder}/migrations`, log);
+    await untilMigrated(database, `${folder}/migrations`, log);
     life.onStop('pruning', startPruning(database.pool, [expiredAnswers, ...expiredEvents], log));
 
     const callers = openCallers(name, config, life);

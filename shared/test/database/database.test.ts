@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   connectDatabase,
   type Database,
-  isDatabaseAway,
+  isDatabaseUnavailable,
   keepCurrency,
   migrate,
   pendingMigrations,
@@ -141,7 +141,7 @@ describe('a database that is away', () => {
       away.transaction(async () => {}).catch((error: unknown) => error),
       database.pool.query('SELECT nonsense').catch((error: unknown) => error),
     ]);
-    expect(errors.map(isDatabaseAway)).toEqual([true, true, false]);
+    expect(errors.map(isDatabaseUnavailable)).toEqual([true, true, false]);
     await away.close();
   });
 
@@ -170,7 +170,7 @@ describe('a database that is away', () => {
     const ending = connectDatabase({ url: `postgres://shop:shop@127.0.0.1:${port}/shop`, name: 'test', log });
     const tries = [ending.ping(), ending.transaction((tx) => sql(tx, 'SELECT 1'))];
     const errors = await Promise.all(tries.map((work) => work.catch((error: unknown) => error)));
-    expect(errors.map(isDatabaseAway)).toEqual([true, true]);
+    expect(errors.map(isDatabaseUnavailable)).toEqual([true, true]);
     await ending.close();
     server.close();
   });
@@ -182,7 +182,7 @@ describe('a database that is away', () => {
     await Promise.all([behind.ping(), one()]);
     proxy.freeze();
     const errors = await Promise.all([behind.ping(), one()].map((work) => work.catch((error: unknown) => error)));
-    expect(errors.map(isDatabaseAway)).toEqual([true, true]);
+    expect(errors.map(isDatabaseUnavailable)).toEqual([true, true]);
     await proxy.restore();
     expect(await one()).toEqual([{ one: 1 }]);
     await behind.close();
@@ -211,7 +211,7 @@ describe('a database that is away', () => {
     await Promise.all([database.ping(), database.transaction((tx) => sql(tx, 'SELECT 1'))]);
     await database.pool.query(terminate);
     const cut = database.transaction((tx) => sql(tx, 'SELECT pg_terminate_backend(pg_backend_pid())'));
-    expect(isDatabaseAway(await cut.catch((error: unknown) => error))).toBe(true);
+    expect(isDatabaseUnavailable(await cut.catch((error: unknown) => error))).toBe(true);
     // A lost connection of the pool may be taken once more in the moment before its loss is heard of.
     await eventually(async () => {
       expect(await database.transaction((tx) => sql(tx, 'SELECT 1 AS one'))).toEqual([{ one: 1 }]);

@@ -1,4 +1,4 @@
-// What PostgreSQL's errors mean: conflicts to retry, a database that is away, a constraint that refused.
+// What PostgreSQL's errors mean: a conflict to retry, an unavailable database, a violated constraint.
 import { BaseError, ConnectionError } from 'sequelize';
 
 interface Coded {
@@ -41,9 +41,29 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-// 53: insufficient resources; 57P0x: shutdown, crash, cannot connect now; 57014: statement time-out; 25P03: idle in transaction.
-const awayStates = /^(08...|53...|57P0.|57014|25P0[34]|55P03)$/;
-const awaySystemCodes = new Set([
+/**
+ * SQLSTATEs after which the same request may succeed later, because the server cannot do it at the moment or because this
+ * connection leads to a server that cannot (PostgreSQL documentation, Appendix A). Two characters stand for a whole class.
+ */
+export const unavailableStates = {
+  '08': 'connection exception',
+  '25006': 'read-only SQL transaction: a standby, or a former primary',
+  '25P03': 'idle-in-transaction session timeout',
+  '25P04': 'transaction timeout',
+  '28': 'invalid authorization: a password is being rotated',
+  '3D000': 'invalid catalog name: the database is being restored or moved',
+  '53': 'insufficient resources: connections, memory, disk',
+  '55P03': 'lock not available',
+  '57014': 'query canceled: the statement timeout',
+  '57P01': 'admin shutdown',
+  '57P02': 'crash shutdown',
+  '57P03': 'cannot connect now: starting up, shutting down or recovering',
+  '57P04': 'database dropped',
+  '57P05': 'idle session timeout',
+  '58': 'system error: input and output of the server',
+} as const;
+
+const unavailableSystemCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -53,22 +73,31 @@ const awaySystemCodes = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-const awayMessages =
+const unavailableMessages =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Connection ended|Cannot use a pool after)/;
 
-/** Whether an error says that the database is away or overloaded, so that the same request may succeed later. */
-export function isDatabaseAway(error: unknown): boolean {
+/** Whether an error says that the database is unavailable or overloaded, so that the same request may succeed later. */
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   const code = errorCode(error);
-  if (code !== undefined) return awayStates.test(code) || awaySystemCodes.has(code) || conflicts.has(code);
+  if (code !== undefined) return isUnavailableState(code) || unavailableSystemCodes.has(code) || conflicts.has(code);
   const name = error instanceof Error ? error.name : '';
   if (name === 'SequelizeConnectionAcquireTimeoutError' || name === 'TimeoutError') return true;
   const message = error instanceof Error ? error.message : '';
-  if (awayMessages.test(message)) return true;
+  if (unavailableMessages.test(message)) return true;
   return (
     error instanceof BaseError &&
     'parent' in error &&
     error.parent instanceof Error &&
-    awayMessages.test(error.parent.message)
+    unavailableMessages.test(error.parent.message)
   );
+}
+
+function isUnavailableState(code: string): boolean {
+  return code in unavailableStates || (code.length === 5 && code.slice(0, 2) in unavailableStates);
+}
+
+/** Whether an error says that its connection leads to a server that takes no writes: the next connection may lead to another one. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return errorCode(error) === '25006';
 }

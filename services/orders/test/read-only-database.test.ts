@@ -1,0 +1,108 @@
+// A database that answers and takes no writes, as a former primary does after a failover.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
+import { createLog, newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import pg from 'pg';
+import { type Customer, type NewProduct, startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+let admin: pg.Pool;
+let transport: Transport;
+let customer: Customer;
+
+beforeAll(async () => {
+  shop = await startShop();
+  admin = new pg.Pool({ connectionString: shop.services.database.adminUrl, max: 1 });
+  const url = shop.services.database.urls.events;
+  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  customer = await shop.customer();
+});
+afterAll(async () => {
+  await transport.close();
+  await admin.end();
+  await shop.stop();
+});
+
+/** Every new connection of orders is read-only from now on, or no longer; present ones are ended. */
+async function setReadOnly(readOnly: boolean): Promise<void> {
+  const setting = readOnly ? 'SET default_transaction_read_only = on' : 'RESET default_transaction_read_only';
+  const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
+  await admin.query(`ALTER ROLE orders IN DATABASE ${rows[0]?.name} ${setting}`);
+  await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'orders'");
+}
+
+async function order(product: NewProduct = {}): Promise<string> {
+  const answer = await shop.order(customer, { [await shop.product(product)]: 1 });
+  expect(answer.status).toBe(201);
+  return String(answer.body.id);
+}
+
+const readiness = async () => {
+  const answer = await fetch(`${shop.services.service('orders').url}/health/ready`);
+  const { checks } = (await answer.json()) as { checks: Record<string, string> };
+  return { status: answer.status, checks };
+};
+
+/** The event that the catalogue sends for a cancelled order, delivered to orders whatever its database does. */
+async function publishReleased(orderId: string): Promise<string> {
+  const id = newId();
+  const type = 'stock.released.v1';
+  const data = {
+    orderId,
+    accountId: customer.accountId,
+    reservationId: newId(),
+    outcome: 'done',
+    releasedAt: new Date().toISOString(),
+  };
+  const envelope = { specversion: '1.0', id, source: '/tests', type, subject: orderId, time: data.releasedAt };
+  const content = JSON.stringify({ ...envelope, sequence: '0000000002', requestid: 'test', data });
+  await transport.publish([{ id, type, content }]);
+  return id;
+}
+
+describe('a read-only database', () => {
+  it('is unavailable and loses nothing: 503, not ready, and events that wait without using up attempts', async () => {
+    const orderId = await order();
+    await setReadOnly(true);
+
+    const refused = await shop.act(customer, orderId, 'cancel', { headers: { 'Idempotency-Key': 'read-only' } });
+    expect(refused.status).toBe(503);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(refused.body).toMatchObject({ code: 'service-unavailable' });
+    await eventually(async () =>
+      expect(await readiness()).toMatchObject({ status: 503, checks: { database: 'failing' } }),
+    );
+    expect((await shop.view(customer, orderId)).status).toBe(200);
+
+    const eventId = await publishReleased(orderId);
+    const output = () => shop.services.service('orders').output();
+    await eventually(() => expect(output().split('an event waits for the database').length).toBeGreaterThan(2));
+    expect((await transport.depth('orders.effects')).dead).toBe(0);
+
+    await setReadOnly(false);
+    await eventually(async () => expect(await readiness()).toMatchObject({ status: 200 }));
+    const cancelled = await shop.act(customer, orderId, 'cancel', { headers: { 'Idempotency-Key': 'read-only' } });
+    expect(cancelled.status).toBe(200);
+    await eventually(async () => {
+      const { database } = shop.services.service('orders');
+      const { rows } = await database.query('SELECT attempt FROM inbox WHERE event_id = $1', [eventId]);
+      expect(rows).toEqual([{ attempt: 1 }]);
+    });
+    await eventually(async () =>
+      expect((await shop.view(customer, orderId)).body.cancellation).toMatchObject({
+        stockReleased: { state: 'done' },
+      }),
+    );
+  });
+
+  it('delays the start of a service, which then needs no restart', async () => {
+    await setReadOnly(true);
+    const orders = shop.services.service('orders');
+    const restarted = orders.restart();
+    await eventually(() => expect(orders.output()).toContain('the database cannot be used: the database is read-only'));
+    await setReadOnly(false);
+    await restarted;
+    expect(await readiness()).toMatchObject({ status: 200 });
+  });
+});

@@ -1,0 +1,83 @@
+// What PostgreSQL raises when it cannot do something at the moment, and connections that lead to a read-only server.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectDatabase, type Database, isDatabaseUnavailable, sql, unavailableStates } from '@shop/shared/database';
+import { createLog } from '@shop/shared/runtime';
+import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase([]);
+  database = connectDatabase({ url: testDatabase.urls.orders, name: 'test', log: createLog('test', 'silent') });
+  await database.pool.query('CREATE TABLE things (id int)');
+});
+afterAll(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+/** The members of the classes that PostgreSQL 18 defines. */
+const membersOf: Readonly<Record<string, readonly string[]>> = {
+  '08': ['08000', '08001', '08003', '08004', '08006', '08007', '08P01'],
+  '28': ['28000', '28P01'],
+  '53': ['53000', '53100', '53200', '53300', '53400'],
+  '58': ['58000', '58030', '58P01', '58P02'],
+};
+const unavailable = Object.keys(unavailableStates).flatMap((state) => membersOf[state] ?? [state]);
+
+const raise = (state: string): string => `DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '${state}'; END $$`;
+
+/** What a query of the pool and a statement of a transaction throw for this state. */
+async function raised(state: string): Promise<unknown[]> {
+  const thrown = (error: unknown): unknown => error;
+  return [
+    await database.pool.query(raise(state)).catch(thrown),
+    await database.transaction((tx) => sql(tx, raise(state))).catch(thrown),
+    await database.sequelize.query(raise(state)).catch(thrown),
+  ];
+}
+
+describe('an error that PostgreSQL raises', () => {
+  it('has at least one member in every class of the table', () => {
+    for (const state of unavailable) expect(state).toMatch(/^[0-9A-Z]{5}$/);
+    expect(unavailable).toContain('25006');
+  });
+
+  it.each(unavailable)('says with %s that the database is unavailable', async (state) => {
+    expect((await raised(state)).map(isDatabaseUnavailable)).toEqual([true, true, true]);
+  });
+
+  it.each(['22001', '22P02', '23505', '25001', '25P02', '42601', '42P01', 'P0001', 'XX000', 'XX001'])(
+    'says with %s that the shop has a fault',
+    async (state) => {
+      expect((await raised(state)).map(isDatabaseUnavailable)).toEqual([false, false, false]);
+    },
+  );
+});
+
+describe('a connection whose server became read-only', () => {
+  const readOnly = 'SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY';
+
+  it('fails one transaction and is then replaced', async () => {
+    await database.transaction((tx) => sql(tx, readOnly));
+    const insert = () => database.transaction((tx) => sql(tx, 'INSERT INTO things VALUES (1) RETURNING id'));
+    const error: unknown = await insert().catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain('cannot execute INSERT in a read-only transaction');
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    await expect(insert()).resolves.toEqual([{ id: 1 }]);
+  });
+
+  it('fails one query of the pool and is then replaced', async () => {
+    await database.pool.query(readOnly);
+    const insert = () => database.pool.query('INSERT INTO things VALUES (2)');
+    await expect(insert()).rejects.toThrow('read-only transaction');
+    await expect(insert()).resolves.toMatchObject({ rowCount: 1 });
+  });
+
+  it('fails one ping and is then replaced', async () => {
+    await database.pool.query(readOnly);
+    await expect(database.ping()).rejects.toThrow('the database is read-only');
+    await expect(database.ping()).resolves.toBeUndefined();
+  });
+});
