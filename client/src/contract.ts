@@ -46,6 +46,10 @@ export interface paths {
          * @description A JSON merge patch (RFC 7396): members that are given replace what is there, `null` removes `phone_number`,
          *     `shipping_address` or one of its sub-fields. A changed password ends every refresh token of the account. A patch that
          *     changes nothing keeps the entity tag.
+         *
+         *     A change of `password` or `email` needs an access token that was issued after the last change of either: an older one is
+         *     refused with `reauthentication-required`. The owner is told of every such change by e-mail, at the address that the account
+         *     had before.
          */
         patch: operations["updateAccount"];
         trace?: never;
@@ -1182,6 +1186,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["AccountsProblem"];
             };
         };
+        /**
+         * @description `forbidden`: the account is not the caller's, or there is none. `reauthentication-required`: the password or the e-mail
+         *     address was changed after the access token was issued.
+         */
+        UpdateForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["AccountsProblem"];
+            };
+        };
         /** @description `order-already-shipped`, or `request-in-progress`. The order is unchanged. */
         CancelConflict: {
             headers: {
@@ -1820,7 +1836,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["AccountsUnauthenticated"];
-            403: components["responses"]["AccountsForbidden"];
+            403: components["responses"]["UpdateForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["AccountsNotAcceptable"];
             409: components["responses"]["EmailAlreadyRegistered"];

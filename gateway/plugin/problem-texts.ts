@@ -38,6 +38,11 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy:
       'Use an account that may. When a scope was granted just now, get a new access token: scopes are written into it.',
   },
+  'reauthentication-required': {
+    when: 'The request changes the password or the e-mail address of an account, and one of them was changed after the access token was issued.',
+    example: 'The password or the e-mail address was changed after this access token was issued. Log in again.',
+    remedy: 'Get a new access token with the present e-mail address and password, and send the request again with it.',
+  },
   'not-found': {
     when: 'Nothing is at this address, or what is there belongs to somebody else; the answer does not say which.',
     example: 'There is nothing at this address.',

@@ -127,6 +127,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
       MAIL_DIR: mailFolder,
       RESERVATION_SECONDS: '3',
+      EMAILS_PER_HOUR: '1000000',
     };
     const random = createRandom(seed);
     const started = new Map<ServiceName | 'gateway', Supervised[]>();

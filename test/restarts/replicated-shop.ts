@@ -68,6 +68,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
       KEY_ENCRYPTION_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
       MAIL_DIR: mailFolder,
+      EMAILS_PER_HOUR: '1000000',
     };
     for (const name of services) {
       for (const [index, address] of pair(name).entries()) {

@@ -41,7 +41,7 @@ export interface TransitionStep extends StepOf<'transition'> {
 
 export interface EmailStep extends StepOf<'e-mail'> {
   readonly emailKind: string;
-  readonly status: 'waiting' | 'sent' | 'failed';
+  readonly status: 'waiting' | 'sent' | 'failed' | 'obsolete';
   readonly writtenAt: Date;
   readonly attempts: number;
   readonly problem: string | null;

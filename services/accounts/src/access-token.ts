@@ -13,10 +13,11 @@ export interface TokenIssuer {
 export function signAccessToken(
   { kid, key }: SigningKey,
   { issuer, audience }: TokenIssuer,
-  account: { readonly id: string; readonly scopes: readonly string[] },
+  account: { readonly id: string; readonly scopes: readonly string[]; readonly credentialsVersion: number },
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
-  return new SignJWT({ accountId: account.id, scope: account.scopes.join(' ') })
+  const { id: accountId, credentialsVersion } = account;
+  return new SignJWT({ accountId, scope: account.scopes.join(' '), credentialsVersion })
     .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid })
     .setIssuer(issuer)
     .setAudience(audience)

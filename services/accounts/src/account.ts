@@ -34,6 +34,8 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare phoneNumber: string | null;
   declare shippingAddress: ShippingAddress | null;
   declare scopes: CreationOptional<string[]>;
+  /** Counts the changes of password and e-mail address. */
+  declare credentialsVersion: CreationOptional<number>;
   /** Changes with every PATCH that changes something; the entity tag. */
   declare version: number;
   declare createdAt: CreationOptional<Date>;
@@ -51,6 +53,7 @@ export function defineAccount(sequelize: Sequelize): void {
       phoneNumber: DataTypes.TEXT,
       shippingAddress: DataTypes.JSONB,
       scopes: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false, defaultValue: [] },
+      credentialsVersion: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
       version: { type: DataTypes.INTEGER, allowNull: false },
       createdAt: DataTypes.DATE(3),
       updatedAt: DataTypes.DATE(3),

@@ -18,6 +18,8 @@ export function readAccountsConfig(environment: Environment) {
     hashQueue: integer('HASH_QUEUE', { min: 0, max: 100_000, fallback: 400 }),
     /** How long a refresh token that nobody uses stays valid. */
     refreshTokenDays: integer('REFRESH_TOKEN_DAYS', { min: 1, max: 365, fallback: 30 }),
+    /** How long a log-in can be renewed; then the password is needed again. */
+    refreshFamilyDays: integer('REFRESH_FAMILY_DAYS', { min: 1, max: 3_650, fallback: 90 }),
   });
 }
 

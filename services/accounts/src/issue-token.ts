@@ -14,7 +14,7 @@ type Grant =
   | { readonly refresh_token: string };
 
 interface Granted {
-  readonly account: { readonly id: string; readonly scopes: readonly string[] };
+  readonly account: Account;
   readonly refreshToken: string;
 }
 
@@ -56,7 +56,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
     const action = account === null ? 'login-failed' : 'login-succeeded';
     await audit(tx, { action, accountId: found?.id, requestId: request.id, detail: {} });
     if (account === null) return undefined;
-    return { account, refreshToken: await startFamily(tx, account.id, context.refreshTokenDays) };
+    return { account, refreshToken: await startFamily(tx, account.id, context.refreshLifetimes) };
   });
   if (granted === undefined) throw invalidCredentials('The e-mail address or the password is wrong.');
   return granted;
@@ -64,7 +64,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
 
 async function refresh(request: OperationRequest, context: Context, token: string): Promise<Granted> {
   const granted = await context.database.transaction(async (tx) => {
-    const rotation = await rotate(tx, token, context.refreshTokenDays);
+    const rotation = await rotate(tx, token, context.refreshLifetimes);
     if (rotation.outcome === 'reused') {
       const { accountId } = rotation;
       await audit(tx, { action: 'refresh-token-reused', accountId, requestId: request.id, detail: {} });

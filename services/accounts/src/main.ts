@@ -27,7 +27,7 @@ await startService({
       passwords: await createPasswords(createTurns({ running: config.hashConcurrency, waiting: config.hashQueue })),
       signingKeys: followSigningKeys(database, seal),
       tokenIssuer: { issuer: config.issuer, audience: config.audience },
-      refreshTokenDays: config.refreshTokenDays,
+      refreshLifetimes: config,
     };
     return { operations, context };
   },

@@ -11,13 +11,25 @@ export type Rotation =
 
 const tokenBytes = 32;
 
+/** How long refresh tokens are valid, in days. */
+export interface RefreshLifetimes {
+  /** A token that nobody uses. */
+  readonly refreshTokenDays: number;
+  /** All tokens of one log-in, however often they are renewed. */
+  readonly refreshFamilyDays: number;
+}
+
+/** The end of a family that is used now. */
+const expiry = "least(now() + $2 * interval '1 day', created_at + $3 * interval '1 day')";
+
 /** The first token of a new family. The caller holds a lock on the account, so that a change of its password comes before or after. */
-export async function startFamily(tx: Transaction, accountId: string, days: number): Promise<string> {
+export async function startFamily(tx: Transaction, accountId: string, lifetimes: RefreshLifetimes): Promise<string> {
+  const { refreshTokenDays, refreshFamilyDays } = lifetimes;
   const id = newId();
   await sql(
     tx,
     "INSERT INTO refresh_families (id, account_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 day')",
-    [id, accountId, days],
+    [id, accountId, Math.min(refreshTokenDays, refreshFamilyDays)],
   );
   return insertToken(tx, id);
 }
@@ -28,7 +40,7 @@ export async function startFamily(tx: Transaction, accountId: string, days: numb
  * gets a successor and the other one ends it; a client whose answer was lost on the way has to log in again.
  * The transaction must commit also when the token is refused: the end of the family is in it.
  */
-export async function rotate(tx: Transaction, token: string, days: number): Promise<Rotation> {
+export async function rotate(tx: Transaction, token: string, lifetimes: RefreshLifetimes): Promise<Rotation> {
   const digest = digestOf(token);
   const family = await lockFamily(tx, digest);
   if (family === undefined) return { outcome: 'unknown' };
@@ -44,7 +56,12 @@ export async function rotate(tx: Transaction, token: string, days: number): Prom
     return { outcome: 'reused', accountId };
   }
   if (expired) return { outcome: 'unknown' };
-  await sql(tx, "UPDATE refresh_families SET expires_at = now() + $2 * interval '1 day' WHERE id = $1", [id, days]);
+  const { refreshTokenDays, refreshFamilyDays } = lifetimes;
+  await sql(tx, `UPDATE refresh_families SET expires_at = ${expiry} WHERE id = $1`, [
+    id,
+    refreshTokenDays,
+    refreshFamilyDays,
+  ]);
   return { outcome: 'rotated', accountId, token: await insertToken(tx, id) };
 }
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Transaction, violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { mergePatch, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import { callerOf, mergePatch, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
 import { emailKey } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
 import { audit } from './audit.ts';
@@ -17,8 +17,9 @@ interface AccountPatch {
 }
 
 /**
- * A patch that changes nothing leaves version and events alone.
- * @throws Problem 403 for any other account, 409 for an e-mail that is taken, 412 when If-Match is stale, 422 for a common password
+ * A patch that changes nothing keeps the version and sends no event.
+ * @throws Problem 403 for another account, and for new credentials with an access token from before their last change; 409 for an
+ *   e-mail address that is registered; 412 when If-Match is stale; 422 for a common password
  */
 export async function updateAccount(request: OperationRequest, context: Context): Promise<Reply> {
   const accountId = ownAccountId(request);
@@ -33,9 +34,14 @@ export async function updateAccount(request: OperationRequest, context: Context)
     // The contract has checked every member of the patch, so the merged members keep its rules.
     const after = mergePatch(before, patch) as Profile;
     if (passwordHash === undefined && isDeepStrictEqual(before, after)) return accountReply(200, account);
+    const emailChanges = after.email !== before.email;
+    if (emailChanges || passwordHash !== undefined) {
+      requirePresentCredentials(request, account);
+      account.set({ credentialsVersion: account.credentialsVersion + 1 });
+    }
     await saveProfile(tx, account, after);
     if (passwordHash !== undefined) await changePassword(tx, request, account, passwordHash);
-    if (after.email !== before.email) {
+    if (emailChanges) {
       const detail = { from: before.email, to: after.email };
       await audit(tx, { action: 'email-changed', accountId, requestId: request.id, detail });
     }
@@ -43,12 +49,35 @@ export async function updateAccount(request: OperationRequest, context: Context)
       type: 'account.updated.v1',
       subject: accountId,
       sequence: account.version,
-      data: toDetails(account),
+      data: { ...toDetails(account), ...credentialsChange(before, after, passwordHash) },
       requestId: request.id,
       traceparent: request.traceparent,
     });
     return accountReply(200, account);
   });
+}
+
+/** What the holder has to be told of, at the address before the change. */
+function credentialsChange(before: Profile, after: Profile, passwordHash: string | undefined) {
+  const email = after.email !== before.email;
+  const credentialsChanged = [
+    ...(email ? (['email'] as const) : []),
+    ...(passwordHash === undefined ? [] : (['password'] as const)),
+  ];
+  if (credentialsChanged.length === 0) return {};
+  return { credentialsChanged, ...(email ? { previousEmail: before.email.trim() } : {}) };
+}
+
+/**
+ * A stolen access token must not undo what its owner has changed since. The row is locked, so that of two requests with one
+ * token only one changes the credentials.
+ */
+function requirePresentCredentials(request: OperationRequest, { credentialsVersion }: Account): void {
+  if (callerOf(request).credentialsVersion === credentialsVersion) return;
+  throw new Problem(
+    'reauthentication-required',
+    'The password or the e-mail address was changed after this access token was issued. Log in again.',
+  );
 }
 
 async function saveProfile(transaction: Transaction, account: Account, profile: Profile): Promise<void> {

@@ -46,6 +46,7 @@ describe('200', () => {
       sub: holder.id,
       accountId: holder.id,
       scope: '',
+      credentialsVersion: 0,
       iat,
       exp,
       jti: expect.any(String),

@@ -46,7 +46,7 @@ describe('a log-in', () => {
       idempotencySecret: 'unused',
       signingKeys: followSigningKeys(database, createSeal(Buffer.alloc(32, 7).toString('base64url'))),
       tokenIssuer: { issuer: 'https://shop.test', audience: 'shop' },
-      refreshTokenDays: 1,
+      refreshLifetimes: { refreshTokenDays: 1, refreshFamilyDays: 1 },
     };
     const outcomes = [];
     for (const body of [

@@ -1,5 +1,5 @@
 // The environment of the notifications service as one frozen object; every mistake is reported at once.
-import { type Environment, optional, readConfig, text, url, type Variable } from '@shop/shared/runtime';
+import { type Environment, integer, optional, readConfig, text, url, type Variable } from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
@@ -12,6 +12,8 @@ export function readNotificationsConfig(environment: Environment) {
     mailDir: text('MAIL_DIR', '.data/mail'),
     mailFrom: mailAddress('MAIL_FROM', 'orders@shop.example'),
     shopName: text('SHOP_NAME', 'The Shop'),
+    /** E-mails about orders, and as many about the account, that one address gets within an hour; more of them are sent later. */
+    emailsPerHour: integer('EMAILS_PER_HOUR', { min: 1, max: 1_000_000, fallback: 20 }),
   });
 }
 

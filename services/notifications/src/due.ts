@@ -1,7 +1,7 @@
 // The e-mails that are due, as rows: a sender claims some for a while, and settles each when it is known what became of it.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import type { Occasion } from './notification.ts';
+import { isAboutOrder, type Occasion } from './notification.ts';
 
 export type Due = Occasion & {
   readonly id: string;
@@ -34,24 +34,50 @@ const lease = "interval '30 seconds'";
 /** Claims are to be renewed this often, in milliseconds. */
 export const renewEvery = 10_000;
 
-// An e-mail whose account is not known yet waits for the account's event; after a week there is none to come. What became of an order
-// is told after that it was received, which comes to an end by itself.
+/** How many e-mails of one kind (about orders, about the account) a recipient gets at once, and then in which time each. */
+export interface Pace {
+  readonly burst: number;
+  readonly secondsEach: number;
+}
+
+// An e-mail whose account is not known yet waits for the account's event; after a week none is expected. Later e-mails about an
+// order wait until the first one is no longer waiting.
+//
+// Each e-mail reserves a time from the share of its recipient, once for each address (generic cell rate algorithm). The row of the
+// share is locked, so that any number of senders together keep the pace. An e-mail whose time has not come waits for it.
 const claim = `
   WITH due AS (
-    SELECT n.id, r.email, r.name
+    SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
+      CASE WHEN n.order_id IS NULL THEN 'account ' ELSE 'order ' END
+        || coalesce(n.recipient_key, r.email_key, n.account_id::text) AS share
     FROM notifications n LEFT JOIN recipients r USING (account_id)
     WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
-      AND (r.account_id IS NOT NULL OR n.created_at < now() - interval '7 days')
+      AND (r.account_id IS NOT NULL OR n.recipient IS NOT NULL OR n.created_at < now() - interval '7 days')
       AND (n.kind = 'order-received' OR NOT EXISTS (
         SELECT FROM notifications AS first
         WHERE first.order_id = n.order_id AND first.kind = 'order-received' AND first.status = 'waiting'))
     ORDER BY n.next_attempt_at
     LIMIT $1
     FOR UPDATE OF n SKIP LOCKED
+  ), unpaced AS (
+    SELECT id, share, row_number() OVER (PARTITION BY share ORDER BY next_attempt_at, id) AS position,
+      count(*) OVER (PARTITION BY share) AS total
+    FROM due WHERE paced_for IS DISTINCT FROM share
+  ), reserved AS (
+    INSERT INTO recipient_paces AS pace (key, reserved_until)
+    SELECT share, now() + count(*) * $2::float8 * interval '1 second' FROM unpaced GROUP BY share ORDER BY share
+    ON CONFLICT (key) DO UPDATE
+    SET reserved_until = greatest(pace.reserved_until, now()) + (excluded.reserved_until - now())
+    RETURNING key, reserved_until
+  ), paced AS (
+    SELECT id, reserved_until - (total - position + $3) * $2::float8 * interval '1 second' AS send_at
+    FROM unpaced JOIN reserved ON key = share
   )
-  UPDATE notifications n SET next_attempt_at = now() + ${lease}
-  FROM due WHERE n.id = due.id
-  RETURNING n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure, due.email, due.name`;
+  UPDATE notifications n
+  SET paced_for = share, next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
+  FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
+  RETURNING n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure, due.email, due.name,
+    coalesce(send_at > now(), false) AS delayed`;
 
 const renew = `
   UPDATE notifications SET next_attempt_at = now() + ${lease} WHERE id = ANY ($1::uuid[]) AND status = 'waiting'`;
@@ -68,9 +94,18 @@ const settle = `
   WHERE notifications.id = outcome.id AND notifications.status = 'waiting'
   RETURNING notifications.id, settled_at AS "settledAt"`;
 
-/** Takes at most so many of the e-mails that are due; no other sender gets them while the claim is renewed. */
-export async function claimDue({ pool }: Database, most: number): Promise<Due[]> {
-  return (await pool.query<Due>(claim, [most])).rows;
+export interface Claim {
+  /** No other sender gets them while the claim is renewed. */
+  readonly due: readonly Due[];
+  /** How many others were due and wait for their recipient's share now. */
+  readonly delayed: number;
+}
+
+/** Looks at no more than `most` of the e-mails that are due, and claims those that may be sent now. */
+export async function claimDue({ pool }: Database, most: number, { burst, secondsEach }: Pace): Promise<Claim> {
+  const { rows } = await pool.query<Due & { delayed: boolean }>(claim, [most, secondsEach, burst]);
+  const due = rows.filter(({ delayed }) => !delayed);
+  return { due, delayed: rows.length - due.length };
 }
 
 export async function renewClaims({ pool }: Database, ids: readonly string[]): Promise<void> {
@@ -89,9 +124,10 @@ export function settleTried(database: Database, tried: readonly Tried[]): Promis
     ];
     const settled = await sql<{ id: string; settledAt: Date | null }>(tx, settle, outcomes, { planEachTime: true });
     const told = tried.flatMap(({ due, status, traceparent }) => {
-      const { id, kind, details, requestId } = due;
+      const { id, requestId } = due;
       const settledAt = settled.find((row) => row.id === id)?.settledAt;
-      if (!settledAt) return [];
+      if (!settledAt || !isAboutOrder(due)) return [];
+      const { kind, details } = due;
       const { orderId, accountId } = details;
       const outcome = status === 'sent' ? ('done' as const) : ('failed' as const);
       return {

@@ -1,6 +1,7 @@
-// What the e-mails say: one plain text and one simple HTML with the same content. Nothing of a customer's gets into a header,
-// and into HTML only as text.
-import type { Kind, Occasion } from './notification.ts';
+// What the e-mails say: one plain text and one simple HTML with the same content. What a customer wrote is in them only as plain
+// words, and in a header only as a plain name.
+import { isAboutOrder, type Occasion } from './notification.ts';
+import { oneLine, plainName, plainSentence } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
 
 export interface Sender {
@@ -28,31 +29,28 @@ interface Content {
   readonly blocks: readonly Block[];
 }
 
-/** Composes the e-mail of a notification. The same notification always gets the same Message-ID, so that a second copy is known as one. */
+/** Composes the e-mail of a notification. It always has the same Message-ID, so that a second copy is recognised as one. */
 export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion): Email {
-  const { orderId } = occasion.details;
-  const name = oneLine(recipient.name);
+  const name = plainName(recipient.name);
+  const shopName = oneLine(sender.shopName);
+  const about = isAboutOrder(occasion) ? occasion.details.orderId : occasion.details.eventId;
   const { subject, blocks } = contentOf(occasion);
   const all: readonly Block[] = [
-    `Hello ${name},`,
+    name === undefined ? 'Hello,' : `Hello ${name},`,
     ...blocks,
-    `Your order number is ${orderId}.`,
-    oneLine(sender.shopName),
+    ...(isAboutOrder(occasion) ? [`Your order number is ${about}.`] : []),
+    shopName,
   ];
   return {
-    name: `${orderId}.${occasion.kind}`,
-    messageId: messageIdOf(sender, occasion.kind, orderId),
-    from: { name: oneLine(sender.shopName), address: sender.address },
-    to: { name, address: recipient.email },
+    name: `${about}.${occasion.kind}`,
+    // RFC 5322 section 3.6.4.
+    messageId: `<${occasion.kind}.${about}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}>`,
+    from: { name: shopName, address: sender.address },
+    to: { name: name ?? '', address: recipient.email },
     subject,
     text: `${all.map(textOf).join('\n\n')}\n`,
     html: `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>\n<body>\n${all.map(htmlOf).join('\n')}\n</body></html>\n`,
   };
-}
-
-/** RFC 5322 section 3.6.4. */
-function messageIdOf(sender: Sender, kind: Kind, orderId: string): string {
-  return `<${kind}.${orderId}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}>`;
 }
 
 function contentOf(occasion: Occasion): Content {
@@ -75,17 +73,41 @@ function contentOf(occasion: Occasion): Content {
         blocks: ['Your order has left our warehouse and is on its way to you.'],
       };
     case 'order-cancelled': {
-      const { items, reason } = occasion.details;
+      const { items } = occasion.details;
+      const reason = plainSentence(occasion.details.reason ?? '');
       return {
         subject: 'Your order is cancelled',
         blocks: [
           'Your order is cancelled. Nothing of it will be shipped.',
           items.map((item) => [`${item.quantity} x ${oneLine(item.name)}`]),
-          ...(reason === null || reason.trim() === '' ? [] : [`Reason: ${oneLine(reason)}`]),
+          ...(reason === undefined ? [] : [`Reason: ${reason}`]),
         ],
       };
     }
+    case 'email-changed':
+      return {
+        subject: 'The e-mail address of your account was changed',
+        blocks: [
+          `The e-mail address of your account was changed on ${minuteOf(occasion.details.changedAt)}. Further e-mails go to the new address.`,
+          notYou,
+        ],
+      };
+    case 'password-changed':
+      return {
+        subject: 'The password of your account was changed',
+        blocks: [
+          `The password of your account was changed on ${minuteOf(occasion.details.changedAt)}. Every device was logged out.`,
+          notYou,
+        ],
+      };
   }
+}
+
+const notYou = 'If you did not make this change, contact us immediately.';
+
+/** An RFC 3339 time to the minute. */
+function minuteOf(time: string): string {
+  return `${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
 }
 
 /** Currency → format; making one costs more than the rest of an e-mail. */
@@ -122,12 +144,4 @@ const entities: Readonly<Record<string, string>> = {
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
-}
-
-/** Control characters, line breaks among them, would be able to begin another line or header; bidi overrides could disguise one. */
-function oneLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
-    .replace(/ {2,}/g, ' ')
-    .trim();
 }

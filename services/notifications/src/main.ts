@@ -1,5 +1,6 @@
 // Starts notifications.
 import { fileURLToPath } from 'node:url';
+import { startPruning } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readNotificationsConfig } from './config.ts';
 import { folderMailer, smtpMailer } from './mailer.ts';
@@ -20,7 +21,10 @@ await startService({
     const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl);
     onStop('mailer', () => mailer.close());
     const sender = { shopName: config.shopName, address: config.mailFrom };
-    const sending = startSendLoop({ database, mailer, sender, log });
+    const pace = { burst: config.emailsPerHour, secondsEach: 3_600 / config.emailsPerHour };
+    const unusedPaces = { table: 'recipient_paces', since: 'reserved_until', hours: 1 };
+    onStop('pruning paces', startPruning(database.pool, [unusedPaces], log));
+    const sending = startSendLoop({ database, mailer, sender, log, pace });
     onStop('sending', () => sending.close());
     const { wake } = sending;
     return {

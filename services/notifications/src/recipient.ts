@@ -1,4 +1,4 @@
-// The people who get e-mails: a copy of what the accounts service tells of them.
+// The recipients of e-mails: a copy of what the accounts service reports about them.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 

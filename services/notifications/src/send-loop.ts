@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type Pause, startPause } from '@shop/shared/runtime';
 import { beginCounting, instruments } from '@shop/shared/telemetry';
-import { claimDue, renewClaims, renewEvery, settleTried, type Tried } from './due.ts';
-import type { Kind } from './notification.ts';
+import { claimDue, type Pace, renewClaims, renewEvery, settleTried, type Tried } from './due.ts';
+import { kinds } from './notification.ts';
 import { type SendOptions, sendOne } from './send-one.ts';
 
 export interface SendLoopOptions extends SendOptions {
   readonly database: Database;
+  readonly pace: Pace;
 }
 
 export interface SendLoop {
@@ -18,7 +19,6 @@ export interface SendLoop {
   close(): Promise<void>;
 }
 
-const kinds: readonly Kind[] = ['order-received', 'order-shipped', 'order-cancelled'];
 const counted = { sent: 'sent', failed: 'failed', waiting: 'put off' } as const;
 
 /** Looks for e-mails this often without being woken, in milliseconds. */
@@ -29,7 +29,7 @@ const gather = 50;
 const finishWithin = 1_500;
 
 export function startSendLoop(options: SendLoopOptions): SendLoop {
-  const { database, log, mailer } = options;
+  const { database, log, mailer, pace } = options;
   beginCounting(
     instruments.emails,
     kinds.flatMap((kind) =>
@@ -81,7 +81,8 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
     }
     const free = stopping ? 0 : mailer.atOnce - inHand.size;
     if (free === 0) return false;
-    const due = await claimDue(database, free);
+    const { due, delayed } = await claimDue(database, free, pace);
+    if (delayed > 0) wake();
     for (const each of due) {
       inHand.add(each.id);
       void sendOne(each, options, halt.signal).then((outcome) => {

@@ -4,6 +4,7 @@ import { runInSpan, SpanKind, startSpan } from '@shop/shared/telemetry';
 import type { Due, Outcome, Tried } from './due.ts';
 import { composeEmail, type Sender } from './email.ts';
 import { type Mailer, UndeliverableError, UnsureError } from './mailer.ts';
+import { isAboutOrder } from './notification.ts';
 
 export interface SendOptions {
   readonly mailer: Mailer;
@@ -37,10 +38,11 @@ export function sendOne(due: Due, options: SendOptions, halt: AbortSignal): Prom
 }
 
 async function attempt(due: Due, { mailer, sender, log }: SendOptions, signal: AbortSignal): Promise<Outcome> {
-  const about = { order: due.details.orderId, kind: due.kind, requestId: due.requestId };
+  const subject = isAboutOrder(due) ? { order: due.details.orderId } : { account: due.details.accountId };
+  const about = { ...subject, kind: due.kind, requestId: due.requestId };
   try {
-    if (due.email === null || due.name === null) throw new UndeliverableError('no address became known');
-    await mailer.send(composeEmail(sender, { email: due.email, name: due.name }, due), signal);
+    if (due.email === null) throw new UndeliverableError('no address became known');
+    await mailer.send(composeEmail(sender, { email: due.email, name: due.name ?? '' }, due), signal);
     log.info(about, 'e-mail sent');
     return { status: 'sent' };
   } catch (error) {

@@ -37,16 +37,28 @@ describe('composeEmail', () => {
     expect(email.text).toContain('Total          JPY 1,200');
   });
 
-  it('escapes names and reasons in HTML and keeps them on one line', () => {
+  it('escapes reasons in HTML, keeps them on one line, and greets nobody by a name that is none', () => {
     const { cancelled } = someOrder();
-    const details = { ...cancelled, reason: 'line\r\nBcc: x@example.org <script>alert("1")</script>' };
+    const details = { ...cancelled, reason: 'line\r\nBcc: all <script>alert("1")</script>' };
     const recipient = { email: 'a@example.org', name: '<img src=x>\r\nSubject: \u202efake' };
     const email = composeEmail(sender, recipient, { kind: 'order-cancelled', details });
-    expect(email.to.name).toBe('<img src=x> Subject: fake');
-    expect(email.text).toContain('Reason: line Bcc: x@example.org <script>alert("1")</script>\n');
-    expect(email.html).toContain('<p>Hello &lt;img src=x&gt; Subject: fake,</p>');
+    expect(email.to.name).toBe('');
+    expect(email.text).toMatch(/^Hello,\n/);
+    expect(email.text).toContain('Reason: line Bcc: all <script>alert("1")</script>\n');
     expect(email.html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
     expect(email.html).not.toContain('<script');
+  });
+
+  it("tells the holder of an account of a change in the shop's own words", () => {
+    const details = { accountId: 'a', eventId: 'e', changedAt: '2026-11-21T03:05:00.000Z' };
+    const recipient = { email: 'old@example.org', name: 'Ada' };
+    const address = composeEmail(sender, recipient, { kind: 'email-changed', details });
+    expect(address).toMatchObject({ name: 'e.email-changed', messageId: '<email-changed.e@shop.example>' });
+    expect(address.to.address).toBe('old@example.org');
+    expect(address.text).toContain('The e-mail address of your account was changed on 2026-11-21 at 03:05 UTC.');
+    const password = composeEmail(sender, recipient, { kind: 'password-changed', details });
+    expect(password.text).toContain('The password of your account was changed on 2026-11-21 at 03:05 UTC.');
+    expect(password.text).not.toContain('order number');
   });
 
   it('says nothing of a reason that was not given', () => {

@@ -6,6 +6,8 @@ import { isId } from '../runtime/index.ts';
 export interface Caller {
   readonly accountId: string;
   readonly scopes: ReadonlySet<string>;
+  /** How often the account's password or e-mail address had changed when the token was issued; 0 when the token does not say. */
+  readonly credentialsVersion: number;
 }
 
 // RFC 6749 section 3.3: scope tokens are printable ASCII without quote and backslash, one space between them.
@@ -16,11 +18,16 @@ const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)
  * `accountId` must be a lower-case UUID because it is compared with one in every statement.
  */
 export function toCaller(claims: JWTPayload): Caller | undefined {
-  const { accountId, scope = '', jti, sub } = claims;
+  const { accountId, scope = '', credentialsVersion = 0, jti, sub } = claims;
   if (typeof accountId !== 'string' || !isId(accountId)) return undefined;
   if (typeof scope !== 'string' || !scopeList.test(scope)) return undefined;
+  if (!isCount(credentialsVersion)) return undefined;
   if (!isShortText(jti) || !isShortText(sub)) return undefined;
-  return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')) };
+  return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')), credentialsVersion };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function isShortText(value: unknown): value is string {

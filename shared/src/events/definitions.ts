@@ -6,6 +6,13 @@ export interface AccountDetails {
   readonly name: string;
 }
 
+export interface AccountUpdated extends AccountDetails {
+  /** Which of the holder's credentials the change replaced; absent when it replaced none. */
+  readonly credentialsChanged?: readonly ('email' | 'password')[];
+  /** The address before the change; present when `credentialsChanged` has `email`. */
+  readonly previousEmail?: string;
+}
+
 export interface OrderedItem {
   readonly productId: string;
   readonly name: string;
@@ -53,7 +60,7 @@ export interface NotificationSent {
 /** Event type → what its `data` holds. A changed meaning gets a new version, never a changed v1. */
 export interface EventPayloads {
   'account.registered.v1': AccountDetails;
-  'account.updated.v1': AccountDetails;
+  'account.updated.v1': AccountUpdated;
   'order.created.v1': OrderCreated;
   'order.processing.v1': OrderReference;
   'order.shipped.v1': OrderReference;
@@ -73,19 +80,22 @@ const text: Schema = { type: 'string' };
 const quantity: Schema = { type: 'integer', minimum: 1 };
 const money: Schema = { type: 'number', minimum: 0 };
 
-/** Every member is required; members that a later producer adds are let through, so that v1 can grow. */
-function object(properties: Readonly<Record<string, Schema>>): Schema {
-  return { type: 'object', properties, required: Object.keys(properties) };
+/** Members that a later producer adds are let through, so that v1 can grow. */
+function object(required: Readonly<Record<string, Schema>>, optional: Readonly<Record<string, Schema>> = {}): Schema {
+  return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required) };
 }
 
-const account = object({ accountId: id, email: text, name: text });
+const account = { accountId: id, email: text, name: text };
 const order = { orderId: id, accountId: id, reservationId: id };
 const outcome: Schema = { enum: ['done', 'failed'] };
 
 /** Event type → JSON schema of its `data`. */
 export const payloadSchemas: Readonly<Record<EventType, Schema>> = {
-  'account.registered.v1': account,
-  'account.updated.v1': account,
+  'account.registered.v1': object(account),
+  'account.updated.v1': object(account, {
+    credentialsChanged: { type: 'array', items: { enum: ['email', 'password'] }, minItems: 1, uniqueItems: true },
+    previousEmail: text,
+  }),
   'order.created.v1': object({
     ...order,
     items: {

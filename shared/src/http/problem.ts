@@ -7,6 +7,7 @@ export const problems = {
   unauthenticated: { status: 401, title: 'Authentication is required' },
   'invalid-credentials': { status: 401, title: 'The credentials are not valid' },
   forbidden: { status: 403, title: 'The caller may not do this' },
+  'reauthentication-required': { status: 403, title: 'A new log-in is required' },
   'not-found': { status: 404, title: 'There is no such resource' },
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
   'not-acceptable': { status: 406, title: 'No acceptable representation' },

@@ -65,6 +65,7 @@ export async function startServices(names: readonly ServiceName[], options: Star
     KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 7).toString('base64url'),
     CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
     MAIL_DIR: mailFolder,
+    EMAILS_PER_HOUR: '1000000',
     ACCOUNTS_URL: urls.get('accounts') ?? 'http://127.0.0.1:9',
     ORDERS_URL: urls.get('orders') ?? 'http://127.0.0.1:9',
     CATALOGUE_URL: urls.get('catalogue') ?? 'http://127.0.0.1:9',

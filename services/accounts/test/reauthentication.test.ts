@@ -1,0 +1,109 @@
+// Access tokens that were issued before a change of password or e-mail address, on tokens that the service issues itself.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import {
+  eventsOf,
+  freshEmail,
+  logIn,
+  password,
+  refresh,
+  register,
+  startAccounts,
+  type TestAccounts,
+} from './accounts.ts';
+
+let accounts: TestAccounts;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+  const service = accounts.services.service('accounts');
+  await service.restart({ JWKS_URL: `${service.url}/.well-known/jwks.json` });
+});
+
+afterAll(() => accounts.services.stop());
+
+const newPassword = 'a short and loud brook';
+
+async function tokenOf(email: string, secret = password): Promise<string> {
+  const answer = await logIn(accounts, email, secret);
+  expect(answer.status).toBe(200);
+  return answer.body.access_token;
+}
+
+const patch = (token: string, body: object) => accounts.client.patch('/v1/accounts/me', { token, body });
+
+describe('an access token from before a change of credentials', () => {
+  it('changes neither password nor e-mail address, and a new token does, in the same second', async () => {
+    const { email } = await register(accounts);
+    const stolen = await tokenOf(email);
+    expect((await patch(await tokenOf(email), { password: newPassword })).status).toBe(200);
+
+    for (const body of [{ password: 'the thief knows this one' }, { email: freshEmail() }]) {
+      const answer = await patch(stolen, body);
+      expect([answer.status, answer.body.code]).toEqual([403, 'reauthentication-required']);
+    }
+    const token = await tokenOf(email, newPassword);
+    expect((await patch(token, { email: freshEmail() })).status).toBe(200);
+    const again = await patch(token, { email });
+    expect([again.status, again.body.code]).toEqual([403, 'reauthentication-required']);
+  });
+
+  it('still changes what is no credential, and repeats the present address', async () => {
+    const { email } = await register(accounts);
+    const token = await tokenOf(email);
+    expect((await patch(token, { password: newPassword })).status).toBe(200);
+    expect((await patch(token, { name: 'Ada', email })).status).toBe(200);
+  });
+
+  it('is replaced by renewal after a changed address', async () => {
+    const { email } = await register(accounts);
+    const { body } = await logIn(accounts, email);
+    expect((await patch(body.access_token, { email: freshEmail() })).status).toBe(200);
+    const renewed = await refresh(accounts, body.refresh_token);
+    expect(decodeJwt(renewed.body.access_token).credentialsVersion).toBe(1);
+    expect((await patch(renewed.body.access_token, { email })).status).toBe(200);
+  });
+
+  it('changes the credentials once, however many requests send it at the same time', async () => {
+    const { email, id } = await register(accounts);
+    const token = await tokenOf(email);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => patch(token, { email: freshEmail() })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
+    expect(await eventsOf(accounts, id)).toHaveLength(2);
+  });
+});
+
+describe('the event of a change', () => {
+  it('says which credentials were replaced, and the address before', async () => {
+    const { email, id } = await register(accounts);
+    const next = freshEmail();
+    expect((await patch(await tokenOf(email), { email: next, password: newPassword })).status).toBe(200);
+    expect((await patch(await tokenOf(next, newPassword), { name: 'Ada' })).status).toBe(200);
+    const [, changed, renamed] = await eventsOf(accounts, id);
+    expect(changed?.data).toMatchObject({
+      email: next,
+      credentialsChanged: ['email', 'password'],
+      previousEmail: email,
+    });
+    expect(Object.keys(renamed?.data ?? {}).sort()).toEqual(['accountId', 'email', 'name']);
+  });
+});
+
+describe('a log-in', () => {
+  it('cannot be renewed past its end, however often it was renewed before', async () => {
+    const { id, email } = await register(accounts);
+    const { body } = await logIn(accounts, email);
+    await accounts.database.query(
+      "UPDATE refresh_families SET created_at = created_at - interval '89 days 23 hours 59 minutes'",
+    );
+    const renewed = await refresh(accounts, body.refresh_token);
+    expect(renewed.status).toBe(200);
+    const { rows } = await accounts.database.query<{ seconds: number }>(
+      'SELECT extract(epoch FROM expires_at - now())::int AS seconds FROM refresh_families WHERE account_id = $1',
+      [id],
+    );
+    expect(rows[0]?.seconds).toBeLessThanOrEqual(60);
+    await accounts.database.query("UPDATE refresh_families SET expires_at = expires_at - interval '61 seconds'");
+    expect((await refresh(accounts, renewed.body.refresh_token)).status).toBe(401);
+  });
+});

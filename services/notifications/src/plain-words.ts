@@ -1,0 +1,56 @@
+// What a customer wrote, as far as an e-mail may repeat it. The recipient is not verified: a stranger may have entered the address,
+// so that the shop must not deliver links or addresses in a name or a reason.
+
+/** Characters that a display leaves out: they can hide an address from the checks below (Unicode: Default_Ignorable_Code_Point). */
+const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
+/** Dots that NFKC keeps and resolvers of host names take for a full stop (UTS #46). */
+const otherDots = /[\u3002\uff61]/g;
+
+/**
+ * A scheme, an at sign, `www`, a host name, an IPv4 address, a percent-encoded byte, or the beginning of an encoded word
+ * (RFC 2047).
+ */
+const address =
+  /:\/\/|@|\bwww\b|[^\s.]\.(?=[\p{N}_-]*\p{L})[\p{L}\p{N}_-]{2,}|\d\.\d+\.\d+\.\d|%[0-9a-f]{2}|=\?|\b(?:mailto|tel|sms):/iu;
+
+const personName = /^[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N} .,'’-]*$/u;
+
+const longestName = 80;
+const longestReason = 300;
+
+/**
+ * A name that can greet its holder and stand in the header `To`: letters, digits, blanks and the marks of names.
+ * @returns undefined for any other name, which the e-mail then leaves out
+ */
+export function plainName(name: string): string | undefined {
+  const line = oneLine(name);
+  return personName.test(line) && !mayHoldAddress(line) ? shortened(line, longestName) : undefined;
+}
+
+/** A sentence on one line. @returns undefined when it is empty or an e-mail program could make a link of a part of it */
+export function plainSentence(text: string): string | undefined {
+  const line = oneLine(text);
+  return line === '' || mayHoldAddress(line) ? undefined : shortened(line, longestReason);
+}
+
+/** Without line breaks, which could begin another line or header, and without what changes the direction of the text. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+}
+
+function mayHoldAddress(line: string): boolean {
+  return address.test(line.replace(ignorable, '').normalize('NFKC').replace(otherDots, '.'));
+}
+
+function shortened(line: string, longest: number): string {
+  const characters = [...line];
+  return characters.length <= longest
+    ? line
+    : `${characters
+        .slice(0, longest - 1)
+        .join('')
+        .trimEnd()}…`;
+}

@@ -1,0 +1,146 @@
+// How many e-mails a recipient gets, over all accounts and all senders; and the notices about changed credentials.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { eventually, startServices, type TestServices } from '@shop/shared/testing';
+import { claimDue } from '../src/due.ts';
+import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
+
+let services: TestServices;
+let events: ShopEvents;
+
+beforeAll(async () => {
+  services = await startServices(['notifications'], { environment: { EMAILS_PER_HOUR: '3' } });
+  events = await joinEvents(services.database.urls.events);
+});
+
+afterAll(async () => {
+  await events?.close();
+  await services?.stop();
+});
+
+const database = () => services.service('notifications').database;
+
+async function emailsTo(address: string): Promise<string[]> {
+  const files = (await readdir(services.mailFolder)).filter((file) => file.endsWith('.eml'));
+  const contents = await Promise.all(files.map((file) => readFile(join(services.mailFolder, file), 'utf8')));
+  return contents.filter((content) => content.includes(address));
+}
+
+async function statesOf(accountIds: readonly string[]): Promise<Record<string, number>> {
+  const { rows } = await database().query<{ state: string; count: number }>(
+    `SELECT CASE WHEN status = 'waiting' AND next_attempt_at > now() + interval '1 minute' THEN 'delayed' ELSE status END AS state,
+       count(*)::int AS count FROM notifications WHERE account_id = ANY ($1) GROUP BY 1`,
+    [accountIds],
+  );
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+}
+
+describe('a recipient', () => {
+  it('gets as many e-mails within an hour as the operator allows; the others are sent later, and none is lost', async () => {
+    const accounts = [newId(), newId()];
+    for (const [index, accountId] of accounts.entries()) {
+      const email = index === 0 ? 'Flooded@Example.org' : 'flooded@example.org';
+      await events.send('account.registered.v1', { accountId, email, name: 'Ada' });
+    }
+    for (let count = 0; count < 6; count += 1) {
+      const order = someOrder();
+      await events.send('order.created.v1', { ...order.created, accountId: accounts[count % 2] ?? '' });
+    }
+    await eventually(async () => expect(await statesOf(accounts)).toEqual({ sent: 3, delayed: 3 }));
+    const { rows } = await database().query<{ minutes: number }>(
+      `SELECT round(extract(epoch FROM next_attempt_at - now()) / 60)::int AS minutes FROM notifications
+       WHERE account_id = ANY ($1) AND status = 'waiting' ORDER BY next_attempt_at`,
+      [accounts],
+    );
+    expect(rows.map(({ minutes }) => minutes)).toEqual([20, 40, 60]);
+
+    const other = someOrder();
+    await events.send('account.registered.v1', { ...other.account, email: 'calm@example.org' });
+    await events.send('order.created.v1', other.created);
+    await eventually(async () => expect(await statesOf([other.accountId])).toEqual({ sent: 1 }));
+
+    await database().query("UPDATE notifications SET next_attempt_at = now() WHERE status = 'waiting'");
+    await eventually(async () => expect(await statesOf(accounts)).toEqual({ sent: 6 }));
+  });
+
+  it('is told only that an order is cancelled when the e-mail before it still waits for its time', async () => {
+    const order = someOrder();
+    await events.send('account.registered.v1', { ...order.account, email: 'obsolete@example.org' });
+    for (let count = 0; count < 3; count += 1)
+      await events.send('order.created.v1', { ...someOrder().created, accountId: order.accountId });
+    await eventually(async () => expect(await statesOf([order.accountId])).toEqual({ sent: 3 }));
+    await events.send('order.created.v1', order.created);
+    await eventually(async () => expect(await statesOf([order.accountId])).toEqual({ sent: 3, delayed: 1 }));
+    await events.send('order.cancelled.v1', order.cancelled);
+    await eventually(async () =>
+      expect(await statesOf([order.accountId])).toEqual({ sent: 3, obsolete: 1, delayed: 1 }),
+    );
+  });
+
+  it('gets no more from several senders that claim at the same time', async () => {
+    const accountId = newId();
+    const email = 'many-senders@example.org';
+    await services.service('notifications').kill();
+    await database().query("INSERT INTO recipients (account_id, email, name, sequence) VALUES ($1, $2, 'Ada', 1)", [
+      accountId,
+      email,
+    ]);
+    await database().query(
+      `INSERT INTO notifications (id, kind, order_id, account_id, details, request_id)
+       SELECT gen_random_uuid(), 'order-received', gen_random_uuid(), $1, '{}', 'r' FROM generate_series(1, 200)`,
+      [accountId],
+    );
+    const pool = database();
+    const senders = Array.from({ length: 40 }, () =>
+      claimDue({ pool } as Parameters<typeof claimDue>[0], 5, { burst: 20, secondsEach: 180 }),
+    );
+    const claims = await Promise.all(senders);
+    expect(claims.reduce((sum, { due }) => sum + due.length, 0)).toBe(20);
+    expect(claims.reduce((sum, { delayed }) => sum + delayed, 0)).toBe(180);
+    await database().query('DELETE FROM notifications WHERE account_id = $1', [accountId]);
+    await services.service('notifications').restart();
+  });
+});
+
+describe('the holder of an account', () => {
+  const change = (accountId: string, sequence: number, more: object, id = newId()) =>
+    events.send('account.updated.v1', { accountId, email: 'new@example.org', name: 'Ada', ...more }, { id, sequence });
+
+  it('is told of a changed address at the old one, once for each event, though orders have used up their share', async () => {
+    const order = someOrder();
+    const { accountId } = order;
+    await events.send('account.registered.v1', { accountId, email: 'old@example.org', name: 'Ada' });
+    for (let count = 0; count < 4; count += 1)
+      await events.send('order.created.v1', { ...someOrder().created, accountId });
+    await eventually(async () => expect(await statesOf([accountId])).toEqual({ sent: 3, delayed: 1 }));
+
+    const id = newId();
+    const changed = { credentialsChanged: ['email'] as const, previousEmail: 'old@example.org' };
+    await change(accountId, 2, changed, id);
+    await change(accountId, 2, changed, id);
+    await eventually(async () => expect(await statesOf([accountId])).toMatchObject({ sent: 4 }));
+    const [notice = '', ...others] = (await emailsTo('old@example.org')).filter((each) =>
+      each.includes('Subject: The e-mail address of your account was changed'),
+    );
+    expect(others).toEqual([]);
+    expect(notice).toContain('To: Ada <old@example.org>');
+    expect(notice).not.toContain('new@example.org');
+  });
+
+  it('is told of a changed password, and of both at the old address, also after the service was killed', async () => {
+    const accountId = newId();
+    await events.send('account.registered.v1', { accountId, email: 'both-old@example.org', name: 'Ada' });
+    const service = services.service('notifications');
+    await service.kill('SIGKILL');
+    await change(accountId, 2, { credentialsChanged: ['email', 'password'], previousEmail: 'both-old@example.org' });
+    await service.restart();
+    await eventually(async () => expect(await statesOf([accountId])).toEqual({ sent: 2 }));
+    const subjects = (await emailsTo('both-old@example.org')).map((each) => /^Subject: (.*)$/m.exec(each)?.[1]?.trim());
+    expect(subjects.sort()).toEqual([
+      'The e-mail address of your account was changed',
+      'The password of your account was changed',
+    ]);
+  });
+});
