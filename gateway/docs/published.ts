@@ -43,11 +43,16 @@ function limitText({ rate, operations }: LimitAction, operationId: string): stri
   const own = operations?.[operationId];
   const { steady, seconds, reserve, reserveSeconds } = own?.rate ?? rate;
   const more = reserve === undefined ? '' : `, and ${reserve} more within ${period(reserveSeconds ?? seconds)}`;
-  const failures =
+  const tells = [
+    own?.failuresPerEmailAndAddress === undefined
+      ? ''
+      : ` At most ${own.failuresPerEmailAndAddress} refused attempts a minute for one e-mail address from one client address.`,
     own?.failuresPerEmail === undefined
       ? ''
-      : ` At most ${own.failuresPerEmail} refused attempts a minute for one e-mail address.`;
-  return `Limit: ${steady} requests within ${period(seconds)}${more}, for each account or, without one, each address.${failures}`;
+      : ` At most ${own.failuresPerEmail} refused attempts a minute for one e-mail address.`,
+    own?.conflictsPerCaller === undefined ? '' : ` At most ${own.conflictsPerCaller} conflicts (409) a minute.`,
+  ].join('');
+  return `Limit: ${steady} requests within ${period(seconds)}${more}, for each account or, without one, each address.${tells}`;
 }
 
 function period(seconds: number): string {

@@ -2,10 +2,13 @@
 import type { Log } from '@shop/shared/runtime';
 import { Redis } from 'ioredis';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { type KeptKeys, keysInMemory, keysInRedis } from './kept-keys.ts';
 
 export interface Counters {
   /** A counter that allows `points` within `seconds` for each key. */
   counter(name: string, points: number, seconds: number): RateLimiterAbstract;
+  /** Keys that are each remembered for `seconds`. */
+  keys(name: string, seconds: number): KeptKeys;
   close(): void;
 }
 
@@ -16,7 +19,13 @@ const reconnectEvery = 1_000;
 
 /** @param redisUrl shared counting; undefined: each process counts for itself */
 export function openCounters(redisUrl: string | undefined, log: Log): Counters {
-  if (redisUrl === undefined) return { counter: remember(memoryCounter), close: () => {} };
+  if (redisUrl === undefined) {
+    return {
+      counter: remember(memoryCounter),
+      keys: remember((_name, seconds) => keysInMemory(seconds)),
+      close: () => {},
+    };
+  }
   const redis = new Redis(redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -65,6 +74,7 @@ export function openCounters(redisUrl: string | undefined, log: Log): Counters {
           insuranceLimiter: new StandIn(name, points, seconds, doubt),
         }),
     ),
+    keys: remember((name, seconds) => keysInRedis(redis, name, seconds)),
     close: () => redis.disconnect(),
   };
 }
@@ -84,14 +94,16 @@ class StandIn extends RateLimiterMemory {
   }
 }
 
-/** The same counter for the same question, so that a reload of the configuration forgets no count. */
-function remember(create: Counters['counter']): Counters['counter'] {
-  const known = new Map<string, RateLimiterAbstract>();
-  return (name, points, seconds) => {
-    const key = `${name} ${points} ${seconds}`;
-    const counter = known.get(key) ?? create(name, points, seconds);
-    known.set(key, counter);
-    return counter;
+/** Returns the same value for the same question, so that a reload of the configuration forgets no count. */
+function remember<Question extends readonly [string, ...number[]], T>(
+  create: (...question: Question) => T,
+): (...question: Question) => T {
+  const known = new Map<string, T>();
+  return (...question) => {
+    const key = question.join(' ');
+    const value = known.get(key) ?? create(...question);
+    known.set(key, value);
+    return value;
   };
 }
 

@@ -1,43 +1,80 @@
-// Failed log-ins and registrations for one e-mail address, wherever they come from: the brake on guessing passwords.
+// Failed log-ins and registrations for one e-mail address: the brake on guessing passwords, which must not shut out the owner.
+import { createHash } from 'node:crypto';
 import { emailKey } from '@shop/shared/runtime';
-import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { tooMany } from './allowance.ts';
 import type { Counters } from './counters.ts';
 import type { GatewayResponse } from './exchange.ts';
+import type { KeptKeys } from './kept-keys.ts';
 
-/** Refused credentials, and an address that is taken: both tell a guesser something. */
+/** Failures a minute after which a client has to wait. */
+export interface FailureBounds {
+  /** For one e-mail address, from one client address. */
+  readonly failuresPerEmailAndAddress?: number;
+  /** For one e-mail address, from all client addresses that have never succeeded with it. */
+  readonly failuresPerEmail?: number;
+}
+
+/** Refused credentials, and an e-mail address that is registered: both answers tell a guesser something. */
 const telling = new Set([401, 409]);
 const window = 60;
-/** Milliseconds before the end of a window from which on nothing is taken back: it could arrive as a gift to the next one. */
+const day = 24 * 60 * 60;
+/** How long a client address that succeeded with an e-mail address is exempt from the bound of other clients' failures. */
+const rememberedFor = 30 * day;
+/** Milliseconds before the end of a window from which on nothing is taken back: it could reach the next window. */
 const closing = 1_000;
 
-export class FailedAttempts {
-  readonly #counter: RateLimiterAbstract;
-  readonly #allowed: number;
+interface Bound {
+  readonly counter: RateLimiterAbstract;
+  readonly allowed: number;
+}
 
-  /** @param perMinute failures after which an e-mail address has to wait */
-  constructor(counters: Counters, name: string, perMinute: number) {
-    this.#counter = counters.counter(`${name}:failures`, perMinute, window);
-    this.#allowed = perMinute;
+export class FailedAttempts {
+  readonly #byPair: Bound | undefined;
+  readonly #byEmail: Bound | undefined;
+  /** Pairs of e-mail address and client address that succeeded. */
+  readonly #succeeded: KeptKeys;
+
+  constructor(counters: Counters, name: string, bounds: FailureBounds) {
+    const bound = (kind: string, allowed: number | undefined): Bound | undefined =>
+      allowed === undefined ? undefined : { counter: counters.counter(`${name}:${kind}`, allowed, window), allowed };
+    this.#byPair = bound('failures-by-pair', bounds.failuresPerEmailAndAddress);
+    this.#byEmail = bound('failures', bounds.failuresPerEmail);
+    this.#succeeded = counters.keys(`${name}:succeeded`, rememberedFor);
   }
 
   /**
-   * An attempt counts as failed until its answer says otherwise: many at once are no more than many in a row, and nobody
-   * saves a count by leaving before the answer. One that is refused here stays counted, so that no answer brings back what
-   * was never let through.
+   * An attempt counts as failed until its answer says otherwise: many concurrent attempts are no more than many in a row, and a
+   * client gains nothing by leaving before the answer. An attempt that is refused here stays counted, so that no answer takes back
+   * what was never let through.
+   * @param client the network of the client
    * @throws Problem 429 with `Retry-After` when the e-mail address in the body has failed too often
    */
-  async watch(body: unknown, response: GatewayResponse): Promise<void> {
+  async watch(body: unknown, client: string, response: GatewayResponse): Promise<void> {
     const email = emailIn(body);
     if (email === undefined) return;
-    const { consumedPoints, msBeforeNext } = await this.#counter.penalty(email);
-    if (consumedPoints > this.#allowed) throw tooMany(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
-    const until = performance.now() + msBeforeNext - closing;
+    const pair = createHash('sha256').update(`${client}\n${email}`).digest('base64url');
+    const takeBack = [await this.#count(this.#byPair, pair)];
+    if (!(await this.#succeeded.has(pair))) takeBack.push(await this.#count(this.#byEmail, email));
     response.once('finish', () => {
-      if (telling.has(response.statusCode) || performance.now() > until) return;
-      // A counter that cannot be reached has its substitute in memory; a lost count is not worth an error.
-      this.#counter.reward(email).catch(() => {});
+      const { statusCode } = response;
+      if (telling.has(statusCode)) return;
+      for (const each of takeBack) each();
+      if (statusCode < 300) void this.#succeeded.add(pair);
     });
+  }
+
+  /** @returns takes the count back */
+  async #count(bound: Bound | undefined, key: string): Promise<() => void> {
+    if (bound === undefined) return () => {};
+    const { counter, allowed } = bound;
+    const { consumedPoints, msBeforeNext }: RateLimiterRes = await counter.penalty(key);
+    if (consumedPoints > allowed) throw tooMany(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
+    const until = performance.now() + msBeforeNext - closing;
+    return () => {
+      // A counter that cannot be reached has its substitute in memory; a lost count is not worth an error.
+      if (performance.now() <= until) counter.reward(key).catch(() => {});
+    };
   }
 }
 

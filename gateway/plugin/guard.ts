@@ -1,7 +1,7 @@
 // The guard: runs before any pipeline, so that it also covers what no pipeline matches.
-import { isIP } from 'node:net';
 import { Problem } from '@shop/shared/protocol';
 import { inRequest } from '@shop/shared/runtime';
+import { addressIn, plainAddress } from './client-network.ts';
 import type { GatewayRequest, Middleware } from './exchange.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';
 import { measureRequest } from './measure.ts';
@@ -53,7 +53,8 @@ function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxi
   if (trustedProxies > 0) {
     const seen = fields.forwardedFor.split(',').map((address) => address.trim());
     const outermost = seen.slice(-trustedProxies)[0];
-    if (outermost !== undefined && isIP(outermost) !== 0) request.client = plainAddress(outermost);
+    // An entry that is no address says nothing about the client; then the proxy counts as the client.
+    request.client = addressIn(outermost ?? '') ?? request.client;
     request.scheme = fields.forwardedProto === 'https' ? 'https' : 'http';
   }
   const host = fields.single.get('host');
@@ -62,11 +63,6 @@ function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxi
   request.forwardable.push('x-forwarded-for', request.client, 'x-forwarded-proto', request.scheme);
   request.forwardable.push('x-forwarded-host', host, 'x-request-id', request.id);
   request.traceparentAt = request.forwardable.push('traceparent', request.traceparent) - 1;
-}
-
-/** An IPv4 address without the IPv6 prefix that a socket for both writes before it (RFC 4291 section 2.5.5.2). */
-function plainAddress(address: string): string {
-  return /^::ffff:(?=\d+\.)/i.test(address) ? address.slice(7) : address;
 }
 
 /** One reading of where the body ends (RFC 9112 section 6.3). Node has refused both framings together already. */

@@ -98,6 +98,9 @@ function answer(words: readonly string[], counts: Map<string, { value: number; u
       counts.set(key, counted);
       return `*2\r\n:${counted.value}\r\n:${counted.until - now}\r\n`;
     }
+    case 'set':
+      counts.set(first, { value: 1, until: now + Number(points) * 1_000 });
+      return '+OK\r\n';
     case 'client':
     case 'select':
       return '+OK\r\n';
