@@ -1,6 +1,4 @@
 // Which operations a contract has and who may call them: what a gateway needs of it, without compiling a schema.
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { isNode, type Node, resolve } from './openapi-document.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -22,13 +20,6 @@ export interface OperationOutline {
   readonly security: Security;
   /** It takes an `Idempotency-Key`: with one it may be sent a second time. */
   readonly takesKey: boolean;
-}
-
-/** @throws when the file is no OpenAPI document */
-export function readDocument(file: URL | string): Node {
-  const document: unknown = parse(readFileSync(file, 'utf8'));
-  if (!isNode(document) || !isNode(document.paths)) throw new Error(`${file} is not an OpenAPI document`);
-  return document;
 }
 
 /** Every operation of a document, in its order. @throws when one has no operationId */

@@ -4,10 +4,11 @@ import addFormats from 'ajv-formats';
 import { isId } from '../runtime/index.ts';
 import { type AnswerCheck, compileAnswerCheck } from './contract-answers.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './contract-input.ts';
-import { type OperationOutline, outlineOperations, readDocument } from './contract-outline.ts';
+import { type OperationOutline, outlineOperations } from './contract-outline.ts';
 import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
 import type { BodyRule } from './read-body.ts';
+import { readDocument } from './read-document.ts';
 
 export interface ContractOperation extends OperationOutline {
   readonly body: BodyRule | undefined;
