@@ -1,6 +1,7 @@
 // What the operations of the catalogue are given.
 import type { Database } from '@shop/shared/database';
-import type { IdempotencyContext } from '@shop/shared/http';
+import type { IdempotencyContext, TypedOperation } from '@shop/shared/http';
+import type { operations } from './generated.ts';
 import type { Products } from './product.ts';
 import type { ProductReads } from './product-reads.ts';
 
@@ -12,3 +13,6 @@ export interface CatalogueContext extends IdempotencyContext {
   /** How long stock is held for an order that is not heard of. */
   readonly reservationSeconds: number;
 }
+
+/** The function of an operation, with the types of its contract. */
+export type Operation<Id extends keyof operations, Needed = CatalogueContext> = TypedOperation<operations[Id], Needed>;

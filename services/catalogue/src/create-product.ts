@@ -1,13 +1,13 @@
 // POST /v1/products: a new product, with its first stock.
 import { sql } from '@shop/shared/database';
-import { idempotent, type OperationRequest, type Reply, refuseFaults } from '@shop/shared/http';
+import { idempotent, refuseFaults } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
-import type { CatalogueContext } from './context.ts';
+import type { Operation } from './context.ts';
 import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from './product-input.ts';
 import { enterReceived } from './stock-ledger.ts';
 
 /** 201 with the product and its address. */
-export async function createProduct(request: OperationRequest, context: CatalogueContext): Promise<Reply> {
+export const createProduct: Operation<'createProduct'> = async (request, context) => {
   const { products } = context;
   refuseFaults(request.faults, productFaults(request.body, products.currency));
   const row = toRow(request.body as ProductInput, products.currency);
@@ -22,4 +22,4 @@ export async function createProduct(request: OperationRequest, context: Catalogu
     await enterReceived(tx, id, row.stock);
     return products.reply(201, Object.values(created ?? {}), { Location: `/v1/products/${id}` });
   });
-}
+};

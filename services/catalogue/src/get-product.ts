@@ -1,10 +1,8 @@
-// GET /v1/products/{productId}: one product.
-import type { OperationRequest, Reply } from '@shop/shared/http';
-import type { CatalogueContext } from './context.ts';
+import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 
 /** 404 for an id that names nothing; 304 follows from the entity tag. */
-export async function getProduct({ path }: OperationRequest, { database, products }: CatalogueContext): Promise<Reply> {
+export const getProduct: Operation<'getProduct'> = async ({ path }, { database, products }) => {
   const { rows } = await database.pool.query<(string | null)[]>({
     name: 'product',
     text: `SELECT ${products.columns} FROM products WHERE id = $1`,
@@ -14,4 +12,4 @@ export async function getProduct({ path }: OperationRequest, { database, product
   const [row] = rows;
   if (!row) throw noSuchProduct();
   return products.reply(200, row);
-}
+};

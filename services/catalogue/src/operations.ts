@@ -1,7 +1,7 @@
 // operationId → function: the whole surface of the catalogue.
-import type { Operations } from '@shop/shared/http';
-import type { CatalogueContext } from './context.ts';
+import type { Operation } from './context.ts';
 import { createProduct } from './create-product.ts';
+import type { operations as contract } from './generated.ts';
 import { getProduct } from './get-product.ts';
 import { listProducts } from './list-products.ts';
 import { releaseReservation } from './release-reservation.ts';
@@ -10,7 +10,7 @@ import { searchProducts } from './search-products.ts';
 import { traceReservation } from './trace-reservation.ts';
 import { updateProduct } from './update-product.ts';
 
-export const operations: Operations<CatalogueContext> = {
+export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   listProducts,
   searchProducts,
   getProduct,

@@ -1,7 +1,7 @@
 // POST /internal/reservations: promises stock to an order that is about to be placed. All lines or none.
 import { sql, type Transaction } from '@shop/shared/database';
-import { type Fault, type OperationRequest, Problem, type ProblemCode, type Reply } from '@shop/shared/http';
-import type { CatalogueContext } from './context.ts';
+import { type Fault, Problem, type ProblemCode } from '@shop/shared/http';
+import type { Operation } from './context.ts';
 import { countStock } from './measure-stock.ts';
 
 interface WantedLine {
@@ -25,13 +25,12 @@ interface ReservedLine extends WantedLine {
  * 200 with `{ state: "held", lines }`, names and prices as they are kept for the order; a repeat gets the same. 200 with
  * `{ state: "gone" }` for an id that is used up. 422 or 409 with every line that cannot be had.
  */
-export async function reserveStock({ body }: OperationRequest, context: CatalogueContext): Promise<Reply> {
-  const input = body as ReservationInput;
+export const reserveStock: Operation<'reserveStock'> = async ({ body: input }, context) => {
   return context.database.transaction(async (tx) => {
     const lines = (await take(tx, input, context.reservationSeconds)) ?? (await repeated(tx, input));
     return { status: 200, body: lines === undefined ? { state: 'gone' } : { state: 'held', lines } };
   });
-}
+};
 
 /** A line that could be had; with name and price when all could, and this one was taken. */
 type FreeLine = ReservedLine | { readonly productId: string; readonly name: null };

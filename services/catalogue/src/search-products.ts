@@ -1,13 +1,9 @@
 // POST /v1/products/search: the same page, for criteria that are too long, complex or private for an address.
 import { fromBody, readPage } from '@shop/shared/collection';
-import type { OperationRequest, Reply } from '@shop/shared/http';
-import type { CatalogueContext } from './context.ts';
+import type { Operation } from './context.ts';
 
 /** Takes and gives the same cursors as the list. 400 for a body that is no search, 422 for one that costs too much. */
-export async function searchProducts(
-  request: OperationRequest,
-  { reads, products: { collection } }: CatalogueContext,
-): Promise<Reply> {
+export const searchProducts: Operation<'searchProducts'> = async (request, { reads, products: { collection } }) => {
   const criteria = fromBody(collection.spec, request.body, request.faults);
   return reads.read(request, (pool) => readPage({ collection, criteria, pool, context: undefined }));
-}
+};

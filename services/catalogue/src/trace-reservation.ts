@@ -1,7 +1,7 @@
 // GET /internal/reservations/{reservationId}/trace: what the catalogue knows of the stock of an order, step by step, for operators.
 import { byTime, eventSteps, toStep } from '@shop/shared/events';
-import { type OperationRequest, Problem, type Reply } from '@shop/shared/http';
-import type { CatalogueContext } from './context.ts';
+import { Problem } from '@shop/shared/http';
+import type { Operation } from './context.ts';
 
 const movements = `
   SELECT movement.created_at AS at,
@@ -10,10 +10,10 @@ const movements = `
   WHERE reservation_id = $1`;
 
 /** 404 for an unknown reservation. */
-export async function traceReservation(
-  { path: { reservationId = '' } }: OperationRequest,
-  { database: { pool } }: CatalogueContext,
-): Promise<Reply> {
+export const traceReservation: Operation<'traceReservation'> = async (
+  { path: { reservationId } },
+  { database: { pool } },
+) => {
   const { rows } = await pool.query<{ state: string; orderId: string | null; changedAt: Date }>(
     'SELECT state, order_id AS "orderId", changed_at AS "changedAt" FROM reservations WHERE id = $1',
     [reservationId],
@@ -25,4 +25,4 @@ export async function traceReservation(
   const present = { at: changedAt.toISOString(), what: `reservation ${state}` };
   const steps = byTime(stock.rows.map(toStep), [present], orderId === null ? [] : await eventSteps(pool, orderId));
   return { status: 200, body: { steps } };
-}
+};

@@ -1,7 +1,7 @@
 // PATCH /v1/products/{productId}: changes what the patch names (RFC 7396), stock included.
 import { sql } from '@shop/shared/database';
-import { mergePatch, type OperationRequest, Problem, type Reply, refuseFaults, requireMatch } from '@shop/shared/http';
-import type { CatalogueContext } from './context.ts';
+import { mergePatch, Problem, refuseFaults, requireMatch } from '@shop/shared/http';
+import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 import {
   columnValues,
@@ -20,9 +20,9 @@ interface LockedRow extends WrittenRow {
 }
 
 /** 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock would not cover what orders were promised. */
-export async function updateProduct(request: OperationRequest, context: CatalogueContext): Promise<Reply> {
+export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
   const { database, products } = context;
-  const { productId = '' } = request.path;
+  const { productId } = request.path;
   refuseFaults(request.faults, productFaults(request.body, products.currency));
   return database.transaction(async (tx) => {
     const [present] = await sql<LockedRow>(
@@ -52,4 +52,4 @@ export async function updateProduct(request: OperationRequest, context: Catalogu
     await enterReceived(tx, productId, row.stock - present.stock);
     return products.reply(200, Object.values(updated ?? {}));
   });
-}
+};

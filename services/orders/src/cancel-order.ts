@@ -3,21 +3,17 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, idempotent, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
 import { changeStatus } from './change-status.ts';
-import type { OrdersContext } from './context.ts';
+import type { Operation } from './context.ts';
 import { type LockedOrder, lockOrder, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
-
-interface Cancellation {
-  readonly cancellation_reason?: string;
-}
 
 /**
  * 200 with the order, or 204 when `Prefer: return=minimal` asks for nothing (RFC 7240); 409 once it has shipped. A cancelled order
  * stays as it is, without a second event.
  */
-export async function cancelOrder(request: OperationRequest, context: OrdersContext): Promise<Reply> {
+export const cancelOrder: Operation<'cancelOrder'> = async (request, context) => {
   const caller = callerOf(request);
-  const { orderId = '' } = request.path;
+  const { orderId } = request.path;
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, caller.accountId);
     requireMatch(request.headers, order.version);
@@ -25,15 +21,19 @@ export async function cancelOrder(request: OperationRequest, context: OrdersCont
       if (!mayBecome(order.status, 'cancelled')) {
         throw new Problem('order-already-shipped', `The order is ${order.status} and can no longer be cancelled.`);
       }
-      await cancel(tx, request, order);
+      await cancel(tx, request, order, request.body?.cancellation_reason);
     }
     const reply = await showOrder(tx, context.orders, caller, order);
     return prefersMinimal(request.headers.prefer) ? minimal(reply) : reply;
   });
-}
+};
 
-async function cancel(tx: Transaction, request: OperationRequest, order: LockedOrder): Promise<void> {
-  const { cancellation_reason: reason } = (request.body ?? {}) as Cancellation;
+async function cancel(
+  tx: Transaction,
+  request: OperationRequest,
+  order: LockedOrder,
+  reason: string | undefined,
+): Promise<void> {
   const { version, changedAt } = await changeStatus(tx, request, order, { to: 'cancelled', actor: 'customer', reason });
   const items = await sql<{ productId: string; name: string; quantity: number }>(
     tx,

@@ -1,16 +1,14 @@
 // POST /v1/orders: reserves the stock in the catalogue, then places the order in one transaction of its own.
 import { violatedConstraint } from '@shop/shared/database';
 import { idempotent, keptAnswer, type OperationRequest, type Problem, type Reply } from '@shop/shared/http';
-import type { OrdersContext } from './context.ts';
+import type { Operation, OrdersContext } from './context.ts';
 import { checkTotal, readExpectedTotal } from './expected-total.ts';
+import type { components } from './generated.ts';
 import { countRefusal } from './measure-orders.ts';
 import { type NewOrder, placeOrder } from './place-order.ts';
 import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } from './stock-reservation.ts';
 
-interface OrderInput {
-  readonly items: readonly { readonly productId: string; readonly quantity: number }[];
-  readonly shipping_address?: Readonly<Record<string, string>>;
-}
+type OrderInput = components['schemas']['NewOrder'];
 
 /** The key of a hash partition, such as `reservations_7_pkey`, has a name of its own. */
 const reservationKey = /^reservations(_\d+)?_pkey$/;
@@ -19,10 +17,9 @@ const reservationKey = /^reservations(_\d+)?_pkey$/;
  * 201 with the order and its address; 409 when stock lacks or the total differs from `expectedTotal`, 422 for a product that cannot
  * be ordered. All or nothing: whatever dies on the way, repeating the request with its key leads to one order or to none.
  */
-export async function createOrder(request: OperationRequest, context: OrdersContext): Promise<Reply> {
+export const createOrder: Operation<'createOrder'> = async (request, context) => {
   const expectedTotal = readExpectedTotal(request, context.orders);
-  const input = request.body as OrderInput;
-  const wanted = wantedLines(input);
+  const wanted = wantedLines(request.body);
   for (let attempt = 0; ; attempt += 1) {
     const kept = await keptAnswer(request, context);
     if (kept !== undefined) return kept;
@@ -30,7 +27,7 @@ export async function createOrder(request: OperationRequest, context: OrdersCont
     if (reservation.state === 'gone') continue;
     if (reservation.state === 'refused') return refuse(request, context, reservation.problem);
 
-    const order = priced(reservation.id, wanted, reservation.lines, input);
+    const order = priced(reservation.id, wanted, reservation.lines, request.body);
     const problem = checkTotal(order, expectedTotal, context.orders);
     if (problem !== undefined) {
       await abandonReservation(request, context, reservation.id);
@@ -43,7 +40,7 @@ export async function createOrder(request: OperationRequest, context: OrdersCont
       if (!reservationKey.test(violatedConstraint(error) ?? '')) throw error;
     }
   }
-}
+};
 
 /** Within the transaction of the key, so that the refusal is kept as the answer. */
 function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Reply> {

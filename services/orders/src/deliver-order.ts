@@ -1,8 +1,6 @@
-// POST /v1/orders/{orderId}/deliver: the order has arrived.
-import type { OperationRequest, Reply } from '@shop/shared/http';
 import { advanceOrder } from './advance-order.ts';
-import type { OrdersContext } from './context.ts';
+import type { Operation } from './context.ts';
 
-export async function deliverOrder(request: OperationRequest, context: OrdersContext): Promise<Reply> {
+export const deliverOrder: Operation<'deliverOrder'> = async (request, context) => {
   return advanceOrder(request, context, 'delivered');
-}
+};

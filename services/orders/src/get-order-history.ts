@@ -1,17 +1,20 @@
 // GET /v1/orders/{orderId}/history: every transition that the order has made.
-import { callerOf, etagOf, type OperationRequest, type Reply } from '@shop/shared/http';
-import type { OrderBook } from './context.ts';
+import { callerOf, etagOf } from '@shop/shared/http';
+import type { Operation, OrderBook } from './context.ts';
+import type { components } from './generated.ts';
 import { noSuchOrder } from './order.ts';
+
+type Transition = components['schemas']['OrderHistory']['items'][number];
 
 interface HistoryRow {
   readonly version: number;
-  readonly status: string;
+  readonly status: Transition['status'];
   readonly at: Date;
-  readonly actor: string;
+  readonly actor: Transition['by'];
 }
 
 /** Oldest first. The same 404 as for the order itself. */
-export async function getOrderHistory(request: OperationRequest, { database }: OrderBook): Promise<Reply> {
+export const getOrderHistory: Operation<'getOrderHistory', OrderBook> = async (request, { database }) => {
   const caller = callerOf(request);
   const readAll = caller.scopes.has('orders:read-all');
   const { rows } = await database.pool.query<HistoryRow>({
@@ -30,4 +33,4 @@ export async function getOrderHistory(request: OperationRequest, { database }: O
     etag: etagOf(first.version),
     body: { items: rows.map(({ status, at, actor }) => ({ status, at: at.toISOString(), by: actor })) },
   };
-}
+};

@@ -1,10 +1,10 @@
 // GET /v1/orders/{orderId}: one order, for its owner and for staff that may read all.
-import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
-import type { OrderBook } from './context.ts';
+import { callerOf } from '@shop/shared/http';
+import type { Operation, OrderBook } from './context.ts';
 import { noSuchOrder } from './order.ts';
 
 /** The same 404 for an order of another account and for one that never was. */
-export async function getOrder(request: OperationRequest, { database, orders }: OrderBook): Promise<Reply> {
+export const getOrder: Operation<'getOrder', OrderBook> = async (request, { database, orders }) => {
   const caller = callerOf(request);
   const readAll = caller.scopes.has('orders:read-all');
   const { rows } = await database.pool.query<Record<string, string | null>>({
@@ -15,4 +15,4 @@ export async function getOrder(request: OperationRequest, { database, orders }: 
   const [row] = rows;
   if (row === undefined) throw noSuchOrder();
   return orders.reply(200, row, caller);
-}
+};

@@ -1,10 +1,10 @@
 // GET /v1/orders: one page of the caller's orders; of another account's only with the scope for it.
 import { fromQuery, readPage } from '@shop/shared/collection';
-import { callerOf, type OperationRequest, Problem, type Reply } from '@shop/shared/http';
-import type { OrdersContext } from './context.ts';
+import { callerOf, Problem } from '@shop/shared/http';
+import type { Operation } from './context.ts';
 
 /** The page and a `Link` to the next one. 400 for a query that is none, 403 for another's orders. */
-export async function listOrders(request: OperationRequest, { database, orders }: OrdersContext): Promise<Reply> {
+export const listOrders: Operation<'listOrders'> = async (request, { database, orders }) => {
   const caller = callerOf(request);
   const { accountId = 'me' } = request.query;
   const account = accountId === 'me' ? caller.accountId : String(accountId);
@@ -16,4 +16,4 @@ export async function listOrders(request: OperationRequest, { database, orders }
   const { collection } = orders;
   const criteria = fromQuery(collection.spec, request.query, request.faults);
   return readPage({ collection, criteria, pool: database.pool, scope: { account }, context: caller, url: request.url });
-}
+};

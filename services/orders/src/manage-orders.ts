@@ -31,7 +31,7 @@ interface Options {
   readonly as?: string;
 }
 
-function requestOf(operationId: string, orderId: string, caller: Caller): OperationRequest {
+function requestOf(operationId: string, orderId: string, caller: Caller) {
   return {
     operationId,
     method: 'POST',
@@ -43,11 +43,11 @@ function requestOf(operationId: string, orderId: string, caller: Caller): Operat
     headers: {},
     body: undefined,
     faults: [],
-  };
+  } satisfies OperationRequest;
 }
 
 /** The body of an answer. */
-function contentOf({ json, body }: Reply): unknown {
+function contentOf({ json, body }: Reply<unknown>): unknown {
   return json === undefined ? body : JSON.parse(json);
 }
 

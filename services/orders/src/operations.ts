@@ -1,9 +1,9 @@
 // operationId → function: the whole surface of orders.
-import type { Operations } from '@shop/shared/http';
 import { cancelOrder } from './cancel-order.ts';
-import type { OrdersContext } from './context.ts';
+import type { Operation } from './context.ts';
 import { createOrder } from './create-order.ts';
 import { deliverOrder } from './deliver-order.ts';
+import type { operations as contract } from './generated.ts';
 import { getOrder } from './get-order.ts';
 import { getOrderHistory } from './get-order-history.ts';
 import { listOrders } from './list-orders.ts';
@@ -12,7 +12,7 @@ import { settleReservation } from './settle-reservation.ts';
 import { shipOrder } from './ship-order.ts';
 import { traceOrder } from './trace-order.ts';
 
-export const operations: Operations<OrdersContext> = {
+export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   createOrder,
   listOrders,
   getOrder,

@@ -1,8 +1,6 @@
-// POST /v1/orders/{orderId}/process: work on the order begins.
-import type { OperationRequest, Reply } from '@shop/shared/http';
 import { advanceOrder } from './advance-order.ts';
-import type { OrdersContext } from './context.ts';
+import type { Operation } from './context.ts';
 
-export async function processOrder(request: OperationRequest, context: OrdersContext): Promise<Reply> {
+export const processOrder: Operation<'processOrder'> = async (request, context) => {
   return advanceOrder(request, context, 'processing');
-}
+};

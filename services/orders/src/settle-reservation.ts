@@ -1,8 +1,7 @@
 // POST /internal/reservations/settle: whether an order took a reservation; if none did, none ever will.
 
 import type { Database } from '@shop/shared/database';
-import type { OperationRequest, Reply } from '@shop/shared/http';
-import type { OrdersContext } from './context.ts';
+import type { Operation } from './context.ts';
 
 interface Reservation {
   readonly reservationId: string;
@@ -10,10 +9,10 @@ interface Reservation {
 }
 
 /** 200 with `{ state: "exists", orderId }` or `{ state: "absent" }`. Either answer is final. */
-export async function settleReservation(request: OperationRequest, { database }: OrdersContext): Promise<Reply> {
-  const orderId = await settle(database, request.body as Reservation);
+export const settleReservation: Operation<'settleReservation'> = async ({ body }, { database }) => {
+  const orderId = await settle(database, body);
   return { status: 200, body: orderId === null ? { state: 'absent' } : { state: 'exists', orderId } };
-}
+};
 
 /**
  * Decides a reservation that is still open against any order. An order that is about to commit is waited for; one that comes later

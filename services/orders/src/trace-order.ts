@@ -1,7 +1,6 @@
 // GET /internal/orders/{orderId}/trace: what the orders service knows of an order, step by step, for operators.
 import { byTime, eventSteps, toStep } from '@shop/shared/events';
-import type { OperationRequest, Reply } from '@shop/shared/http';
-import type { OrderBook } from './context.ts';
+import type { Operation, OrderBook } from './context.ts';
 import { noSuchOrder } from './order.ts';
 
 const transitions = `
@@ -9,10 +8,7 @@ const transitions = `
   FROM order_history WHERE order_id = $1`;
 
 /** 404 for an unknown order. */
-export async function traceOrder(
-  { path: { orderId = '' } }: OperationRequest,
-  { database }: OrderBook,
-): Promise<Reply> {
+export const traceOrder: Operation<'traceOrder', OrderBook> = async ({ path: { orderId } }, { database }) => {
   const { pool } = database;
   const { rows } = await pool.query<{ orderId: string; reservationId: string; status: string }>(
     'SELECT id AS "orderId", reservation_id AS "reservationId", status FROM orders WHERE id = $1',
@@ -22,4 +18,4 @@ export async function traceOrder(
   if (order === undefined) throw noSuchOrder();
   const history = await pool.query(transitions, [orderId]);
   return { status: 200, body: { ...order, steps: byTime(history.rows.map(toStep), await eventSteps(pool, orderId)) } };
-}
+};

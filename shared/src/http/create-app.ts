@@ -6,7 +6,7 @@ import { notModified } from './conditional.ts';
 import type { Contract, ContractOperation } from './contract.ts';
 import { watchAnswers } from './contract-watch.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
-import type { Operation, Operations, Reply } from './operation.ts';
+import type { OperationRequest, Operations, Reply } from './operation.ts';
 import { Problem, problemDocument, problemMediaType } from './problem.ts';
 import { problemOf } from './problem-of.ts';
 import { parseBody, readBody } from './read-body.ts';
@@ -102,7 +102,7 @@ async function handle<Context>(
   options: AppOptions<Context>,
   operation: ContractOperation,
   headers: Readonly<Record<string, string>>,
-  run: Operation<Context>,
+  run: Operations<Context>[string],
   request: Request,
   response: Response,
 ): Promise<void> {
@@ -116,21 +116,20 @@ async function handle<Context>(
   if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
   const body = bytes === undefined ? undefined : parseBody(bytes);
   const input = operation.check({ url: request.url, path, headers: request.headers, body });
-  const reply = await run(
-    {
-      operationId: operation.operationId,
-      method: request.method,
-      url: request.url,
-      ...identityOf(response),
-      caller,
-      path: input.path,
-      query: input.query,
-      faults: input.faults,
-      headers: request.headers,
-      body,
-    },
-    options.context,
-  );
+  const checked: OperationRequest = {
+    operationId: operation.operationId,
+    method: request.method,
+    url: request.url,
+    ...identityOf(response),
+    caller,
+    path: input.path,
+    query: input.query,
+    faults: input.faults,
+    headers: request.headers,
+    body,
+  };
+  // The contract has been checked, and the function's types are generated from the same contract.
+  const reply = await run(checked as never, options.context);
   const unchanged = (request.method === 'GET' || request.method === 'HEAD') && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
   send(response, answer, headers);
@@ -173,11 +172,11 @@ function requireAcceptable(request: Request): void {
     throw new Problem('not-acceptable', 'Answers are application/json.');
 }
 
-function send(response: Response, reply: Reply, headers: Readonly<Record<string, string>> = {}): void {
+function send(response: Response, reply: Reply<unknown>, headers: Readonly<Record<string, string>> = {}): void {
   const text =
     reply.status === 304 || reply.status === 204
       ? undefined
-      : (reply.json ?? (reply.body && JSON.stringify(reply.body)));
+      : (reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
   const deprecation = deprecationIn(response);
   const links = [reply.headers?.Link, deprecation?.Link];
   // All headers at once: one that was set before would send node through its slow path.

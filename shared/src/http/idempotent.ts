@@ -32,16 +32,16 @@ const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
  * its effects are rolled back and it is kept. No other refusal is kept, and no failure.
  * @throws Problem 422 for the same key with another request, 409 while the first request still runs
  */
-export async function idempotent(
+export async function idempotent<Body = never>(
   request: OperationRequest,
   context: IdempotencyContext,
-  work: (tx: Transaction) => Promise<Reply>,
-): Promise<Reply> {
+  work: (tx: Transaction) => Promise<Reply<Body>>,
+): Promise<Reply<Body>> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return context.database.transaction(work);
   const scope = scopeOf(request, key);
   const fingerprint = fingerprintOf(request, context.idempotencySecret);
-  const answer = (run: (tx: Transaction) => Promise<Reply>): Promise<Reply> =>
+  const answer = (run: (tx: Transaction) => Promise<Reply<Body>>): Promise<Reply<Body>> =>
     context.database.transaction(async (tx) => {
       const stored = await claim(tx, scope);
       if (stored !== undefined) return replay(stored, fingerprint);
@@ -71,7 +71,7 @@ function refusalReply(problem: Problem, request: OperationRequest): Reply {
   return {
     status: problem.status,
     headers: { 'Content-Type': problemMediaType, ...problem.headers },
-    body: problemDocument(problem, request.id),
+    json: JSON.stringify(problemDocument(problem, request.id)),
   };
 }
 
@@ -128,7 +128,12 @@ function replay(stored: StoredAnswer, fingerprint: string): Reply {
   };
 }
 
-async function keep(tx: Transaction, scope: readonly string[], fingerprint: string, reply: Reply): Promise<void> {
+async function keep(
+  tx: Transaction,
+  scope: readonly string[],
+  fingerprint: string,
+  reply: Reply<unknown>,
+): Promise<void> {
   const body = reply.json ?? (reply.body === undefined ? null : JSON.stringify(reply.body));
   await sql(
     tx,

@@ -8,7 +8,14 @@ export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer } from 
 export { createInternalClient, type InternalClient } from './internal-client.ts';
 export { inexact, isExact } from './json-source.ts';
 export { mergePatch } from './merge-patch.ts';
-export { callerOf, type OperationRequest, type Operations, type Reply } from './operation.ts';
+export {
+  callerOf,
+  type OperationRequest,
+  type Operations,
+  type Reply,
+  type TypedOperation,
+  type TypedRequest,
+} from './operation.ts';
 export { type Fault, Problem, type ProblemCode, problemDocument, problems } from './problem.ts';
 export { maxBodyBytes, parseBody } from './read-body.ts';
 export { requestIdentity } from './request-identity.ts';

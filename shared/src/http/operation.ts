@@ -27,22 +27,44 @@ export interface OperationRequest {
 
 export type QueryValue = string | number | boolean | readonly string[];
 
-/** What leaves. At most one of `body` and `json`. */
-export interface Reply {
+/** The reply of an operation: an object that is sent as JSON, a finished JSON text, or neither. */
+export interface Reply<Body = never> {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly body?: object;
-  /** JSON that is already text. */
+  readonly body?: Body;
   readonly json?: string;
   /** A strong entity tag, quotes included (RFC 9110 section 8.8.3). */
   readonly etag?: string;
 }
 
-/** One operation of a contract. `Context` is what the service was wired with. */
-export type Operation<Context> = (request: OperationRequest, context: Context) => Promise<Reply>;
+/** The types that the generator writes for one operation of a contract. */
+interface OperationTypes {
+  readonly parameters: { readonly query?: unknown; readonly path?: unknown };
+  readonly requestBody?: unknown;
+  readonly responses: Readonly<Record<number, unknown>>;
+}
 
-export type Operations<Context> = Readonly<Record<string, Operation<Context>>>;
+type ContentOf<Part> = Part extends { readonly content: infer Media } ? Media[keyof Media] : undefined;
+type MembersOf<Part> = [NonNullable<Part>] extends [never] ? Readonly<Record<never, never>> : NonNullable<Part>;
+type Success = 200 | 201 | 202;
+
+/** The request of an operation, with the types of its contract: the contract's check has been passed. */
+export interface TypedRequest<Types extends OperationTypes> extends OperationRequest {
+  readonly path: MembersOf<Types['parameters']['path']> & OperationRequest['path'];
+  readonly query: MembersOf<Types['parameters']['query']> & OperationRequest['query'];
+  readonly body: ContentOf<Types['requestBody']>;
+}
+
+/** One operation of a contract. `Context` holds what the service gives to its operations. */
+export type TypedOperation<Types extends OperationTypes, Context> = (
+  request: TypedRequest<Types>,
+  context: Context,
+) => Promise<Reply<ContentOf<Types['responses'][keyof Types['responses'] & Success]>>>;
+
+/** operationId → function. Each takes the request that its own contract describes. */
+export type Operations<Context> = Readonly<
+  Record<string, (request: never, context: Context) => Promise<Reply<unknown>>>
+>;
 
 /** The caller of an operation whose contract requires a token. */
 export function callerOf(request: OperationRequest): Caller {

@@ -27,11 +27,11 @@ interface Warning {
 }
 
 /** A service whose listNotes gives the replies in turn; `warnings` is what its log holds. */
-async function serviceOf(replies: readonly (Reply | Problem)[], contractWatch: number) {
+async function serviceOf(replies: readonly (Reply<object> | Problem)[], contractWatch: number) {
   const warnings: Warning[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line)) });
   let count = 0;
-  const unused = async (): Promise<Reply> => ({ status: 200 });
+  const unused = async (): Promise<Reply<object>> => ({ status: 200 });
   const app = createApp({
     name: 'notes',
     contract,
@@ -57,7 +57,7 @@ async function serviceOf(replies: readonly (Reply | Problem)[], contractWatch: n
   return { warnings, list: (headers: Record<string, string> = {}) => fetch(`${url}/v1/notes`, { headers }), url };
 }
 
-const conforming: Reply = { status: 200, body: { a: 1 } };
+const conforming: Reply<object> = { status: 200, body: { a: 1 } };
 
 describe('the contract watch', () => {
   it('warns of a status, a header and a body that the contract lacks, with figures and without contents', async () => {

@@ -47,11 +47,11 @@ beforeAll(async () => {
     health: createHealth(),
     log,
     operations: {
-      listNotes: async (request) => {
+      listNotes: async (request: OperationRequest) => {
         seen = request;
         return { status: 200, body: request.query, headers: request.query.limit === 1 ? { Link: nextPage } : {} };
       },
-      createNote: (request, context) => {
+      createNote: (request: OperationRequest, context) => {
         seen = request;
         return idempotent(request, context, async () => {
           effects += 1;

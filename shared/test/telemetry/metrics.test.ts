@@ -23,11 +23,11 @@ const contract = loadContract(new URL('../http/sample.openapi.yaml', import.meta
 
 let server: Server;
 let url: string;
-let reply: Reply = { status: 200, body: { a: 1 } };
+let reply: Reply<object> = { status: 200, body: { a: 1 } };
 
 beforeAll(async () => {
   measureWith(provider.getMeter('test'));
-  const unused = async (): Promise<Reply> => ({ status: 200 });
+  const unused = async (): Promise<Reply<object>> => ({ status: 200 });
   const app = createApp({
     name: 'notes',
     contract,
