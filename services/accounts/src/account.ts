@@ -88,7 +88,11 @@ function toAccount(account: Account): Profile & { readonly id: string } {
 }
 
 /** The answer that shows an account. No cache may keep it. */
-export function accountReply(status: number, account: Account, headers: Readonly<Record<string, string>> = {}): Reply {
+export function accountReply(
+  status: number,
+  account: Account,
+  headers: Readonly<Record<string, string>> = {},
+): Reply<Profile & { readonly id: string }> {
   return {
     status,
     headers: { 'Cache-Control': 'private, no-cache', ...headers },

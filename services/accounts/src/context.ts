@@ -1,6 +1,7 @@
 // What the operations of accounts work with; put together in main.ts.
-import type { IdempotencyContext } from '@shop/shared/http';
+import type { IdempotencyContext, TypedOperation } from '@shop/shared/http';
 import type { TokenIssuer } from './access-token.ts';
+import type { operations } from './generated.ts';
 import type { Passwords } from './password.ts';
 import type { RefreshLifetimes } from './refresh-token.ts';
 import type { SigningKeys } from './signing-key.ts';
@@ -11,3 +12,6 @@ export interface Context extends IdempotencyContext {
   readonly tokenIssuer: TokenIssuer;
   readonly refreshLifetimes: RefreshLifetimes;
 }
+
+/** The function of an operation, with the types of its contract. */
+export type Operation<Id extends keyof operations> = TypedOperation<operations[Id], Context>;

@@ -180,6 +180,18 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description `forbidden`: the account is not the caller's, or there is none. `reauthentication-required`: the password or the e-mail
+         *     address was changed after the access token was issued.
+         */
+        readonly UpdateForbidden: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The id names nothing, or no account belongs to the token. */
         readonly NotFound: {
             headers: {
@@ -485,7 +497,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
+            readonly 403: components["responses"]["UpdateForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["EmailAlreadyRegistered"];

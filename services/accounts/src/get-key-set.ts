@@ -1,10 +1,9 @@
 // GET /.well-known/jwks.json: the public keys of our access tokens.
 import { createHash } from 'node:crypto';
-import type { OperationRequest, Reply } from '@shop/shared/http';
-import type { Context } from './context.ts';
+import type { Operation } from './context.ts';
 
 /** Strong entity tag and a second of caching: verifiers ask once a second, and mostly get a 304. */
-export async function getKeySet(_request: OperationRequest, { signingKeys }: Context): Promise<Reply> {
+export const getKeySet: Operation<'getKeySet'> = async (_request, { signingKeys }) => {
   const json = JSON.stringify({ keys: await signingKeys.published() });
   return {
     status: 200,
@@ -12,4 +11,4 @@ export async function getKeySet(_request: OperationRequest, { signingKeys }: Con
     etag: `"${createHash('sha256').update(json).digest('base64url')}"`,
     json,
   };
-}
+};

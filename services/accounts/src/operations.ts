@@ -1,6 +1,6 @@
 // The whole surface of accounts: the contract's operations and the functions behind them.
-import type { Operations } from '@shop/shared/http';
-import type { Context } from './context.ts';
+import type { Operation } from './context.ts';
+import type { operations as contract } from './generated.ts';
 import { getAccount } from './get-account.ts';
 import { getKeySet } from './get-key-set.ts';
 import { issueToken } from './issue-token.ts';
@@ -8,11 +8,11 @@ import { registerAccount } from './register-account.ts';
 import { revokeToken } from './revoke-token.ts';
 import { updateAccount } from './update-account.ts';
 
-export const operations = {
+export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   registerAccount,
   getAccount,
   updateAccount,
   issueToken,
   revokeToken,
   getKeySet,
-} satisfies Operations<Context>;
+};

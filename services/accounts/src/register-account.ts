@@ -1,19 +1,15 @@
 // POST /v1/accounts: a new account, its password hashed, and the event that tells of it.
 import { violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
+import { idempotent, keptAnswer } from '@shop/shared/http';
 import { emailKey, newId } from '@shop/shared/runtime';
-import { Account, accountReply, emailTaken, type Profile, profileColumns, toDetails } from './account.ts';
+import { Account, accountReply, emailTaken, profileColumns, toDetails } from './account.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
-import type { Context } from './context.ts';
-
-interface Registration extends Profile {
-  readonly password: string;
-}
+import type { Operation } from './context.ts';
 
 /** @throws Problem 409 for a registered e-mail, 422 for a common password, 503 when too many passwords wait for their hash */
-export async function registerAccount(request: OperationRequest, context: Context): Promise<Reply> {
-  const { password, ...profile } = request.body as Registration;
+export const registerAccount: Operation<'registerAccount'> = async (request, context) => {
+  const { password, ...profile } = request.body;
   refuseCommonPassword(password);
   // A repeated registration costs no hash, and is answered also while no more may wait for one.
   const kept = await keptAnswer(request, context);
@@ -42,4 +38,4 @@ export async function registerAccount(request: OperationRequest, context: Contex
     });
     return accountReply(201, account, { Location: `/v1/accounts/${account.id}` });
   });
-}
+};

@@ -2,28 +2,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Transaction, violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, mergePatch, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
+import { callerOf, mergePatch, type OperationRequest, Problem, requireMatch } from '@shop/shared/http';
 import { emailKey } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
-import type { Context } from './context.ts';
+import type { Operation } from './context.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { endAllFamilies } from './refresh-token.ts';
-
-interface AccountPatch {
-  readonly password?: string;
-  readonly [member: string]: unknown;
-}
 
 /**
  * A patch that changes nothing keeps the version and sends no event.
  * @throws Problem 403 for another account, and for new credentials with an access token from before their last change; 409 for an
  *   e-mail address that is registered; 412 when If-Match is stale; 422 for a common password
  */
-export async function updateAccount(request: OperationRequest, context: Context): Promise<Reply> {
+export const updateAccount: Operation<'updateAccount'> = async (request, context) => {
   const accountId = ownAccountId(request);
-  const { password, ...patch } = request.body as AccountPatch;
+  const { password, ...patch } = request.body;
   if (password !== undefined) refuseCommonPassword(password);
   const passwordHash = password === undefined ? undefined : await context.passwords.hash(password);
   return context.database.transaction(async (tx) => {
@@ -55,7 +50,7 @@ export async function updateAccount(request: OperationRequest, context: Context)
     });
     return accountReply(200, account);
   });
-}
+};
 
 /** What the holder has to be told of, at the address before the change. */
 function credentialsChange(before: Profile, after: Profile, passwordHash: string | undefined) {

@@ -1,7 +1,7 @@
 // How many passwords are hashed: one for each log-in, whoever it is, and only so many at once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDatabase } from '@shop/shared/database';
-import { type OperationRequest, Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/http';
 import { createLog } from '@shop/shared/runtime';
 import { defineAccount } from '../src/account.ts';
 import { issueToken } from '../src/issue-token.ts';
@@ -55,7 +55,7 @@ describe('a log-in', () => {
       { email: freshEmail(), password },
     ]) {
       counted.length = 0;
-      const request = { id: 'request', headers: {}, body } as unknown as OperationRequest;
+      const request = { id: 'request', headers: {}, body } as unknown as Parameters<typeof issueToken>[0];
       const outcome = await issueToken(request, context).catch((error: Problem) => error);
       outcomes.push([outcome.status, counted.length]);
     }
