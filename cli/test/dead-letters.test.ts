@@ -1,13 +1,13 @@
 // Dead letters are resolved to the last one, however many are read at once; one that comes back is left for the next time.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type DeadLetterDesk, openDeadLetters } from '@shop/shared/events';
+import { type DeadLetterStore, openDeadLetters } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
 import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { resolveDeadLetters } from '../src/shop/dead-letters.ts';
 
 let database: TestDatabase;
-let desk: DeadLetterDesk;
+let desk: DeadLetterStore;
 let pool: pg.Pool;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('all dead letters', () => {
 
   it('are resolved once each: those that come back at once are left', async () => {
     const given = await giveUp('notifications.mail', 3);
-    const returning: DeadLetterDesk = {
+    const returning: DeadLetterStore = {
       ...desk,
       async replay(id, consumer) {
         const found = await desk.replay(id, consumer);

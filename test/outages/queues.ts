@@ -1,7 +1,7 @@
 // The broker's queues as it counts them itself, past the services.
 import { type ConfirmChannel, connect } from 'amqplib';
 import { shopTopology } from '../../shared/src/events/index.ts';
-import { declarationsOf, namesOf } from '../../shared/src/events/rabbitmq-topology.ts';
+import { declarationsOf, namesOf } from '../../shared/src/events/rabbitmq/topology.ts';
 import type { System } from './system.ts';
 
 const names = namesOf('shop');

@@ -1,5 +1,5 @@
 // One line for people about whatever ended a command, and what to do about it.
-import { BrokerAwayError } from '@shop/shared/events';
+import { BrokerUnavailableError } from '@shop/shared/events';
 import { ConfigError, StartError } from '@shop/shared/runtime';
 
 const closer = 'npm run shop -- doctor looks closer';
@@ -23,7 +23,7 @@ const meanings: Readonly<Record<string, string>> = {
 
 export function errorMessage(error: unknown): string {
   if (error instanceof ConfigError || error instanceof StartError) return error.message;
-  if (error instanceof BrokerAwayError) return `${error.message}: is it started? ${closer}`;
+  if (error instanceof BrokerUnavailableError) return `${error.message}: is it started? ${closer}`;
   const { code, message } = firstOf(error);
   const [line = ''] = message.split('\n');
   const meaning = meanings[code];

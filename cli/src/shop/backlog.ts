@@ -1,6 +1,6 @@
 // How the events are getting on: what waits in each outbox, and what no consumer could take.
 import { withClient } from '@shop/shared/database';
-import { BrokerAwayError, shopTopology, waitingSince } from '@shop/shared/events';
+import { BrokerUnavailableError, shopTopology, waitingSince } from '@shop/shared/events';
 import { connectWithin } from './database.ts';
 import { deadLettersPerRead, withDeadLetters } from './dead-letters.ts';
 import type { OpenShop } from './open-shop.ts';
@@ -47,7 +47,7 @@ export async function countDeadLetters(shop: OpenShop): Promise<DeadLetters[] | 
       }));
     });
   } catch (error) {
-    if (error instanceof BrokerAwayError) return undefined;
+    if (error instanceof BrokerUnavailableError) return undefined;
     throw error;
   }
 }

@@ -1,13 +1,13 @@
 // The dead letters of the shop that a command works on: opens them, and replays or discards them.
-import { type DeadLetterDesk, openDeadLetters } from '@shop/shared/events';
+import { type DeadLetterStore, openDeadLetters } from '@shop/shared/events';
 import { createLog } from '@shop/shared/runtime';
 import type { OpenShop } from './open-shop.ts';
 
 /** The largest number of one consumer's dead letters that one request reads. */
 export const deadLettersPerRead = 10_000;
 
-/** @throws BrokerAwayError when the broker does not answer within some seconds */
-export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLetterDesk) => Promise<T>): Promise<T> {
+/** @throws BrokerUnavailableError when the broker does not answer within some seconds */
+export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLetterStore) => Promise<T>): Promise<T> {
   const { settings, running, databases } = shop;
   const url = settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
   const letters = await openDeadLetters({ url, log: createLog('events', 'silent') });
@@ -38,7 +38,7 @@ export interface ResolvedDeadLetter {
  * @returns the resolved letters, and the given ids that no letter has
  */
 export async function resolveDeadLetters(
-  deadLetters: DeadLetterDesk,
+  deadLetters: DeadLetterStore,
   { verb, ids, consumer, perRead }: Resolution,
 ): Promise<{ resolved: ResolvedDeadLetter[]; unknown: string[] }> {
   const resolved: ResolvedDeadLetter[] = [];

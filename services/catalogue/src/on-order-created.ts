@@ -1,9 +1,9 @@
 // order.created.v1: an order has taken its reservation, which now no longer expires.
-import { type GatheringHandler, PoisonError } from '@shop/shared/events';
+import { type BatchHandler, PoisonError } from '@shop/shared/events';
 import { confirmReservations, lockReservation } from './reservation.ts';
 
 /** Orders may have been confirmed by question, cancelled or shipped already: events arrive in any order. */
-export const onOrderCreated: GatheringHandler<'order.created.v1'> = {
+export const onOrderCreated: BatchHandler<'order.created.v1'> = {
   async takeAll(events, tx) {
     const orders = events.map(({ data }) => data);
     const confirmed = await confirmReservations(tx, orders);

@@ -1,5 +1,5 @@
 // GET /internal/reservations/{reservationId}/trace: what the catalogue knows of the stock of an order, step by step, for operators.
-import { byTime, eventSteps, toStep } from '@shop/shared/events';
+import { byTime, eventHistory, toStep } from '@shop/shared/events';
 import { Problem } from '@shop/shared/http';
 import type { Operation } from './context.ts';
 
@@ -23,6 +23,6 @@ export const traceReservation: Operation<'traceReservation'> = async (
   const { state, orderId, changedAt } = reservation;
   const stock = await pool.query(movements, [reservationId]);
   const present = { at: changedAt.toISOString(), what: `reservation ${state}` };
-  const steps = byTime(stock.rows.map(toStep), [present], orderId === null ? [] : await eventSteps(pool, orderId));
+  const steps = byTime(stock.rows.map(toStep), [present], orderId === null ? [] : await eventHistory(pool, orderId));
   return { status: 200, body: { steps } };
 };

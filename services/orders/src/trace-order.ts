@@ -1,5 +1,5 @@
 // GET /internal/orders/{orderId}/trace: what the orders service knows of an order, step by step, for operators.
-import { byTime, eventSteps, toStep } from '@shop/shared/events';
+import { byTime, eventHistory, toStep } from '@shop/shared/events';
 import type { Operation, OrderBook } from './context.ts';
 import { noSuchOrder } from './order.ts';
 
@@ -17,5 +17,8 @@ export const traceOrder: Operation<'traceOrder', OrderBook> = async ({ path: { o
   const [order] = rows;
   if (order === undefined) throw noSuchOrder();
   const history = await pool.query(transitions, [orderId]);
-  return { status: 200, body: { ...order, steps: byTime(history.rows.map(toStep), await eventSteps(pool, orderId)) } };
+  return {
+    status: 200,
+    body: { ...order, steps: byTime(history.rows.map(toStep), await eventHistory(pool, orderId)) },
+  };
 };

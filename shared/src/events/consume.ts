@@ -4,9 +4,9 @@ import type { Transaction } from 'sequelize';
 import { type Database, isDatabaseUnavailable, sql } from '../database/index.ts';
 import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
 import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
+import { batch } from './batch.ts';
 import type { EventType } from './definitions.ts';
 import { type Handler, PoisonError, parseEvent, type ShopEvent } from './event.ts';
-import { gather } from './gather.ts';
 import type { Delivery, Transport, Verdict } from './transport.ts';
 
 export type Handlers = { readonly [Type in EventType]?: Handler<Type> };
@@ -126,7 +126,7 @@ function takersOf(options: ConsumeOptions): Takers {
 
 function takerOf(options: ConsumeOptions, handler: Handler<EventType>): Taker {
   if ('takeAll' in handler) {
-    return gather((arrivals) => asPartOf(arrivals, () => takeOnce(options, arrivals, handler.takeAll)));
+    return batch((arrivals) => asPartOf(arrivals, () => takeOnce(options, arrivals, handler.takeAll)));
   }
   const { when, take } = typeof handler === 'function' ? { when: undefined, take: handler } : handler;
   return async (arrival) => {

@@ -1,7 +1,8 @@
 // The dead letters of all consumers, for the people who look after the shop.
 import type { Log } from '../runtime/index.ts';
+import { connectTransport } from './connect-transport.ts';
 import { shopTopology } from './start-events.ts';
-import { connectTransport, type DeadLetter, type Topology } from './transport.ts';
+import type { DeadLetter, Topology } from './transport.ts';
 
 /** A dead letter, and what its content says of itself as far as it is an event. */
 export interface ReadableDeadLetter extends DeadLetter {
@@ -10,7 +11,7 @@ export interface ReadableDeadLetter extends DeadLetter {
   readonly requestId: string | undefined;
 }
 
-export interface DeadLetterDesk {
+export interface DeadLetterStore {
   /** The oldest letters, at most `limit` of each consumer. */
   list(consumer?: string, limit?: number): Promise<readonly ReadableDeadLetter[]>;
   /** Undefined when no consumer has a letter of that id. */
@@ -31,12 +32,12 @@ export interface DeadLetterOptions {
 
 const searchLimit = 10_000;
 
-/** @throws BrokerAwayError when the broker does not answer within 5 s */
+/** @throws BrokerUnavailableError when the broker does not answer within 5 s */
 export async function openDeadLetters({
   url,
   log,
   topology = shopTopology,
-}: DeadLetterOptions): Promise<DeadLetterDesk> {
+}: DeadLetterOptions): Promise<DeadLetterStore> {
   const transport = await connectTransport({ url, name: 'dead letters', topology, log });
   try {
     await transport.ping();

@@ -42,11 +42,11 @@ export interface SelectiveHandler<Type extends EventType> {
  * A handler of several events at once, in one transaction: for a type of which many come. It gets each event once. When it fails,
  * each is handed to it again alone, in a transaction of its own.
  */
-export interface GatheringHandler<Type extends EventType> {
+export interface BatchHandler<Type extends EventType> {
   readonly takeAll: (events: readonly ShopEvent<Type>[], tx: Transaction) => Promise<void>;
 }
 
-export type Handler<Type extends EventType> = EventHandler<Type> | SelectiveHandler<Type> | GatheringHandler<Type>;
+export type Handler<Type extends EventType> = EventHandler<Type> | SelectiveHandler<Type> | BatchHandler<Type>;
 
 /** Content that can never be taken, whatever is tried: goes to the dead letters at once. */
 export class PoisonError extends Error {

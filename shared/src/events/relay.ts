@@ -5,8 +5,8 @@ import pg from 'pg';
 import { isDatabaseUnavailable } from '../database/index.ts';
 import { type Log, type Pause, startPause } from '../runtime/index.ts';
 import { type StoredEvent, toCloudEvent } from './event.ts';
-import { beginMeasuring, measureBatch } from './measure-batch.ts';
-import { BrokerAwayError, type Outcome, type Transport } from './transport.ts';
+import { beginMeasuring, measureBatch } from './relay-metrics.ts';
+import { BrokerUnavailableError, type Outcome, type Transport } from './transport.ts';
 
 export interface RelayOptions {
   /** Connection string of the service's role; the relay has a connection of its own. */
@@ -59,7 +59,9 @@ const longestPause = 2_000;
 
 /** For the log: why a broker or database is away is a line, anything else is worth its stack. */
 function awayReason(error: unknown): object {
-  return error instanceof BrokerAwayError || isDatabaseUnavailable(error) ? { reason: String(error) } : { err: error };
+  return error instanceof BrokerUnavailableError || isDatabaseUnavailable(error)
+    ? { reason: String(error) }
+    : { err: error };
 }
 
 /** Starts a relay. It survives the loss of the database and of the broker, and goes on by itself. */
@@ -130,7 +132,7 @@ export function startRelay(options: RelayOptions): Relay {
       await to.query('COMMIT');
       return { claimed: rows.length, stuck: ids('unknown').length > 0 };
     } catch (error) {
-      if (error instanceof BrokerAwayError) await to.query('ROLLBACK').catch(() => giveUp(to));
+      if (error instanceof BrokerUnavailableError) await to.query('ROLLBACK').catch(() => giveUp(to));
       throw error;
     }
   };
@@ -161,7 +163,7 @@ export function startRelay(options: RelayOptions): Relay {
         const to = await connected();
         woken = false;
         const { claimed, stuck } = await relayBatch(to);
-        if (stuck) throw new BrokerAwayError('the broker did not confirm every event');
+        if (stuck) throw new BrokerUnavailableError('the broker did not confirm every event');
         if (failures > 0) log.info('events are published again');
         failures = 0;
         if (claimed > 0 && claimed < batchSize) await sleep(gather);
@@ -169,7 +171,7 @@ export function startRelay(options: RelayOptions): Relay {
       } catch (error) {
         failures += 1;
         // A connection that failed, or answers no more, would hold every later batch up as well; its end rolls back too.
-        if (client !== undefined && !(error instanceof BrokerAwayError)) giveUp(client);
+        if (client !== undefined && !(error instanceof BrokerUnavailableError)) giveUp(client);
         log.warn(awayReason(error), 'events wait in the outbox');
         // Not cut short by new events: they would only meet the same trouble.
         const delay = Math.min(50 * 2 ** failures, longestPause) * (0.5 + Math.random() / 2);

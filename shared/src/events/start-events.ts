@@ -2,11 +2,12 @@
 import type { Database } from '../database/index.ts';
 import type { Log, StartError } from '../runtime/index.ts';
 import { observe } from '../telemetry/index.ts';
+import { connectTransport } from './connect-transport.ts';
 import { consume } from './consume.ts';
 import { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
 import { startRelay, waitingSince } from './relay.ts';
-import { repeatEvents } from './repeat-events.ts';
-import { connectTransport, type Topology, type Transport } from './transport.ts';
+import { republishEvents } from './republish-events.ts';
+import type { Topology, Transport } from './transport.ts';
 
 export interface EventsOptions<Name extends ConsumerName> {
   /** The service, such as `orders`: the events' source and the connections' name. */
@@ -44,7 +45,7 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
     name: service,
     topology: shopTopology,
     log,
-    repeat: (names) => repeatEvents(database, typesOf(names)),
+    repeat: (names) => republishEvents(database, typesOf(names)),
     patience: 0,
     refused: options.refused,
   });

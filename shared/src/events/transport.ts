@@ -1,5 +1,5 @@
-// The small interface behind which RabbitMQ and pg-boss are the same, and the choice between them.
-import { type Log, StartError } from '../runtime/index.ts';
+// The interface that RabbitMQ and pg-boss both implement.
+import type { Log, StartError } from '../runtime/index.ts';
 
 /** One event to publish. */
 export interface Message {
@@ -129,45 +129,6 @@ export interface TransportOptions {
 export const usualPatience = 5_000;
 
 /** The broker is away, blocked or silent: the same call may succeed later. */
-export class BrokerAwayError extends Error {
-  override readonly name = 'BrokerAwayError';
-}
-
-/**
- * Connects to the broker that the URL names. Resolves also while the broker is away: it goes on trying.
- * @throws StartError when the broker refuses what no waiting mends: credentials, or a topology with other arguments
- */
-export async function connectTransport(options: TransportOptions): Promise<Transport> {
-  const { url, namespace, declares } = splitParameters(options.url);
-  switch (new URL(url).protocol) {
-    case 'amqp:':
-    case 'amqps:': {
-      const { connectRabbitmq } = await import('./rabbitmq.ts');
-      return connectRabbitmq({ ...options, url, namespace: namespace ?? 'shop', declares });
-    }
-    case 'postgres:':
-    case 'postgresql:':
-      return (await import('./embedded.ts')).connectEmbedded({ ...options, url, namespace: namespace ?? 'events' });
-    default:
-      throw new StartError('EVENTS_URL must start with amqp://, amqps:// or postgres://');
-  }
-}
-
-interface Parameters {
-  readonly url: string;
-  readonly namespace: string | undefined;
-  readonly declares: 'all' | 'own';
-}
-
-function splitParameters(text: string): Parameters {
-  const url = new URL(text);
-  const namespace = url.searchParams.get('namespace') ?? undefined;
-  if (namespace !== undefined && !/^[a-z][a-z0-9_]{0,40}$/.test(namespace)) {
-    throw new StartError('the namespace in EVENTS_URL must be a lower-case letter and up to 40 of a-z, 0-9 and _');
-  }
-  const declares = url.searchParams.get('declare') ?? 'all';
-  if (declares !== 'all' && declares !== 'own') throw new StartError('declare in EVENTS_URL must be all or own');
-  url.searchParams.delete('namespace');
-  url.searchParams.delete('declare');
-  return { url: url.toString(), namespace, declares };
+export class BrokerUnavailableError extends Error {
+  override readonly name = 'BrokerUnavailableError';
 }

@@ -1,13 +1,8 @@
 // The two transports as the tests take them: a namespace of its own on the run's broker, a schema of its own on PostgreSQL.
 import { connect } from 'amqplib';
 import pg from 'pg';
-import {
-  connectTransport,
-  type Delivery,
-  type Topology,
-  type Transport,
-  type Verdict,
-} from '../../src/events/transport.ts';
+import { connectTransport } from '../../src/events/connect-transport.ts';
+import type { Delivery, Topology, Transport, Verdict } from '../../src/events/transport.ts';
 import { createLog } from '../../src/runtime/index.ts';
 import { createTestDatabase, testBroker } from '../../src/testing/index.ts';
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { sql } from '../../src/database/index.ts';
 import { connectTransport, consume, startRelay, type Topology } from '../../src/events/index.ts';
-import { requestRepeat } from '../../src/events/rabbitmq-repeat.ts';
-import { declareConsumer, type Names, namesOf } from '../../src/events/rabbitmq-topology.ts';
-import { repeatEvents } from '../../src/events/repeat-events.ts';
+import { requestRepublish } from '../../src/events/rabbitmq/republish.ts';
+import { declareConsumer, type Names, namesOf } from '../../src/events/rabbitmq/topology.ts';
+import { republishEvents } from '../../src/events/republish-events.ts';
 import { eventually, testBroker } from '../../src/testing/index.ts';
 import { log } from './brokers.ts';
 import { eventType, startStore, type TestStore } from './service.ts';
@@ -51,7 +51,7 @@ describe('a deleted queue', () => {
       topology,
       log,
       repeat: (consumers) =>
-        repeatEvents(
+        republishEvents(
           store.database,
           consumers.flatMap((name) => topology.consumers[name] ?? []),
         ),
@@ -160,15 +160,15 @@ describe('a deleted queue', () => {
     // Its queue was not there before: what it had been asked for, and what it was asked for until the queue was there.
     await eventually(() => expect(answered).toEqual(['first,second,third', 'first,second,third']));
     [asked.length, answered.length] = [0, 0];
-    await requestRepeat(channel, names, ['first']);
+    await requestRepublish(channel, names, ['first']);
     await eventually(() => expect(asked).toEqual(['first']));
-    await requestRepeat(channel, names, ['second']);
+    await requestRepublish(channel, names, ['second']);
     await new Promise((resolve) => setTimeout(resolve, 1_000)); // time enough to take the second beside the first
     away.reject(new Error('the outbox is away'));
     await eventually(() => expect(asked.length).toBeGreaterThan(2));
     slow.resolve();
     await eventually(() => expect(answered).toEqual(['first', 'second']));
-    await requestRepeat(channel, names, ['third']);
+    await requestRepublish(channel, names, ['third']);
     await eventually(() => expect(answered).toEqual(['first', 'second', 'third']));
     await connection.close();
     await Promise.all([declaring.close(), transport.close()]);

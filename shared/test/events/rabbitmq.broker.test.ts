@@ -1,7 +1,8 @@
 // What RabbitMQ does to us: it refuses, disappears, hangs, and gives up on a message.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
-import { connectTransport, type Delivery, type Message, type Topology } from '../../src/events/transport.ts';
+import { connectTransport } from '../../src/events/connect-transport.ts';
+import type { Delivery, Message, Topology } from '../../src/events/transport.ts';
 import { newId } from '../../src/runtime/index.ts';
 import { eventually, testBroker } from '../../src/testing/index.ts';
 import { log, record } from './brokers.ts';

@@ -13,7 +13,7 @@ import {
   type Topology,
   type Transport,
 } from '../../src/events/index.ts';
-import { repeatEvents } from '../../src/events/repeat-events.ts';
+import { republishEvents } from '../../src/events/republish-events.ts';
 import { eventually } from '../../src/testing/index.ts';
 import { type Kind, log, record, startEventsFor, type TestEvents } from './brokers.ts';
 import { eventType, shipped, startStore, type TestStore } from './service.ts';
@@ -132,7 +132,7 @@ export const relaySuite = (kind: Kind): void =>
     it('publishes what happens now among days of events that it publishes again', async () => {
       const taker = await taking();
       await store.published(5_000);
-      await repeatEvents(store.database, [eventType]);
+      await republishEvents(store.database, [eventType]);
       const latest = await store.append();
       const { rows } = await store.database.pool.query<{ before: number }>(
         `SELECT count(*)::int AS before FROM outbox
@@ -163,7 +163,7 @@ export const relaySuite = (kind: Kind): void =>
         },
       });
       await published.promise;
-      const repeated = repeatEvents(store.database, [eventType]);
+      const repeated = republishEvents(store.database, [eventType]);
       setTimeout(goOn.resolve, 500); // a repeat that does not wait is over by then
       await repeated;
       await eventually(async () => {

@@ -1,12 +1,12 @@
 // Work that arrives one by one and is done in rounds.
 import { describe, expect, it } from '@jest/globals';
-import { gather } from '../../src/events/gather.ts';
+import { batch } from '../../src/events/batch.ts';
 
 describe('gather', () => {
   it('does together what comes in the same moment, and what comes meanwhile in the next round', async () => {
     const rounds: (readonly number[])[] = [];
     const release: (() => void)[] = [];
-    const double = gather<number, number>(async (numbers) => {
+    const double = batch<number, number>(async (numbers) => {
       rounds.push(numbers);
       await new Promise<void>((resolve) => release.push(resolve));
       return numbers.map((number) => number * 2);
@@ -34,7 +34,7 @@ describe('gather', () => {
 
   it('fails only the one at fault', async () => {
     const rounds: (readonly number[])[] = [];
-    const half = gather<number, number>(async (numbers) => {
+    const half = batch<number, number>(async (numbers) => {
       rounds.push(numbers);
       if (numbers.includes(7)) throw new Error('seven');
       return numbers.map((number) => number / 2);

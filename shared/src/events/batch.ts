@@ -11,7 +11,7 @@ interface Waiting<Item, Result> {
  * each of its items is tried in a round of its own, so that only the one at fault fails.
  * @param doAll all or nothing; returns the results in the order of the items
  */
-export function gather<Item, Result>(
+export function batch<Item, Result>(
   doAll: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];

@@ -2,15 +2,15 @@
 // to publish again what that consumer takes; the inbox sorts out what had arrived.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
-import type { Log } from '../runtime/index.ts';
-import { isThere, type Names, repeatQueueArguments } from './rabbitmq-topology.ts';
+import type { Log } from '../../runtime/index.ts';
+import { isThere, type Names, repeatQueueArguments } from './topology.ts';
 
 /** Several replicas find the same loss within moments: their requests become one. */
 const gatherFor = 500;
 const againAfter = 1_000;
 
-/** Asks every service that ever declared itself by `answerRequests`. */
-export async function requestRepeat(
+/** Asks every service that ever declared itself by `answerRepublishRequests`. */
+export async function requestRepublish(
   channel: ConfirmChannel,
   names: Names,
   consumers: readonly string[],
@@ -32,7 +32,7 @@ export interface RepeatOptions {
  * Takes the requests of this service, on a channel of its own; they wait in a queue while the service is down. `drop` gives the
  * connection up, and is called when they are no longer taken.
  */
-export async function answerRequests(
+export async function answerRepublishRequests(
   model: ChannelModel,
   options: RepeatOptions,
   drop: (reason: string) => void,

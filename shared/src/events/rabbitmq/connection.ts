@@ -1,8 +1,8 @@
 // One connection to RabbitMQ that comes back by itself, with back-off and jitter, and sets up its channel again each time.
 import type { Socket } from 'node:net';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
-import { type Log, StartError } from '../runtime/index.ts';
-import { BrokerAwayError, usualPatience } from './transport.ts';
+import { type Log, StartError } from '../../runtime/index.ts';
+import { BrokerUnavailableError, usualPatience } from '../transport.ts';
 
 export interface LinkOptions<C extends Channel> {
   readonly url: string;
@@ -16,9 +16,9 @@ export interface LinkOptions<C extends Channel> {
 }
 
 export interface Link<C extends Channel> {
-  /** The open channel. Throws BrokerAwayError while there is none. */
+  /** The open channel. Throws BrokerUnavailableError while there is none. */
   channel(): C;
-  /** The connection, for channels beside that one. Throws BrokerAwayError while there is none. */
+  /** The connection, for channels beside that one. Throws BrokerUnavailableError while there is none. */
   model(): ChannelModel;
   /** Why the broker takes no more messages at the moment (an alarm of its own), or undefined. */
   blocked(): string | undefined;
@@ -38,7 +38,7 @@ const refusals = new Set([403, 406, 530]);
  * Resolves when the connection stands, or when the patience is over, and goes on trying in both cases.
  * @throws StartError when the broker refuses credentials, the vhost or the topology within that time
  */
-export async function openLink<C extends Channel>(options: LinkOptions<C>): Promise<Link<C>> {
+export async function openConnection<C extends Channel>(options: LinkOptions<C>): Promise<Link<C>> {
   const { log, patience = usualPatience } = options;
   let stoodOnce = false;
   let current: { model: ChannelModel; channel: C } | undefined;
@@ -117,7 +117,7 @@ export async function openLink<C extends Channel>(options: LinkOptions<C>): Prom
   });
 
   const connected = () => {
-    if (current === undefined) throw new BrokerAwayError(`RabbitMQ is away: ${away}`);
+    if (current === undefined) throw new BrokerUnavailableError(`RabbitMQ is away: ${away}`);
     return current;
   };
   return {

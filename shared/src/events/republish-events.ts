@@ -1,7 +1,7 @@
 // Publishes events again that a broker lost after it had confirmed them.
 import type { Database } from '../database/index.ts';
-import { publishedEventsStay } from './prune.ts';
 import { batchInWork } from './relay.ts';
+import { publishedEventsStay } from './retention.ts';
 
 /** What happens now shall not wait behind days of events that are published again: of each service so many, once a second. */
 const batch = 2_000;
@@ -25,7 +25,7 @@ const unmark = `
  * Makes all that is kept of these types' published events unpublished again, for the relay to take over the next seconds or
  * minutes: nobody knows how long a consumer had not come to what its queue held. Consumers get it twice.
  */
-export async function repeatEvents({ pool }: Database, types: readonly string[]): Promise<void> {
+export async function republishEvents({ pool }: Database, types: readonly string[]): Promise<void> {
   // What the broker has but its relay has not marked yet would be passed over.
   await pool.query(`SELECT pg_advisory_xact_lock(${batchInWork})`);
   // What is published again from now on lies past this moment and is not touched a second time.

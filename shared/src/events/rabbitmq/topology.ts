@@ -1,7 +1,7 @@
 // What exists in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead letters.
 import type { Channel, ChannelModel } from 'amqplib';
-import { familyOf } from './event.ts';
-import { retryDelays, type Topology } from './transport.ts';
+import { familyOf } from '../event.ts';
+import { retryDelays, type Topology } from '../transport.ts';
 
 /** The names that one namespace gives. */
 export function namesOf(namespace: string) {

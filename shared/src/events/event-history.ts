@@ -72,7 +72,7 @@ function ordinal(attempt: number): string {
 }
 
 /** `readEvents` for people. */
-export async function eventSteps(from: Queryable, subject: string): Promise<TraceStep[]> {
+export async function eventHistory(from: Queryable, subject: string): Promise<TraceStep[]> {
   const events = await readEvents(from, subject);
   return events.map((event) => toStep({ ...event, what: tellEvent(event) }));
 }

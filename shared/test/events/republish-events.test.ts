@@ -1,6 +1,6 @@
 // What is published again: all that is kept of the wanted types, in batches.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { repeatEvents } from '../../src/events/repeat-events.ts';
+import { republishEvents } from '../../src/events/republish-events.ts';
 import { eventType, startStore, type TestStore } from './service.ts';
 
 let store: TestStore;
@@ -15,7 +15,7 @@ it('repeats each event of the types that is kept, over several batches and momen
   await store.published(5_000, eventType, "now() - interval '71 hours'");
   await store.published(3_000, 'order.created.v1');
   await store.published(1, eventType, "now() - interval '73 hours'");
-  await repeatEvents(store.database, [eventType]);
+  await republishEvents(store.database, [eventType]);
   const { rows } = await store.database.pool.query(
     'SELECT type, count(*)::int AS count FROM outbox WHERE published_at IS NULL GROUP BY type',
   );
@@ -24,7 +24,7 @@ it('repeats each event of the types that is kept, over several batches and momen
 
 it('has them due at most so many a second, the oldest first', async () => {
   await store.published(5_000);
-  await repeatEvents(store.database, [eventType]);
+  await republishEvents(store.database, [eventType]);
   const { rows } = await store.database.pool.query<{ count: number; newest: Date }>(
     `SELECT count(*)::int AS count, max(created_at) AS newest FROM outbox WHERE published_at IS NULL
      GROUP BY next_attempt_at ORDER BY next_attempt_at`,

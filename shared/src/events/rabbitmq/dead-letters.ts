@@ -1,9 +1,9 @@
 // The dead letters of a consumer in RabbitMQ: looked at by taking them and giving them back.
 import { createHash } from 'node:crypto';
 import type { ConfirmChannel, GetMessage, Options } from 'amqplib';
-import type { Link } from './rabbitmq-link.ts';
-import type { Names } from './rabbitmq-topology.ts';
-import { BrokerAwayError, type DeadLetter, type Outcome, type Transport } from './transport.ts';
+import { BrokerUnavailableError, type DeadLetter, type Outcome, type Transport } from '../transport.ts';
+import type { Link } from './connection.ts';
+import type { Names } from './topology.ts';
 
 /** Sends one message and waits for its confirm. */
 export type Send = (exchange: string, key: string, content: Buffer, properties: Options.Publish) => Promise<Outcome>;
@@ -55,7 +55,8 @@ export function deadLettersOf(
         const { messageId, type } = message.properties;
         const properties = { messageId, type, mandatory: true };
         const outcome = await send(names.desk(consumer), names.queue(consumer), message.content, properties);
-        if (outcome !== 'confirmed') throw new BrokerAwayError(`the queue of ${consumer} did not take the message`);
+        if (outcome !== 'confirmed')
+          throw new BrokerUnavailableError(`the queue of ${consumer} did not take the message`);
       }),
     discard: (consumer, id) => settle(consumer, id, async () => {}),
   };

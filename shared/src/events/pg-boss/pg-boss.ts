@@ -1,10 +1,10 @@
 // Events over pg-boss on PostgreSQL, for a shop on one machine: the same queues, retries and dead letters without a broker.
 import { type JobInsert, type JobWithMetadata, PgBoss } from 'pg-boss';
-import { withClient } from '../database/index.ts';
-import { newId } from '../runtime/index.ts';
-import { familyOf } from './event.ts';
+import { withClient } from '../../database/index.ts';
+import { newId } from '../../runtime/index.ts';
+import { familyOf } from '../event.ts';
 import {
-  BrokerAwayError,
+  BrokerUnavailableError,
   type DeadLetter,
   type Message,
   nextTry,
@@ -14,9 +14,9 @@ import {
   type Transport,
   type TransportOptions,
   usualPatience,
-} from './transport.ts';
+} from '../transport.ts';
 
-export interface EmbeddedOptions extends TransportOptions {
+export interface PgBossOptions extends TransportOptions {
   /** The schema of pg-boss. */
   readonly namespace: string;
 }
@@ -42,7 +42,7 @@ const year = 365 * 24 * 60 * 60;
 const deadOf = (consumer: string) => `${consumer}.dead`;
 
 /** Resolves when PostgreSQL was reached, or when the patience is over, and goes on trying in both cases. */
-export async function connectEmbedded(options: EmbeddedOptions): Promise<Transport> {
+export async function connectPgBoss(options: PgBossOptions): Promise<Transport> {
   const { topology, log, patience = usualPatience } = options;
   let boss: PgBoss | undefined;
   let away = 'not connected yet';
@@ -94,7 +94,7 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
   await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, patience).unref())]);
 
   const connected = (): PgBoss => {
-    if (boss === undefined) throw new BrokerAwayError(`the events database is away: ${away}`);
+    if (boss === undefined) throw new BrokerUnavailableError(`the events database is away: ${away}`);
     return boss;
   };
 
@@ -159,7 +159,7 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
       try {
         await connected().schemaVersion();
       } catch (error) {
-        throw new BrokerAwayError('the events database is away', { cause: error });
+        throw new BrokerUnavailableError('the events database is away', { cause: error });
       }
     },
     async close() {
@@ -171,7 +171,7 @@ export async function connectEmbedded(options: EmbeddedOptions): Promise<Transpo
 }
 
 /** The role may own its schema without the right to create another one. */
-async function hasSchema({ url, namespace }: EmbeddedOptions): Promise<boolean> {
+async function hasSchema({ url, namespace }: PgBossOptions): Promise<boolean> {
   const { rows } = await withClient({ url, connectWithin: 3_000 }, (client) =>
     client.query<{ found: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS found', [namespace]),
   );

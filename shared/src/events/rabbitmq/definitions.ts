@@ -1,10 +1,10 @@
 // RabbitMQ's definitions file for one shop: everything that exists in the broker, and a user for each service that can reach its
 // own part of it and nothing else.
 import { createHash, randomBytes } from 'node:crypto';
-import { type ConsumerName, consumers } from './consumers.ts';
-import { familyOf } from './event.ts';
-import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './rabbitmq-topology.ts';
-import { shopTopology } from './start-events.ts';
+import { type ConsumerName, consumers } from '../consumers.ts';
+import { familyOf } from '../event.ts';
+import { shopTopology } from '../start-events.ts';
+import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './topology.ts';
 
 interface Role {
   /** What the routing keys of the events that it sends begin with. */

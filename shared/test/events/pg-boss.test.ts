@@ -1,8 +1,9 @@
 // What PostgreSQL does to the embedded queue: it is away at the start, cut off, and ends every session.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { connectTransport } from '../../src/events/connect-transport.ts';
 import { openDeadLetters } from '../../src/events/index.ts';
-import { connectTransport, type Message, type Topology, type Transport } from '../../src/events/transport.ts';
+import type { Message, Topology, Transport } from '../../src/events/transport.ts';
 import { newId } from '../../src/runtime/index.ts';
 import { createTestDatabase, eventually, type TestDatabase } from '../../src/testing/index.ts';
 import { log, record } from './brokers.ts';

@@ -1,11 +1,11 @@
 // One consumer in RabbitMQ: a connection of its own, what is in work on it, and what becomes of each delivery.
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { BrokerUnavailableError, nextTry, type Outcome, type Subscription, type Verdict } from '../transport.ts';
+import { type Link, openConnection } from './connection.ts';
+import type { Send } from './dead-letters.ts';
 import type { RabbitmqOptions } from './rabbitmq.ts';
-import type { Send } from './rabbitmq-dead-letters.ts';
-import { type Link, openLink } from './rabbitmq-link.ts';
-import { requestRepeat } from './rabbitmq-repeat.ts';
-import { declareConsumer, declareTopology, type Names } from './rabbitmq-topology.ts';
-import { BrokerAwayError, nextTry, type Outcome, type Subscription, type Verdict } from './transport.ts';
+import { requestRepublish } from './republish.ts';
+import { declareConsumer, declareTopology, type Names } from './topology.ts';
 
 const settleAgainAfter = 1_000;
 
@@ -14,7 +14,7 @@ const settleAgainAfter = 1_000;
  * @returns `finish` takes no more deliveries and resolves when none is in work; the link is then still open
  * @throws StartError when the broker refuses credentials, the vhost or the topology
  */
-export async function openSubscription(
+export async function openConsumer(
   options: RabbitmqOptions,
   names: Names,
   send: Send,
@@ -58,7 +58,7 @@ export async function openSubscription(
         if (outcome === 'confirmed') return channel.ack(message);
         // Waiting would not bring the queue back, and each such delivery keeps one place of the prefetch.
         if (outcome === 'unroutable') return drop(`a queue of ${consumer} is gone, it has to be declared again`);
-        throw new BrokerAwayError(`the broker did not confirm what becomes of a delivery to ${consumer}`);
+        throw new BrokerUnavailableError(`the broker did not confirm what becomes of a delivery to ${consumer}`);
       } catch (error) {
         log.warn({ err: error, consumer }, 'a delivery could not be settled');
         if (stopping) return;
@@ -67,7 +67,7 @@ export async function openSubscription(
     }
   };
 
-  const link = await openLink<ConfirmChannel>({
+  const link = await openConnection<ConfirmChannel>({
     ...options,
     name: `${options.name} ${consumer}`,
     async setUp(model, drop) {
@@ -80,7 +80,7 @@ export async function openSubscription(
         declares === 'all'
           ? await declareTopology(model, channel, names, topology)
           : await declareConsumer(model, channel, names, topology, consumer);
-      await requestRepeat(channel, names, deleted ? [...lost, consumer] : lost);
+      await requestRepublish(channel, names, deleted ? [...lost, consumer] : lost);
       deleted = false;
       await channel.prefetch(prefetch);
       open = channel;

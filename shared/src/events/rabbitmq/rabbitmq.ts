@@ -1,18 +1,18 @@
 // Events over RabbitMQ: one connection that publishes, one for each consumer, the same topology declared by all of them.
 import type { ConfirmChannel, Options } from 'amqplib';
-import { deadLettersOf, type Send } from './rabbitmq-dead-letters.ts';
-import { openLink } from './rabbitmq-link.ts';
-import { answerRequests, requestRepeat } from './rabbitmq-repeat.ts';
-import { openSubscription } from './rabbitmq-subscribe.ts';
-import { declareTopology, namesOf } from './rabbitmq-topology.ts';
 import {
-  BrokerAwayError,
+  BrokerUnavailableError,
   type Message,
   type Outcome,
   retryDelays,
   type Transport,
   type TransportOptions,
-} from './transport.ts';
+} from '../transport.ts';
+import { openConnection } from './connection.ts';
+import { openConsumer } from './consumer.ts';
+import { deadLettersOf, type Send } from './dead-letters.ts';
+import { answerRepublishRequests, requestRepublish } from './republish.ts';
+import { declareTopology, namesOf } from './topology.ts';
 
 export interface RabbitmqOptions extends TransportOptions {
   /** What the names of the exchange and the queues begin with. */
@@ -41,7 +41,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
   let serial = 0;
   const returned = new Set<string>();
 
-  const publisher = await openLink<ConfirmChannel>({
+  const publisher = await openConnection<ConfirmChannel>({
     ...options,
     name: `${options.name} publisher`,
     async setUp(model, drop) {
@@ -51,9 +51,9 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
       if (declares === 'own') await channel.checkExchange(names.exchange);
       if (options.repeat !== undefined) {
         const answering = { names, service: options.name, consumers: Object.keys(topology.consumers), log };
-        await answerRequests(model, { ...answering, repeat: options.repeat }, drop);
+        await answerRepublishRequests(model, { ...answering, repeat: options.repeat }, drop);
       }
-      await requestRepeat(channel, names, lost);
+      await requestRepublish(channel, names, lost);
       returned.clear();
       channel.on('return', (message) => returned.add(String(message.properties.correlationId)));
       return channel;
@@ -63,7 +63,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
   /** Sends messages and waits for their confirms; the broker returns an unroutable one before it confirms it. */
   const sendAll = (messages: readonly Outgoing[]): Promise<readonly Outcome[]> => {
     const blocked = publisher.blocked();
-    if (blocked !== undefined) throw new BrokerAwayError(`RabbitMQ is blocked: ${blocked}`);
+    if (blocked !== undefined) throw new BrokerUnavailableError(`RabbitMQ is blocked: ${blocked}`);
     const channel = publisher.channel();
     if (messages.length === 0) return Promise.resolve([]);
     const outcomes: Outcome[] = messages.map(() => 'unknown');
@@ -90,7 +90,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
         });
       } catch (error) {
         clearTimeout(timer); // the channel closed a moment ago
-        reject(new BrokerAwayError('RabbitMQ is away', { cause: error }));
+        reject(new BrokerUnavailableError('RabbitMQ is away', { cause: error }));
       }
     });
   };
@@ -117,7 +117,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
   return {
     publish,
     async subscribe(subscription) {
-      const { link, finish } = await openSubscription(options, names, send, subscription);
+      const { link, finish } = await openConsumer(options, names, send, subscription);
       links.add(link);
       return async () => {
         await finish();
@@ -145,7 +145,7 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
     async ping() {
       for (const link of links) link.channel();
       const blocked = publisher.blocked();
-      if (blocked !== undefined) throw new BrokerAwayError(`RabbitMQ is blocked: ${blocked}`);
+      if (blocked !== undefined) throw new BrokerUnavailableError(`RabbitMQ is blocked: ${blocked}`);
     },
     async close() {
       await Promise.all([...links].map((link) => link.close()));

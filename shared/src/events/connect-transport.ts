@@ -1,0 +1,46 @@
+// The choice between RabbitMQ and pg-boss, by the scheme of EVENTS_URL.
+import { StartError } from '../runtime/index.ts';
+import type { Transport, TransportOptions } from './transport.ts';
+
+/**
+ * Connects to the broker that the URL names. Resolves also while the broker is away: it goes on trying.
+ * @throws StartError when the broker refuses what no waiting mends: credentials, or a topology with other arguments
+ */
+export async function connectTransport(options: TransportOptions): Promise<Transport> {
+  const { url, namespace, declares } = splitParameters(options.url);
+  switch (new URL(url).protocol) {
+    case 'amqp:':
+    case 'amqps:': {
+      const { connectRabbitmq } = await import('./rabbitmq/rabbitmq.ts');
+      return connectRabbitmq({ ...options, url, namespace: namespace ?? 'shop', declares });
+    }
+    case 'postgres:':
+    case 'postgresql:':
+      return (await import('./pg-boss/pg-boss.ts')).connectPgBoss({
+        ...options,
+        url,
+        namespace: namespace ?? 'events',
+      });
+    default:
+      throw new StartError('EVENTS_URL must start with amqp://, amqps:// or postgres://');
+  }
+}
+
+interface Parameters {
+  readonly url: string;
+  readonly namespace: string | undefined;
+  readonly declares: 'all' | 'own';
+}
+
+function splitParameters(text: string): Parameters {
+  const url = new URL(text);
+  const namespace = url.searchParams.get('namespace') ?? undefined;
+  if (namespace !== undefined && !/^[a-z][a-z0-9_]{0,40}$/.test(namespace)) {
+    throw new StartError('the namespace in EVENTS_URL must be a lower-case letter and up to 40 of a-z, 0-9 and _');
+  }
+  const declares = url.searchParams.get('declare') ?? 'all';
+  if (declares !== 'all' && declares !== 'own') throw new StartError('declare in EVENTS_URL must be all or own');
+  url.searchParams.delete('namespace');
+  url.searchParams.delete('declare');
+  return { url: url.toString(), namespace, declares };
+}
