@@ -418,13 +418,29 @@ describe('idempotency', () => {
     const first = await post({ text: 'a' }, key);
     work = async () => {};
     const again = await post({ text: 'a' }, key);
-    expect([again.status, again.body, again.headers['content-type']]).toEqual([
+    expect([again.status, { ...again.body, instance: first.body.instance }, again.headers['content-type']]).toEqual([
       409,
       first.body,
       'application/problem+json',
     ]);
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
+
+  it.each(['insufficient-stock', 'product-not-available'] as const)(
+    'gives a repeated %s the id of the present request as its instance',
+    async (code) => {
+      const key = newId();
+      work = async () => {
+        throw new Problem(code, 'Nothing was ordered.');
+      };
+      const first = await post({ text: 'a' }, { 'Idempotency-Key': key, 'X-Request-Id': 'the-first' });
+      work = async () => {};
+      const again = await post({ text: 'a' }, { 'Idempotency-Key': key, 'X-Request-Id': 'the-second' });
+      expect([first.body.instance, first.headers['x-request-id']]).toEqual(['the-first', 'the-first']);
+      expect([again.body.instance, again.headers['x-request-id']]).toEqual(['the-second', 'the-second']);
+      expect(again.body).toEqual({ ...first.body, instance: 'the-second' });
+    },
+  );
 
   it('does not keep a failure', async () => {
     const key = { 'Idempotency-Key': newId() };
