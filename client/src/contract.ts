@@ -1704,6 +1704,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 20480 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewAccount"];
@@ -1802,6 +1803,7 @@ export interface operations {
             };
             cookie?: never;
         };
+        /** @description At most 20480 bytes. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["AccountPatch"];
@@ -1843,6 +1845,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 5120 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TokenRequest"];
@@ -1878,6 +1881,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 2048 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Revocation"];
@@ -2006,6 +2010,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 24576 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewOrder"];
@@ -2124,6 +2129,7 @@ export interface operations {
             };
             cookie?: never;
         };
+        /** @description At most 8192 bytes. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["Cancellation"];
@@ -2329,6 +2335,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 65536 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewProduct"];
@@ -2371,6 +2378,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 16384 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ProductSearch"];
@@ -2456,6 +2464,7 @@ export interface operations {
             };
             cookie?: never;
         };
+        /** @description At most 65536 bytes. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["ProductPatch"];

@@ -1,6 +1,6 @@
 // The guard: runs before any pipeline, so that it also covers what no pipeline matches.
 import { isIP } from 'node:net';
-import { Problem } from '@shop/shared/protocol';
+import { contentTooLarge, Problem } from '@shop/shared/protocol';
 import { inRequest } from '@shop/shared/runtime';
 import type { GatewayRequest, Middleware } from './exchange.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';
@@ -91,11 +91,6 @@ function checkFraming(request: GatewayRequest, { single }: HeaderFields, maximum
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
     throw malformed('expect', 'The only expectation is 100-continue.');
   }
-}
-
-/** The refusal of a body that is longer than `maximumBody` bytes. */
-export function contentTooLarge(maximumBody: number): Problem {
-  return new Problem('content-too-large', `The body is larger than ${maximumBody} bytes.`);
 }
 
 function malformed(header: string, detail: string): Problem {

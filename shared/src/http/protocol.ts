@@ -3,5 +3,5 @@
 export { notModified } from './conditional.ts';
 export { methods, type OperationOutline, outlineOperations, readDocument } from './contract-outline.ts';
 export { isNode, type Node, nodeOf, referenceTokens, resolve } from './openapi-document.ts';
-export { Problem, type ProblemCode, problemDocument, problemMediaType, problems } from './problem.ts';
+export { contentTooLarge, Problem, type ProblemCode, problemDocument, problemMediaType, problems } from './problem.ts';
 export { arrivalOf, requestIdentity } from './request-identity.ts';
