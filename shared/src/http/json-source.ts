@@ -5,8 +5,11 @@ import { pointerOf } from './text.ts';
 /** A number that may not survive: 16 characters, or an exponent. Also found in texts, where it does no harm. */
 const doubtful = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/;
 
-/** Texts, numbers and what separates them; what stands between is known to be JSON already. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[{}[\],]/g;
+/**
+ * Texts, numbers and what separates them; what stands between is known to be JSON already. The closing quote is there. The
+ * pattern does not ask for it: an attempt that fails would begin anew at each quote of a text.
+ */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*|[{}[\],]/g;
 
 interface Level {
   /** How often each member has been named; undefined in an array. */
