@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loadContract } from '@shop/shared/http';
+import { loadContract, maxBodyBytes } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import { type ServiceName, startServices, type TestServices } from '@shop/shared/testing';
 import { hostileBodies } from '../../shared/test/http/hostile-bodies.ts';
@@ -59,8 +59,8 @@ async function bytesOf(service: ServiceName, path: string, init: RequestInit): P
   return bytes;
 }
 
-describe.each(withBody)('$operationId', ({ service, path, method, mediaType }) => {
-  it.each(Object.entries(hostileBodies))('%s', async (_name, body) => {
+describe.each(withBody)('$operationId', ({ service, path, method, mediaType, maxBytes = maxBodyBytes }) => {
+  it.each(Object.entries(hostileBodies(maxBytes)))('%s', async (_name, body) => {
     const headers = { 'Content-Type': mediaType };
     expect(await bytesOf(service, path, { method: method.toUpperCase(), body, headers })).toBeLessThan(maxAnswer);
   });
