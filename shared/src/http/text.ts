@@ -14,6 +14,7 @@ const maxMarks = 30;
 
 /** Why a text cannot be taken, or undefined when it can. PostgreSQL has no NUL, UTF-8 has no lone surrogates. */
 export function textFault(value: string): string | undefined {
+  if (plainText.test(value)) return undefined;
   if (value.includes('\0')) return 'must not contain the character NUL (U+0000)';
   if (!value.isWellFormed()) return 'must not contain a lone surrogate';
   if (hasManyMarks(value)) return `must not contain more than ${maxMarks} combining marks in a row`;
@@ -74,7 +75,7 @@ export function cleanJson(given: unknown): CleanJson {
 
 function nameFault(name: string): string | undefined {
   if (forbiddenMembers.has(name)) return 'is not an allowed member name';
-  return plainText.test(name) ? undefined : textFault(name);
+  return textFault(name);
 }
 
 const plainName = /^\w*$/;
