@@ -29,7 +29,7 @@ const attacksPerSecond = 100;
 const othersPerSecond = 50;
 const [windows, windowTime] = [3, 8_000];
 const warmUp = 4_000;
-/** What the others ask of the service that is attacked: answers that fit into one packet. */
+/** What the others ask of the attacked service. Each answer fits into one packet, as `steadyP99` needs. */
 const asOthers = {
   accounts: '/.well-known/jwks.json',
   catalogue: '/v1/products?limit=1&fields=id',
@@ -70,7 +70,7 @@ async function measureOperation(
     costOf(shop.metrics[service] ?? '', requests, (turn) => send(base, operation, next(turn)));
   const accepted: number[] = [];
   const costs = new Map<string, number>();
-  // In turn, so that what else the machine does befalls all of them; the least of the rounds counts.
+  // In turn, so that other load on the machine affects all of them alike. The first round warms up; the least of the others counts.
   for (let round = 0; round <= rounds; round += 1) {
     const plain = await cost((turn) => operation.accepted(round * requests + turn));
     if (round > 0) accepted.push(plain);
@@ -92,8 +92,8 @@ async function measureOperation(
   const cells = [operationId.padEnd(16), String(bytes).padStart(7), least.toFixed(2).padStart(13), '  '];
   const verdict = ratio <= targets.ratio ? '' : '  MISSED';
   console.log(`${cells.join(' ')}${row(refused)} ${ratio.toFixed(2).padStart(6)}${verdict}`);
-  const [taken] = measured.filter(({ status }) => status < 400);
-  if (taken !== undefined) console.log(`${' '.repeat(41)}accepted: ${taken.shape}, ${taken.cost.toFixed(2)} ms`);
+  const [costly] = measured.filter(({ status }) => status < 400);
+  if (costly !== undefined) console.log(`${' '.repeat(43)}accepted: ${costly.shape}, ${costly.cost.toFixed(2)} ms`);
   return { operation, refused };
 }
 
@@ -120,7 +120,7 @@ async function send(
   return answer.status;
 }
 
-/** Others ask through the gateway, each from an address of its own; the attack, too, comes through it. */
+/** Both the others, each from an address of its own, and the attack, from one address, go through the gateway. */
 async function measureOthers({ gateway }: BenchShop, { operation, refused }: Worst): Promise<void> {
   if (operation.token !== '' || operation.service === 'orders') return;
   const port = Number(new URL(gateway).port);
@@ -135,10 +135,14 @@ async function measureOthers({ gateway }: BenchShop, { operation, refused }: Wor
   const [without, beside]: [number[], number[]] = [[], []];
   for (let window = 0; window < windows; window += 1) {
     without.push(await others(windowTime));
+    const sent: Promise<unknown>[] = [];
     const attack = setInterval(() => {
-      send(gateway, operation, refused.asked, '192.0.2.1').catch(() => {});
+      sent.push(send(gateway, operation, refused.asked, '192.0.2.1').catch(() => {}));
     }, 1_000 / attacksPerSecond);
-    beside.push(await others(windowTime).finally(() => clearInterval(attack)));
+    // Where the gateway ends a connection of the others, they have no answer at all.
+    beside.push(await others(windowTime).catch(() => Number.POSITIVE_INFINITY));
+    clearInterval(attack);
+    await Promise.all(sent);
   }
   const [usual, attacked] = [median(without), median(beside)];
   const verdict = attacked < targets.p99 * usual ? '' : '  MISSED';

@@ -4,7 +4,7 @@
 export async function processorTime(metrics: string): Promise<number> {
   const text = await (await fetch(metrics)).text();
   const times = [...text.matchAll(/^process_cpu_time_total\{[^}]*\} (\S+)$/gm)].map(([, time]) => Number(time));
-  if (times.length === 0) throw new Error(`${metrics} tells no processor time`);
+  if (times.length === 0) throw new Error(`${metrics} lists no processor time`);
   return times.reduce((sum, time) => sum + time, 0);
 }
 

@@ -1,4 +1,4 @@
-// Bodies just below the limit, made to be small for whoever sends them and expensive for whoever reads or refuses them.
+// Bodies as large as an operation accepts, small work for the client and expensive for the service that reads or refuses them.
 
 /** `piece` between `start` and `end` as often as fits into so many bytes. */
 function filledTo(bytes: number, start: string, piece: string, end: string): string {

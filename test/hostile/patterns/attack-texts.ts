@@ -7,7 +7,7 @@ const usual = [...'a0A_ -.,:;/\\"\'@=!\n\t\r{}[]()<>?&%*+~|#`^$', '\u0300', '\u{
 
 /** Repetitions of each loop: none, some, and one past the bounds that patterns have. */
 const repetitions = [0, 1, 2, 15, 31];
-const variants = 6;
+const variants = 4;
 
 /** A piece again and again, between a start and an end. */
 export interface Attack {
