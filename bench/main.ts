@@ -4,6 +4,7 @@
 const benchmarks: Readonly<Record<string, string>> = {
   collections: './collections.ts',
   gateway: './gateway.ts',
+  hostile: './hostile.ts',
   import: './import.ts',
   orders: './orders.ts',
   relay: './relay.ts',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
-import { launchShop, runningShop } from '../../cli/test/started-shop.ts';
+import { launchShop, runningShop, runShop } from '../../cli/test/started-shop.ts';
 import { processorTime } from './processor-time.ts';
 
 export interface BenchShop {
@@ -14,7 +14,12 @@ export interface BenchShop {
   readonly customers: readonly string[];
   /** A connection of the catalogue's role. */
   readonly catalogue: pg.Client;
+  /** Address of each process, and of its metrics. */
+  readonly processes: Readonly<Record<string, string>>;
+  readonly metrics: Readonly<Record<string, string>>;
   post(path: string, token: string, body?: object): Promise<Record<string, string>>;
+  /** Gives the first customer scopes. @returns a token with them */
+  grant(...scopes: string[]): Promise<string>;
   /** Resolves when every event was taken and every e-mail sent. */
   quiet(): Promise<void>;
   /** Milliseconds of processor time that the shop's processes and PostgreSQL have taken so far. */
@@ -70,7 +75,7 @@ export async function openShop(
   };
   try {
     await shop.ready;
-    const { databases } = await runningShop(dataDir);
+    const { databases, processes, metrics } = await runningShop(dataDir);
     const connect = async (name: keyof typeof waiting): Promise<pg.Client> => {
       const client = new pg.Client({ connectionString: databases[name] });
       client.on('error', () => {}); // the query in work fails with it
@@ -95,9 +100,13 @@ export async function openShop(
       if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Record<string, string>;
     };
+    const credentials = (index: number) => ({
+      email: `customer-${index}@shop.example`,
+      password: 'only for the benchmark',
+    });
     const tokens: string[] = [];
     for (let index = 0; index < customers; index += 1) {
-      const who = { email: `customer-${index}@shop.example`, password: 'only for the benchmark' };
+      const who = credentials(index);
       await post('/v1/accounts', '', { name: 'Customer', ...who });
       tokens.push((await post('/v1/tokens', '', who)).access_token ?? '');
     }
@@ -106,7 +115,14 @@ export async function openShop(
       products: rows.map(({ id }) => id),
       customers: tokens,
       catalogue: await connect('catalogue'),
+      processes,
+      metrics,
       post,
+      async grant(...scopes) {
+        const { code, complaints } = await runShop(dataDir, 'staff', 'grant', credentials(0).email, ...scopes);
+        if (code !== 0) throw new Error(complaints);
+        return (await post('/v1/tokens', '', credentials(0))).access_token ?? '';
+      },
       quiet: () =>
         eventually(async () => {
           for (const [name, text] of Object.entries(waiting)) {

@@ -1720,6 +1720,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 20480 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewAccount"];
@@ -1818,6 +1819,7 @@ export interface operations {
             };
             cookie?: never;
         };
+        /** @description At most 20480 bytes. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["AccountPatch"];
@@ -1859,6 +1861,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 5120 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TokenRequest"];
@@ -1894,6 +1897,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 2048 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Revocation"];
@@ -2022,6 +2026,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 24576 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewOrder"];
@@ -2140,6 +2145,7 @@ export interface operations {
             };
             cookie?: never;
         };
+        /** @description At most 8192 bytes. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["Cancellation"];
@@ -2345,6 +2351,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 65536 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewProduct"];
@@ -2387,6 +2394,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description At most 16384 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ProductSearch"];
@@ -2472,6 +2480,7 @@ export interface operations {
             };
             cookie?: never;
         };
+        /** @description At most 65536 bytes. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["ProductPatch"];

@@ -7,7 +7,8 @@ export interface Sample {
 }
 
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
-const label = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+// Without \b the pattern would begin anew at each character of a long name.
+const label = /\b(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 export function readSamples(text: string): Sample[] {
   return text.split('\n').flatMap((row): Sample[] => {

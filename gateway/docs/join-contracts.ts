@@ -70,11 +70,30 @@ function publicPaths({ document, limitOf }: Part, everywhere: Node): Record<stri
         .filter((part) => part !== '')
         .join('\n\n');
       const responses = { ...everywhere, ...nodeOf(operation.responses) };
-      return [[member, { ...operation, ...(description === '' ? {} : { description }), responses }]];
+      const requestBody = withBound(operation.requestBody);
+      return [
+        [
+          member,
+          {
+            ...operation,
+            ...(description === '' ? {} : { description }),
+            ...(requestBody === undefined ? {} : { requestBody }),
+            responses,
+          },
+        ],
+      ];
     });
     if (kept.some(([member]) => isMethod(member))) paths[path] = Object.fromEntries(kept);
   }
   return paths;
+}
+
+/** A request body whose description states its `x-max-bytes`. */
+function withBound(requestBody: unknown): unknown {
+  const { 'x-max-bytes': bound, description, ...rest } = nodeOf(requestBody);
+  if (bound === undefined) return requestBody;
+  const sentences = [textOf(description).trim(), `At most ${bound} bytes.`].filter((sentence) => sentence !== '');
+  return { ...rest, description: sentences.join(' '), 'x-max-bytes': bound };
 }
 
 function publicPart(part: Part, paths: Record<string, Node>): PublicPart {

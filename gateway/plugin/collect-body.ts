@@ -1,7 +1,6 @@
 // The request body: small ones are taken in whole before a service hears of them, larger ones stream through.
-import { Problem } from '@shop/shared/protocol';
+import { contentTooLarge, Problem } from '@shop/shared/protocol';
 import { type Body, type GatewayRequest, type GatewayResponse, whenOver } from './exchange.ts';
-import { contentTooLarge } from './guard.ts';
 
 // A body that is here in whole can be sent twice, is framed by its length whatever the client did, and a slow sender
 // holds no connection to a service. Past this size the memory is worth more than that.
@@ -20,12 +19,13 @@ const small = 4 * 1024;
 let held = 0;
 
 /**
- * The body of a request, at most `maximum` bytes; taken in at the first call, the same at every further one.
+ * The body of a request, at most `maximum` bytes or as many as its contract accepts; taken in at the first call, the same at
+ * every further one.
  * @throws Problem 413 past the maximum, 503 with `Retry-After` when too much is held, 400 when the client gave up or was
  *   refused meanwhile
  */
 export function bodyOf(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
-  request.body ??= collect(request, response, maximum);
+  request.body ??= collect(request, response, Math.min(maximum, request.operation?.maxBytes ?? maximum));
   return request.body;
 }
 

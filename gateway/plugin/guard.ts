@@ -1,5 +1,5 @@
 // The guard: runs before any pipeline, so that it also covers what no pipeline matches.
-import { Problem } from '@shop/shared/protocol';
+import { contentTooLarge, Problem } from '@shop/shared/protocol';
 import { inRequest } from '@shop/shared/runtime';
 import { addressIn, plainAddress } from './client-network.ts';
 import type { GatewayRequest, Middleware } from './exchange.ts';
@@ -87,11 +87,6 @@ function checkFraming(request: GatewayRequest, { single }: HeaderFields, maximum
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
     throw malformed('expect', 'The only expectation is 100-continue.');
   }
-}
-
-/** The refusal of a body that is longer than `maximumBody` bytes. */
-export function contentTooLarge(maximumBody: number): Problem {
-  return new Problem('content-too-large', `The body is larger than ${maximumBody} bytes.`);
 }
 
 function malformed(header: string, detail: string): Problem {

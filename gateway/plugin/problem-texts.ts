@@ -100,9 +100,10 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'Read it again, apply the change to what is there now, and send its new `ETag`.',
   },
   'content-too-large': {
-    when: 'The body is longer than the shop takes.',
-    example: 'The body is larger than 102400 bytes.',
-    remedy: 'Send less. No operation needs a body of that size.',
+    when: 'The body has more bytes than the operation accepts.',
+    example: 'The body is larger than 16384 bytes.',
+    remedy:
+      'Send less. The reference gives the bound of each operation; every body that it describes fits, whatever characters its texts have.',
   },
   'uri-too-long': {
     when: 'The path and query together are longer than 8 KiB.',

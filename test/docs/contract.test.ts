@@ -109,6 +109,13 @@ describe('the published document', () => {
     }
   });
 
+  it('states the bound of every body', () => {
+    for (const { name, node } of operations.filter(({ node }) => node.requestBody !== undefined)) {
+      const { 'x-max-bytes': bound, description } = nodeOf(node.requestBody);
+      expect([name, bound, textOf(description)]).toEqual([name, expect.any(Number), `At most ${bound} bytes.`]);
+    }
+  });
+
   it('describes every parameter', () => {
     const silent = operations.flatMap(({ name, parameters }) =>
       parameters

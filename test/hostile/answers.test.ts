@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loadContract } from '@shop/shared/http';
+import { loadContract, maxBodyBytes } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import { type ServiceName, startServices, type TestServices } from '@shop/shared/testing';
 import { hostileBodies } from '../../shared/test/http/hostile-bodies.ts';
+import { hostileQueries } from '../../shared/test/http/hostile-queries.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const services = ['accounts', 'orders', 'catalogue'] as const satisfies readonly ServiceName[];
@@ -19,23 +20,6 @@ const operations = services.flatMap((service) =>
 const withBody = operations.flatMap(({ body, ...operation }) =>
   body === undefined ? [] : [{ ...operation, mediaType: body.mediaTypes[0] ?? '' }],
 );
-
-const counted = (count: number, piece: (index: number) => string) =>
-  Array.from({ length: count }, (_, index) => piece(index)).join('&');
-/** Just below what node takes as a request's header section. */
-const queries: Readonly<Record<string, string>> = {
-  'unknown parameters': counted(2_500, (index) => index.toString(36)),
-  'one long unknown parameter': 'x'.repeat(15_000),
-  'broken escapes': counted(7_000, () => '%'),
-  'a name with NUL': counted(3_500, () => '%00'),
-  'a parameter again and again': counted(1_200, () => 'limit=x'),
-  'unknown fields': `fields=${'a,'.repeat(7_000)}`,
-  'wrong sorts': `sort=${'a,'.repeat(7_000)}`,
-  'wrong conditions': `status=${'gte:1,'.repeat(2_400)}`,
-  'a long list': `status=${'a,'.repeat(7_000)}a`,
-  quotes: `status=${'"'.repeat(14_000)}`,
-  'combining marks': `status=${'%CC%81%CC%96'.repeat(1_200)}`,
-};
 
 let shop: TestServices;
 let token: string;
@@ -59,15 +43,15 @@ async function bytesOf(service: ServiceName, path: string, init: RequestInit): P
   return bytes;
 }
 
-describe.each(withBody)('$operationId', ({ service, path, method, mediaType }) => {
-  it.each(Object.entries(hostileBodies))('%s', async (_name, body) => {
+describe.each(withBody)('$operationId', ({ service, path, method, mediaType, maxBytes = maxBodyBytes }) => {
+  it.each(Object.entries(hostileBodies(maxBytes)))('%s', async (_name, body) => {
     const headers = { 'Content-Type': mediaType };
     expect(await bytesOf(service, path, { method: method.toUpperCase(), body, headers })).toBeLessThan(maxAnswer);
   });
 });
 
 describe.each(operations.filter(({ method }) => method === 'get'))('$operationId', ({ service, path }) => {
-  it.each(Object.entries(queries))('%s', async (_name, query) => {
+  it.each(Object.entries(hostileQueries(15_000)))('%s', async (_name, query) => {
     expect(await bytesOf(service, `${path}?${query}`, {})).toBeLessThan(maxAnswer);
   });
 });

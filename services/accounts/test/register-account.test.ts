@@ -256,7 +256,7 @@ describe('400', () => {
   });
 
   it('takes an e-mail that would be costly to match with a careless pattern', async () => {
-    const answer = await post(valid({ email: `${'a.'.repeat(40_000)}@${'a-'.repeat(5_000)}` }));
+    const answer = await post(valid({ email: `${'a.'.repeat(8_000)}@${'a-'.repeat(1_900)}` }));
     expect(answer.status).toBe(400);
   });
 });

@@ -168,4 +168,14 @@ describe('422', () => {
     expect(answer).toMatchObject({ status: 422, body: { exceeded: [{ bound: 'groups', maximum: 5, actual: 6 }] } });
     expect((await search(answer.body.nearest)).status).toBe(200);
   });
+
+  it('shows it also where every list of a large search is past its bound', async () => {
+    const list = (count: number) => ({ in: Array.from({ length: count }, (_, index) => `a${index}`) });
+    const lists = (count: number) => ({ brand: list(count), category: list(count), name: list(count) });
+    const or = (count: number) => ({ filters: { or: Array.from({ length: 5 }, () => lists(count)) } });
+    expect((await search(or(100))).status).toBe(200);
+    const answer = await search(or(110));
+    expect(answer).toMatchObject({ status: 422, body: { code: 'query-too-costly' } });
+    expect((await search(answer.body.nearest)).status).toBe(200);
+  });
 });

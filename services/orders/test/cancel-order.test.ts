@@ -267,7 +267,7 @@ describe('409 again', () => {
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.act(customer, id, 'cancel', { headers });
     const again = await shop.act(customer, id, 'cancel', { headers });
-    expect([again.status, again.text]).toEqual([409, first.text]);
+    expect([again.status, again.body]).toEqual([409, { ...first.body, instance: again.headers['x-request-id'] }]);
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
 });

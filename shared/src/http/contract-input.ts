@@ -64,11 +64,10 @@ export function checkInput(
       faults.push(...details.map((detail) => ({ parameter: name, detail })));
     }
   }
+  const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   for (const name of search.keys()) {
     if (faults.length >= maxFaults) break;
-    if (!parameters.some((parameter) => parameter.in === 'query' && parameter.name === name)) {
-      faults.push({ parameter: name, detail: unknownParameter(parameters) });
-    }
+    if (!known.includes(name)) faults.push({ parameter: name, detail: unknownParameter(known) });
   }
   if (checkBody !== undefined && input.body !== undefined && !checkBody(input.body))
     faults.push(...findingsOf(checkBody.errors).map(({ pointer, detail }) => ({ pointer, detail })));
@@ -91,8 +90,7 @@ function faultsIn({ required, validate }: Parameter, value: unknown): string[] {
   return validate(value) ? [] : findingsOf(validate.errors).map(({ detail }) => detail);
 }
 
-function unknownParameter(parameters: readonly Parameter[]): string {
-  const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+function unknownParameter(known: readonly string[]): string {
   return known.length === 0
     ? 'is not a known parameter: there are none'
     : `is not a known parameter; known are ${known.join(', ')}`;

@@ -20,6 +20,8 @@ export interface OperationOutline {
   readonly security: Security;
   /** It takes an `Idempotency-Key`: with one it may be sent a second time. */
   readonly takesKey: boolean;
+  /** The most bytes that its body may have (`x-max-bytes`); undefined when the contract gives no bound. */
+  readonly maxBytes: number | undefined;
 }
 
 /** Every operation of a document, in its order. @throws when one has no operationId */
@@ -39,7 +41,13 @@ function outline(document: Node, path: string, method: Method, operation: Node):
   const security = securityOf(operation.security ?? document.security);
   const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isNode) : [];
   const takesKey = parameters.some((parameter) => resolve(document, parameter).name === 'Idempotency-Key');
-  return { operationId, method, path, internal, security, takesKey };
+  const maxBytes = maxBytesOf(operationId, resolve(document, operation.requestBody));
+  return { operationId, method, path, internal, security, takesKey, maxBytes };
+}
+
+function maxBytesOf(operationId: string, { 'x-max-bytes': bound }: Node): number | undefined {
+  if (bound === undefined || (typeof bound === 'number' && Number.isInteger(bound) && bound > 0)) return bound;
+  throw new Error(`x-max-bytes of ${operationId} is no number of bytes`);
 }
 
 function securityOf(security: unknown): Security {

@@ -7,7 +7,7 @@ import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaul
 import { type OperationOutline, outlineOperations } from './contract-outline.ts';
 import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
-import type { BodyRule } from './read-body.ts';
+import { type BodyRule, maxBodyBytes } from './read-body.ts';
 import { readDocument } from './read-document.ts';
 
 export interface ContractOperation extends OperationOutline {
@@ -62,6 +62,7 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
         : {
             mediaTypes,
             required: bodyAt.node.required === true,
+            maxBytes: Math.min(outline.maxBytes ?? maxBodyBytes, maxBodyBytes),
             acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
           },
     deprecation: deprecationOf(compiler.document, operation, places),

@@ -29,7 +29,8 @@ const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
 /**
  * Runs `work` in one transaction. With an `Idempotency-Key` header the answer is kept for 24 hours per account, operation and
  * key, and a repeated request gets it again with `Idempotency-Replayed: true`. A 409 or 422 thrown by `work` is an answer too:
- * its effects are rolled back and it is kept. No other refusal is kept, and no failure.
+ * its effects are rolled back and it is kept; repeated, it has the `instance` of the present request. No other refusal is kept,
+ * and no failure.
  * @throws Problem 422 for the same key with another request, 409 while the first request still runs
  */
 export async function idempotent<Body = never>(
@@ -44,7 +45,7 @@ export async function idempotent<Body = never>(
   const answer = (run: (tx: Transaction) => Promise<Reply<Body>>): Promise<Reply<Body>> =>
     context.database.transaction(async (tx) => {
       const stored = await claim(tx, scope);
-      if (stored !== undefined) return replay(stored, fingerprint);
+      if (stored !== undefined) return replay(stored, fingerprint, request.id);
       const reply = await run(tx);
       await keep(tx, scope, fingerprint, reply);
       return reply;
@@ -87,7 +88,7 @@ export async function keptAnswer(request: OperationRequest, context: Idempotency
     text: selectKept,
     values: scopeOf(request, key),
   });
-  return rows[0] && replay(rows[0], fingerprintOf(request, context.idempotencySecret));
+  return rows[0] && replay(rows[0], fingerprintOf(request, context.idempotencySecret), request.id);
 }
 
 function scopeOf(request: OperationRequest, key: string): string[] {
@@ -114,7 +115,7 @@ async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredA
   return claimed.fingerprint === null ? undefined : claimed;
 }
 
-function replay(stored: StoredAnswer, fingerprint: string): Reply {
+function replay(stored: StoredAnswer, fingerprint: string, requestId: string): Reply {
   if (stored.fingerprint !== fingerprint) {
     throw new Problem('idempotency-key-reused', 'This Idempotency-Key was used for another request. Use a new key.', {
       errors: [{ header: 'Idempotency-Key', detail: 'belongs to another request' }],
@@ -124,8 +125,17 @@ function replay(stored: StoredAnswer, fingerprint: string): Reply {
     status: stored.status,
     headers: { ...stored.headers, 'Idempotency-Replayed': 'true' },
     ...(stored.etag === null ? {} : { etag: stored.etag }),
-    ...(stored.body === null ? {} : { json: stored.body }),
+    ...(stored.body === null ? {} : { json: isRefusal(stored) ? withInstance(stored.body, requestId) : stored.body }),
   };
+}
+
+function isRefusal({ headers }: StoredAnswer): boolean {
+  return headers['Content-Type'] === problemMediaType;
+}
+
+/** A problem document with the id of the present request: `instance` and `X-Request-Id` of one answer are the same. */
+function withInstance(document: string, instance: string): string {
+  return JSON.stringify({ ...(JSON.parse(document) as object), instance });
 }
 
 async function keep(

@@ -5,8 +5,11 @@ import { pointerOf } from './text.ts';
 /** A number that may not survive: 16 characters, or an exponent. Also found in texts, where it does no harm. */
 const doubtful = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/;
 
-/** Texts, numbers and what separates them; what stands between is known to be JSON already. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[{}[\],]/g;
+/**
+ * Texts, numbers and what separates them; what stands between is known to be JSON already. The closing quote is there. The
+ * pattern does not ask for it: an attempt that fails would begin anew at each quote of a text.
+ */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*|[{}[\],]/g;
 
 interface Level {
   /** How often each member has been named; undefined in an array. */
@@ -19,12 +22,11 @@ interface Level {
  * The faults of a JSON text that its value does not show: a member given more than once has no meaning that everybody
  * shares (RFC 8259 section 4), and a number that no double holds would be guessed.
  * @param text has been parsed before
- * @param members how many members the parsed value has
+ * @param isRepeated whether the text has more members than its value
  * @returns at most 100
  */
-export function sourceFaults(text: string, members: number): Fault[] {
-  // Every written member has a colon: with no more colons than members, none was lost. Most bodies end here.
-  if (text.split(':').length - 1 === members && !doubtful.test(text)) return [];
+export function sourceFaults(text: string, isRepeated: boolean): Fault[] {
+  if (!isRepeated && !doubtful.test(text)) return [];
   const faults: Fault[] = [];
   const open: Level[] = [];
   const refuse = (detail: string) => faults.push({ pointer: pointerOf(open.map(({ at }) => at ?? '')), detail });

@@ -83,6 +83,11 @@ export class Problem extends Error {
   }
 }
 
+/** The refusal of a body of more than `maxBytes` bytes. */
+export function contentTooLarge(maxBytes: number): Problem {
+  return new Problem('content-too-large', `The body is larger than ${maxBytes} bytes.`);
+}
+
 export const problemMediaType = 'application/problem+json';
 
 /** Characters of one text, and bytes of all `errors` together. */

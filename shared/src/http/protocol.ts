@@ -3,6 +3,6 @@
 export { notModified } from './conditional.ts';
 export { methods, type OperationOutline, outlineOperations } from './contract-outline.ts';
 export { isNode, type Node, nodeOf, referenceTokens, resolve } from './openapi-document.ts';
-export { Problem, type ProblemCode, problemDocument, problemMediaType, problems } from './problem.ts';
+export { contentTooLarge, Problem, type ProblemCode, problemDocument, problemMediaType, problems } from './problem.ts';
 export { bundleDocument, readDocument } from './read-document.ts';
 export { arrivalOf, requestIdentity } from './request-identity.ts';

@@ -1,16 +1,23 @@
 // From the bytes of a request to a clean JSON value, or a problem that says what was wrong with them.
 import type { Request } from 'express';
+import { type JsonSize, jsonSize } from './json-size.ts';
 import { sourceFaults } from './json-source.ts';
-import { Problem } from './problem.ts';
+import { contentTooLarge, Problem } from './problem.ts';
 import { cleanJson } from './text.ts';
 
+/** Bytes of any body. An operation may have a lower bound of its own: `maxBytes`. */
 export const maxBodyBytes = 100 * 1024;
+
+/** Four times the members of the largest body that a contract accepts, and twice the values of its longest lists. */
+const maxSize: JsonSize = { members: 1_000, elements: 4_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export interface BodyRule {
   readonly mediaTypes: readonly string[];
   readonly required: boolean;
+  /** Bytes. */
+  readonly maxBytes: number;
   /** The header that tells which media types are taken: `Accept-Patch` (RFC 5789) or `Accept-Post`. */
   readonly acceptHeader: string;
 }
@@ -32,21 +39,21 @@ export async function readBody(request: Request, rule: BodyRule | undefined): Pr
   }
   if (rule === undefined) {
     // A chunked body may have no bytes.
-    if ((await readBytes(request)).length === 0) return undefined;
+    if ((await readBytes(request, maxBodyBytes)).length === 0) return undefined;
     throw new Problem('invalid-request', 'This request takes no body.', {
       errors: [{ pointer: '', detail: 'must be absent' }],
     });
   }
   checkMediaType(request, rule);
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, rule.maxBytes);
   return bytes.length === 0 && !rule.required ? undefined : bytes;
 }
 
 /** All bytes of the body. @throws Problem 413 as soon as there are too many, 400 when the connection ends before them */
-function readBytes(request: Request): Promise<Buffer> {
+function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const tooLarge = () => reject(new Problem('content-too-large', `A body has at most ${maxBodyBytes} bytes.`));
-    if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) {
+    const tooLarge = () => reject(contentTooLarge(maxBytes));
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
       tooLarge();
       return;
     }
@@ -54,7 +61,7 @@ function readBytes(request: Request): Promise<Buffer> {
     let length = 0;
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= maxBodyBytes) chunks.push(chunk);
+      if (length <= maxBytes) chunks.push(chunk);
       // The rest is read and thrown away, so that the connection can take the next request.
       else tooLarge();
     });
@@ -91,7 +98,7 @@ function checkMediaType(request: Request, rule: BodyRule): void {
   }
   if (encoding !== 'identity') {
     throw new Problem('unsupported-media-type', 'Send the body without a content encoding.', {
-      headers: { 'Accept-Encoding': 'identity' },
+      headers: { ...accepted.headers, 'Accept-Encoding': 'identity' },
       errors: [{ header: 'Content-Encoding', detail: 'must be absent' }],
     });
   }
@@ -99,17 +106,28 @@ function checkMediaType(request: Request, rule: BodyRule): void {
 
 /** The bytes of a body as a clean JSON value. @throws Problem 400 */
 export function parseBody(bytes: Buffer): unknown {
-  let text: string;
-  let parsed: unknown;
-  try {
-    text = utf8.decode(bytes);
-    parsed = JSON.parse(text);
-  } catch (error) {
-    const detail = error instanceof SyntaxError ? 'is not valid JSON' : 'is not valid UTF-8';
-    throw new Problem('invalid-request', `The body ${detail}.`, { errors: [{ pointer: '', detail }], cause: error });
-  }
-  const { value, faults, members } = cleanJson(parsed);
-  const errors = faults.length > 0 ? faults : sourceFaults(text, members);
+  const text = readAs('is not valid UTF-8', () => utf8.decode(bytes));
+  const size = jsonSize(text);
+  requireSize(size);
+  const { value, faults, members } = cleanJson(readAs('is not valid JSON', () => JSON.parse(text)));
+  const errors = faults.length > 0 ? faults : sourceFaults(text, size.members > members);
   if (errors.length > 0) throw new Problem('invalid-request', 'The body holds what cannot be taken.', { errors });
   return value;
+}
+
+/** What `read` returns. @throws Problem 400 with `detail` when it throws */
+function readAs<T>(detail: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Problem('invalid-request', `The body ${detail}.`, { errors: [{ pointer: '', detail }], cause });
+  }
+}
+
+function requireSize(size: JsonSize): void {
+  for (const part of ['members', 'elements'] as const) {
+    if (size[part] <= maxSize[part]) continue;
+    const detail = `must have at most ${maxSize[part]} ${part}; these are ${size[part]}`;
+    throw new Problem('invalid-request', `The body ${detail}.`, { errors: [{ pointer: '', detail }] });
+  }
 }

@@ -44,6 +44,7 @@ async function serviceOf(replies: readonly (Reply<object> | Problem)[], contract
       createNote: unused,
       getNote: unused,
       pinNote: unused,
+      markNote: unused,
       listNotes: async () => {
         const reply = replies[count++ % replies.length] ?? { status: 200 };
         if (reply instanceof Problem) throw reply;

@@ -64,6 +64,7 @@ beforeAll(async () => {
         effects += 1;
         return { status: 204 };
       },
+      markNote: async () => ({ status: 204 }),
       getNote: async () => ({ status: 200, body: { id: 'x' }, etag: etagOf(7) }),
     },
   });
@@ -304,9 +305,51 @@ describe('bodies', () => {
     },
   );
 
-  it('answers 413 past 100 KiB', async () => {
+  it('answers 415 for a content encoding and names the media type and the encoding that are accepted', async () => {
+    const headers = { 'Content-Encoding': 'gzip' };
+    const answer = await client.post('/v1/notes', { token, rawBody: '{"text":"a"}', headers });
+    expect([answer.status, answer.body.code]).toEqual([415, 'unsupported-media-type']);
+    expect(answer.headers).toMatchObject({ 'accept-post': 'application/json', 'accept-encoding': 'identity' });
+  });
+
+  it('answers 413 past 100 KiB where the contract has no lower bound', async () => {
     const answer = await post({ text: 'x'.repeat(100 * 1024) });
     expect([answer.status, answer.body.code]).toEqual([413, 'content-too-large']);
+    expect(answer.body.detail).toBe('The body is larger than 102400 bytes.');
+  });
+
+  it.each([
+    ['announced', (text: string) => text],
+    ['without a length', (text: string) => new Blob([text]).stream()],
+  ])('answers 413 past the x-max-bytes of the operation, %s', async (_name, body) => {
+    const { port } = server.address() as AddressInfo;
+    const send = async (bytes: number): Promise<[number, { detail?: string }]> => {
+      const init = {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body: body('{}'.padEnd(bytes)),
+        duplex: 'half',
+      };
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/notes/${newId()}/mark`, init as RequestInit);
+      return [answer.status, answer.status === 204 ? {} : ((await answer.json()) as { detail: string })];
+    };
+    expect(await send(64)).toEqual([204, {}]);
+    expect(await send(65)).toMatchObject([413, { detail: 'The body is larger than 64 bytes.' }]);
+  });
+
+  it.each([
+    ['members', `{${Array.from({ length: 1_001 }, (_, index) => `"m${index}":1`).join()}}`],
+    ['members', `{${'"m":1,'.repeat(1_000)}"m":1}`],
+    ['elements', `{"tags":[${'0,'.repeat(4_000)}0]}`],
+  ])('refuses too many %s by their number alone', async (part, rawBody) => {
+    const answer = await client.post('/v1/notes', { token, rawBody });
+    const [most, actual] = part === 'members' ? [1_000, 1_001] : [4_000, 4_001];
+    const detail = `must have at most ${most} ${part}; these are ${actual}`;
+    expect([answer.status, answer.body.code, answer.body.errors]).toEqual([
+      400,
+      'invalid-request',
+      [{ pointer: '', detail }],
+    ]);
   });
 });
 
@@ -418,13 +461,29 @@ describe('idempotency', () => {
     const first = await post({ text: 'a' }, key);
     work = async () => {};
     const again = await post({ text: 'a' }, key);
-    expect([again.status, again.body, again.headers['content-type']]).toEqual([
+    expect([again.status, { ...again.body, instance: first.body.instance }, again.headers['content-type']]).toEqual([
       409,
       first.body,
       'application/problem+json',
     ]);
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
+
+  it.each(['insufficient-stock', 'product-not-available'] as const)(
+    'gives a repeated %s the id of the present request as its instance',
+    async (code) => {
+      const key = newId();
+      work = async () => {
+        throw new Problem(code, 'Nothing was ordered.');
+      };
+      const first = await post({ text: 'a' }, { 'Idempotency-Key': key, 'X-Request-Id': 'the-first' });
+      work = async () => {};
+      const again = await post({ text: 'a' }, { 'Idempotency-Key': key, 'X-Request-Id': 'the-second' });
+      expect([first.body.instance, first.headers['x-request-id']]).toEqual(['the-first', 'the-first']);
+      expect([again.body.instance, again.headers['x-request-id']]).toEqual(['the-second', 'the-second']);
+      expect(again.body).toEqual({ ...first.body, instance: 'the-second' });
+    },
+  );
 
   it('does not keep a failure', async () => {
     const key = { 'Idempotency-Key': newId() };

@@ -1,0 +1,133 @@
+// Every operation accepts the largest body that its contract describes; a byte past its bound is refused before it is read.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServiceTokens } from '@shop/shared/auth';
+import { type ContractOperation, loadContract, Problem } from '@shop/shared/http';
+import { nodeOf, resolve } from '@shop/shared/protocol';
+import { newId } from '@shop/shared/runtime';
+import { type ServiceName, startServices, type TestServices } from '@shop/shared/testing';
+import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
+import { largestBody } from './largest-body.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'tests' });
+const names = ['accounts', 'orders', 'catalogue'] as const satisfies readonly ServiceName[];
+
+/** What the service answers to the largest body: never that the body is not accepted. */
+const answers: Readonly<Record<string, number>> = {
+  registerAccount: 201,
+  updateAccount: 404,
+  issueToken: 401,
+  revokeToken: 204,
+  createOrder: 422,
+  cancelOrder: 404,
+  settleReservation: 200,
+  createProduct: 201,
+  updateProduct: 404,
+  searchProducts: 200,
+  reserveStock: 422,
+};
+
+/** A search has no largest body; the values of its longest list fill it up to the bound. */
+const longestSearch = JSON.stringify({
+  filters: { brand: { in: Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(100, 'x')) } },
+});
+
+const cases = names.flatMap((service) => {
+  const { document, operations } = loadContract(join(root, 'services', service, 'openapi.yaml'));
+  return operations
+    .filter(({ body }) => body !== undefined)
+    .map((operation) => ({ service, ...operation, largest: largestOf(document, operation) }));
+});
+
+function largestOf(document: Readonly<Record<string, unknown>>, operation: ContractOperation): string {
+  const { operationId, path, method, check } = operation;
+  if (operationId === 'searchProducts') return longestSearch;
+  const content = resolve(document, nodeOf(nodeOf(nodeOf(document.paths)[path])[method]).requestBody).content;
+  const [{ schema } = {}] = Object.values(nodeOf(content)).map(nodeOf);
+  const parameters = Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, newId()]));
+  return largestBody(document, schema, (body) => {
+    try {
+      return check({ url: path, path: parameters, headers: {}, body }).faults.length === 0;
+    } catch (error) {
+      if (error instanceof Problem) return false;
+      throw error;
+    }
+  });
+}
+
+let shop: TestServices;
+let gateway: TestGateway;
+const accountId = newId();
+const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'];
+
+beforeAll(async () => {
+  const config = join(root, 'gateway/config');
+  [shop, gateway] = await Promise.all([startServices(names), startGateway({ GATEWAY_CONFIG_DIR: config })]);
+});
+afterAll(() => Promise.all([shop?.stop(), gateway?.stop()]));
+
+type Case = (typeof cases)[number];
+
+async function send(base: string, token: string, { service, ...operation }: Case, text: string, isChunked = false) {
+  const { method, path, body, security } = operation;
+  const target = path.replace('{accountId}', accountId).replace(/\{\w+\}/, newId());
+  const call = { method: method.toUpperCase(), path: target, body: text };
+  const authorization = security.access === 'service' ? tokens.sign(service, call) : `Bearer ${token}`;
+  const answer = await fetch(new URL(target, base), {
+    method: call.method,
+    headers: { 'Content-Type': body?.mediaTypes[0] ?? '', Authorization: authorization },
+    body: isChunked ? new Blob([text]).stream() : text,
+    duplex: 'half',
+  } as RequestInit);
+  const { detail } = (answer.status === 204 ? {} : await answer.json()) as { detail?: string };
+  return { status: answer.status, detail };
+}
+
+const tooLarge = (bytes: number) => ({ status: 413, detail: `The body is larger than ${bytes} bytes.` });
+const framings: [string, boolean][] = [
+  ['announced', false],
+  ['without a length', true],
+];
+
+describe.each(cases)('$operationId', (operation) => {
+  const { service, operationId, maxBytes = 0, largest } = operation;
+
+  it('has a bound in its contract that leaves room for the largest body', () => {
+    expect(maxBytes).toBeGreaterThanOrEqual(Buffer.byteLength(largest));
+    expect(maxBytes).toBeLessThanOrEqual(100 * 1024);
+  });
+
+  it.each(framings)(
+    'takes its largest body up to the bound at the service, and no more, %s',
+    async (_name, isChunked) => {
+      const token = await shop.issuer.sign({ accountId, scopes });
+      const { url } = shop.service(service);
+      // An e-mail address can be registered once: its first letter is another one in each framing.
+      const text = largest.replace('\\ud840', isChunked ? '\\ud841' : '\\ud842');
+      const { status, detail } = await send(url, token, operation, text.padEnd(maxBytes), isChunked);
+      expect({ status, detail }).toEqual({ status: answers[operationId], detail });
+      expect(await send(url, token, operation, text.padEnd(maxBytes + 1), isChunked)).toEqual(tooLarge(maxBytes));
+    },
+  );
+});
+
+describe.each(cases.filter(({ internal }) => !internal))('$operationId', (operation) => {
+  const { maxBytes = 0, largest } = operation;
+
+  it.each(framings)('is forwarded by the gateway up to the bound, and no more, %s', async (_name, isChunked) => {
+    const token = await gateway.issuer.sign({ accountId, scopes });
+    const { seen } = gateway.service;
+    const text = largest.padEnd(maxBytes);
+    expect(await send(gateway.url, token, operation, text, isChunked)).toMatchObject({ status: 200 });
+    expect(seen.at(-1)?.body).toBe(text);
+    const before = seen.length;
+    expect(await send(gateway.url, token, operation, `${text} `, isChunked)).toEqual(tooLarge(maxBytes));
+    expect(seen.length).toBe(before);
+  });
+});
+
+it('covers every operation that takes a body', () => {
+  expect(cases.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(answers).sort());
+});

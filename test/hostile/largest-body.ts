@@ -1,0 +1,62 @@
+// The largest JSON body that a schema of a contract accepts, in its longest usual form.
+import { type Node, nodeOf, resolve } from '@shop/shared/protocol';
+
+/** A letter of four bytes in UTF-8 and twelve as `\u` escapes, then characters for what takes no letters. */
+const alphabet = ['\u{20000}', '0'];
+const email = `${'\u{20000}'.repeat(250)}@b.c`;
+const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
+
+/**
+ * The text of a body with every member, every list and every text as long as the schema allows, indented, and with each
+ * character past ASCII as `\u` escapes.
+ * @param accepts whether the whole contract accepts a body: a member that excludes others is left out
+ * @throws Error where the schema gives no bound
+ */
+export function largestBody(document: Node, schema: unknown, accepts: (body: unknown) => boolean): string {
+  const whole = largest(document, resolve(document, schema)) as Record<string, unknown>;
+  const candidates = [whole, ...Object.keys(whole).map((name) => ({ ...whole, [name]: undefined }))];
+  const texts = candidates.filter(accepts).map(spelled);
+  if (texts.length === 0) throw new Error('the contract accepts none of the bodies that its schema leads to');
+  return texts.reduce((longest, text) => (text.length > longest.length ? text : longest));
+}
+
+function spelled(body: unknown): string {
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(body, null, 2).replaceAll(/[\u0080-\uffff]/g, escaped);
+}
+
+function largest(document: Node, schema: Node): unknown {
+  const types = [schema.type].flat();
+  if (Array.isArray(schema.enum)) return schema.enum.toSorted((a, b) => String(b).length - String(a).length)[0];
+  if (types.includes('object')) {
+    const members = Object.entries(nodeOf(schema.properties));
+    return Object.fromEntries(members.map(([name, member]) => [name, largest(document, resolve(document, member))]));
+  }
+  if (types.includes('array')) {
+    const item = largest(document, resolve(document, schema.items));
+    return new Array(bound(schema, 'maxItems')).fill(item);
+  }
+  if (types.includes('string')) return largestText(schema);
+  if (types.includes('integer')) return bound(schema, 'maximum');
+  if (types.includes('number')) return schema.maximum ?? 9_999_999_999_999.99;
+  throw new Error(`no largest value for ${JSON.stringify(schema)}`);
+}
+
+function largestText(schema: Node): string {
+  if (schema.format === 'uuid') return id;
+  if (schema.pattern === '^[A-Z]{3}$') return 'EUR';
+  const patterns = [schema, ...(Array.isArray(schema.allOf) ? schema.allOf.map(nodeOf) : [])].flatMap(({ pattern }) =>
+    typeof pattern === 'string' ? [new RegExp(pattern, 'u')] : [],
+  );
+  const length = bound(schema, 'maxLength');
+  const texts = [...alphabet.map((character) => character.repeat(length)), email];
+  const text = texts.find((each) => [...each].length === length && patterns.every((pattern) => pattern.test(each)));
+  if (text === undefined) throw new Error(`no largest text for ${JSON.stringify(schema)}`);
+  return text;
+}
+
+function bound(schema: Node, name: 'maxItems' | 'maxLength' | 'maximum'): number {
+  const value = schema[name];
+  if (typeof value !== 'number') throw new Error(`${JSON.stringify(schema)} has no ${name}`);
+  return value;
+}

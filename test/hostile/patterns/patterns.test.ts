@@ -1,0 +1,71 @@
+// No pattern of the product takes more than a few steps for each character, whatever the text: not one that was added since either.
+import { describe, expect, it } from '@jest/globals';
+import { attacksOn, attackText } from './attack-texts.ts';
+import { type CompiledPattern, charactersOf, compilePattern, countSteps } from './count-steps.ts';
+import { findPatterns } from './find-patterns.ts';
+
+/** Characters of the texts: many short ones, then those that were the most expensive, longer. */
+const [short, long, longest] = [200, 8 * 1024, 100 * 1024];
+const mostPerCharacter = 10;
+const furtherTried = 3;
+
+const patterns = findPatterns().map((pattern) => ({ name: `/${pattern.source}/${pattern.flags}`, ...pattern }));
+let tried = 0;
+
+/** The most steps for a character that any attack takes, and for the worst of them also with longer texts. */
+function worstOf(pattern: CompiledPattern): { perCharacter: number; text: string } {
+  const perCharacter = (text: string): number => {
+    const characters = charactersOf(text, pattern.flags).length;
+    tried += 1;
+    return countSteps(pattern, text, 4 * mostPerCharacter * characters).steps / characters;
+  };
+  const results = attacksOn(pattern)
+    .map((attack) => ({ attack, perCharacter: perCharacter(attackText(attack, short)) }))
+    .sort((a, b) => b.perCharacter - a.perCharacter);
+  const further = results
+    .slice(0, furtherTried)
+    .flatMap(({ attack }) =>
+      [long, longest].map((length) => ({ attack, perCharacter: perCharacter(attackText(attack, length)) })),
+    );
+  const [worst] = [...results, ...further].sort((a, b) => b.perCharacter - a.perCharacter);
+  return { perCharacter: worst?.perCharacter ?? 0, text: worst === undefined ? '' : attackText(worst.attack, 40) };
+}
+
+describe.each(patterns)('$name', ({ source, flags, files }) => {
+  const pattern = compilePattern(source, flags);
+
+  it(`takes at most ${mostPerCharacter} steps for each character`, () => {
+    const { perCharacter, text } = worstOf(pattern);
+    expect([perCharacter <= mostPerCharacter || perCharacter, files, text]).toEqual([true, files, text]);
+  });
+
+  it('matches in the counter what it matches in the engine', () => {
+    const matches = (text: string): boolean => new RegExp(source, flags).test(text);
+    const attacks = attacksOn(pattern).filter((_, index) => index % 7 === 0);
+    const differing = attacks
+      .map((attack) => attackText(attack, short))
+      .filter((text) => matches(text) !== countSteps(pattern, text, Number.POSITIVE_INFINITY).isMatch);
+    expect(differing).toEqual([]);
+  });
+});
+
+it.each([
+  ['\\p{M}{31}', 'u', 'begins anew at each of 30 marks'],
+  ['\\s+$', '', 'begins anew at each blank'],
+  ['"(?:[^"\\\\]|\\\\.)*"', 'g', 'begins anew at each escaped quote of a text without an end'],
+  ['^(a+)+$', '', 'divides a word in every way'],
+  ['(\\w+)=', 'g', 'begins anew at each letter of a name'],
+])('finds that /%s/%s %s', (source, flags) => {
+  expect(worstOf(compilePattern(source, flags)).perCharacter).toBeGreaterThan(mostPerCharacter);
+});
+
+it('finds the patterns of programs and of contracts', () => {
+  const files = patterns.flatMap((pattern) => pattern.files);
+  for (const file of ['shared/src/http/text.ts', 'shared/src/http/conditional.ts', 'shared/src/events/event.ts'])
+    expect(files).toContain(file);
+  expect(patterns.find(({ source }) => source.includes('\\p{L}\\p{M}\\p{N}!#$'))?.files).toEqual([
+    'services/accounts/openapi.yaml',
+  ]);
+  expect(patterns.length).toBeGreaterThan(100);
+  console.log(`${patterns.length} patterns, ${tried} texts`);
+});
