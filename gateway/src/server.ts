@@ -9,6 +9,7 @@ import type { GuardOptions } from '../plugin/guard.ts';
 import { identifyRequest } from '../plugin/request-id.ts';
 import { type ParserError, problemOf, refuse, takingTurns, type Unanswered } from './client-errors.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
+import { watchProtocol } from './protocol-name.ts';
 
 export type ServerOptions = GuardOptions & ConnectionLimits;
 
@@ -107,6 +108,7 @@ export function createGatewayServer(
   server.maxHeadersCount = 0;
   server.timeout = idle;
   server.on('connection', (socket) => connections.open(socket));
+  watchProtocol(server);
 
   server.on('checkContinue', (request, response) => {
     request.expectsContinue = true;
