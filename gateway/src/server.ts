@@ -10,6 +10,7 @@ import { identifyRequest } from '../plugin/request-id.ts';
 import { type ParserError, problemOf, refuse, takingTurns, type Unanswered } from './client-errors.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { watchProtocol } from './protocol-name.ts';
+import { watchReaders } from './slow-readers.ts';
 
 export type ServerOptions = GuardOptions & ConnectionLimits;
 
@@ -75,7 +76,15 @@ export function createGatewayServer(
       if (request.method === 'CONNECT') request.url = '/';
     }
     if (before === undefined || before.writableFinished) run(request, response);
-    else before.once('close', () => socket.writable && run(request, response));
+    else {
+      // What the client sends after this request stays with the client until this request is the one that is answered.
+      socket.pause();
+      before.once('close', () => {
+        if (!socket.writable) return;
+        if (unanswered.last === response) socket.resume();
+        run(request, response);
+      });
+    }
   };
   const answered = whenOver((request, response) => {
     const { socket } = request;
@@ -109,6 +118,8 @@ export function createGatewayServer(
   server.timeout = idle;
   server.on('connection', (socket) => connections.open(socket));
   watchProtocol(server);
+  const readers = watchReaders(() => connections.sockets, log);
+  server.on('close', () => clearInterval(readers));
 
   server.on('checkContinue', (request, response) => {
     request.expectsContinue = true;
