@@ -68,6 +68,8 @@ export function refuse(socket: Socket, problem: Problem | undefined, { last, bef
 function hangUp(socket: Socket, bytes: string): void {
   if (!socket.writable) return;
   socket.end(bytes);
+  // It is paused while a request that was sent ahead waits.
+  socket.resume();
   // Whoever does not read them is not waited for.
   setTimeout(1_000, undefined, { ref: false }).then(
     () => socket.destroy(),

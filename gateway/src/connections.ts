@@ -77,23 +77,15 @@ export class Connections {
 
   /** Takes a new connection, after closing an idle one where there is no room. Closes the new one when none is idle. */
   open(socket: Socket): void {
-    const { maximumConnections, maximumPerAddress, trustedProxies } = this.#limits;
-    const address = clientNetwork(socket.remoteAddress ?? '');
-    const network = this.#networks.get(address) ?? { name: address, open: 0, idle: new Queue<Connection>() };
-    const full = trustedProxies === 0 && network.open >= maximumPerAddress;
-    if (full && !this.#closeLongestIdle(network.idle)) {
-      this.#tell('connections of an address are closed as they come: it has too many', { address });
-      socket.destroy();
-      return;
-    }
+    const name = clientNetwork(socket.remoteAddress ?? '');
+    const network = this.#networks.get(name) ?? { name, open: 0, idle: new Queue<Connection>() };
     const connection = new Connection(socket, network);
-    connection.spare = this.#open.size >= maximumConnections && !this.#closeLongestIdle(this.#idle);
-    if (connection.spare && !this.#makeSpare()) {
+    if (!this.#makeRoomInNetwork(network) || !this.#makeRoom(connection)) {
       socket.destroy();
       return;
     }
     // Closing the last connection of this network has removed the network.
-    this.#networks.set(address, network);
+    this.#networks.set(name, network);
     network.open += 1;
     this.#open.set(socket, connection);
     this.#rest(connection);
@@ -138,7 +130,6 @@ export class Connections {
   #closeLongestIdle(queue: Queue<Connection>): boolean {
     for (let connection = queue.first; connection !== undefined; connection = queue.first) {
       if (connection.socket.bytesRead === connection.bytesRead) {
-        this.#tell('idle connections are closed for new ones: too many are open', { open: this.#open.size });
         this.#close(connection);
         return true;
       }
@@ -157,9 +148,28 @@ export class Connections {
     setTimeout(rest, arrival).unref();
   }
 
+  #makeRoomInNetwork({ name, open, idle }: Network): boolean {
+    const { maximumPerAddress, trustedProxies } = this.#limits;
+    if (trustedProxies > 0 || open < maximumPerAddress) return true;
+    const room = this.#closeLongestIdle(idle);
+    const what = room ? 'an idle connection gives way to a new one' : 'a new connection is closed';
+    this.#tell(`${what}: its address has too many`, { address: name, open });
+    return room;
+  }
+
+  #makeRoom(connection: Connection): boolean {
+    const open = this.#open.size;
+    if (open < this.#limits.maximumConnections) return true;
+    connection.spare = !this.#closeLongestIdle(this.#idle);
+    const what = connection.spare
+      ? 'a new connection may only ask for health'
+      : 'an idle connection gives way to a new one';
+    this.#tell(`${what}: too many connections are open`, { open });
+    return !connection.spare || this.#makeSpare();
+  }
+
   /** Makes room for one more connection beyond the maximum: the probes ask as soon as they are connected, the others wait. */
   #makeSpare(): boolean {
-    this.#tell('connections answer nothing but probes of health: too many are open', { open: this.#open.size });
     const { first } = this.#spare;
     if (this.#spares >= spare && first !== undefined) this.#close(first);
     if (this.#spares >= spare) return false;
@@ -183,6 +193,7 @@ export class Connections {
     if (network.open === 0) this.#networks.delete(network.name);
   }
 
+  /** Logs each text once a minute. */
   #tell(text: string, details: object): void {
     const now = performance.now();
     if (now - (this.#told.get(text) ?? Number.NEGATIVE_INFINITY) < tellEvery) return;
