@@ -72,6 +72,8 @@ export async function openStage(): Promise<Stage> {
       JWT_ISSUER: issuer,
       JWT_AUDIENCE: audience,
       DRAIN_MS: '0',
+      // The load and thousands of idle connections come from one address.
+      CONNECTION_LIMIT_PER_ADDRESS: '10000',
       LOG_LEVEL: 'warn',
       ...memoryBounds,
     };

@@ -15,7 +15,9 @@ import type { ServiceDirectory } from './service.ts';
 const every = 2_000;
 /** A stream ends while its token may still be good; the page comes back with a new one. */
 const longest = 5 * 60_000;
+/** Streams at once, and those of one account: nobody keeps all others from looking. */
 const mostStreams = 50;
+const mostPerAccount = 5;
 
 /**
  * The pages are for anybody and show nothing of the shop by themselves. `/board/events` and `/board/orders/…` give away the state
@@ -30,6 +32,7 @@ export function board(
   metrics: MetricsAddresses = [],
 ): Policy {
   let streams = 0;
+  const perAccount = new Map<string, number>();
   let figures = new Figures(metrics);
   let looking: NodeJS.Timeout | undefined;
 
@@ -50,13 +53,17 @@ export function board(
       response.writeHead(200, headers).end();
       return;
     }
-    if (streams >= mostStreams)
-      throw new Problem('service-unavailable', 'Too many boards are open.', { headers: { 'Retry-After': '60' } });
+    const account = request.caller?.accountId ?? '';
+    const own = perAccount.get(account) ?? 0;
+    checkStreams(streams, own);
     if (streams === 0 && metrics.length > 0) startLooking();
     streams += 1;
+    perAccount.set(account, own + 1);
     response.writeHead(200, headers);
     const began = performance.now();
     const send = (): void => {
+      // What a client does not read is not added to; its connection is closed when it goes on like this.
+      if (response.writableNeedDrain) return;
       const now = performance.now();
       const shop = figures.figures();
       const state = { parts: partsOf(seen(), shop), operations: from.figures(now), shop, blind: metrics.length === 0 };
@@ -67,6 +74,9 @@ export function board(
     response.once('close', () => {
       clearInterval(timer);
       streams -= 1;
+      const left = (perAccount.get(account) ?? 0) - 1;
+      if (left > 0) perAccount.set(account, left);
+      else perAccount.delete(account);
       if (streams === 0) clearInterval(looking);
     });
     send();
@@ -99,4 +109,15 @@ export function board(
       };
     },
   };
+}
+
+/** @throws Problem when all streams, or those of the caller's account, are open */
+function checkStreams(all: number, own: number): void {
+  const headers = { 'Retry-After': '60' };
+  if (own >= mostPerAccount)
+    throw new Problem('too-many-requests', `This account has ${own} boards open; close one of them.`, { headers });
+  if (all >= mostStreams) {
+    const cause = new Error(`${all} boards are open`);
+    throw new Problem('service-unavailable', 'Too many boards are open.', { headers, cause });
+  }
 }

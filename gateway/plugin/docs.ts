@@ -1,5 +1,6 @@
 // Policy `docs`: the published contract at /v1/openapi.json, the reference on it and the guides under /docs.
 import { isAbsolute, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { notModified, Problem } from '@shop/shared/protocol';
 import { createDocumentation } from '../docs/documentation.ts';
 import type { Page } from '../docs/page.ts';
@@ -13,6 +14,9 @@ interface DocsAction {
   /** The AsyncAPI documents. */
   readonly events: readonly string[];
 }
+
+/** Bytes that are written at once. A client that takes a large page slowly is seen to read it after each of these. */
+const pieceLength = 64 * 1024;
 
 /** @param folder what the action names is relative to it */
 export function docs(folder: string): Policy {
@@ -42,5 +46,11 @@ async function answer(page: Page | undefined, request: GatewayRequest, response:
   }
   headers.push('Content-Type', page.type, 'Content-Length', String(body.length));
   if (encoding !== undefined) headers.push('Content-Encoding', encoding);
-  response.writeHead(200, headers).end(body);
+  response.writeHead(200, headers);
+  // It ends early when the client has gone, and there is nobody to be told.
+  await pipeline(pieces(body), response).catch(() => {});
+}
+
+function* pieces(body: Buffer): Generator<Buffer> {
+  for (let start = 0; start < body.length; start += pieceLength) yield body.subarray(start, start + pieceLength);
 }

@@ -5,7 +5,7 @@ import type { MetricsAddresses } from '../board/figures.ts';
 import { Traffic } from '../board/traffic.ts';
 import { authenticate } from './authenticate.ts';
 import { board } from './board.ts';
-import type { Counters } from './counters.ts';
+import { type Counters, openCounters } from './counters.ts';
 import { docs } from './docs.ts';
 import type { Middleware, Policy } from './exchange.ts';
 import { forward } from './forward.ts';
@@ -53,7 +53,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     authenticate(options.verifier),
     limit(options.counters, options.guard.maximumBody, known),
     forward(services, options.guard, options.log),
-    health(services, options.draining),
+    health(services, options.draining, openCounters(undefined, options.log)),
     problemPages(),
     docs(options.folder),
     board(services, traffic, options.draining, options.metrics),

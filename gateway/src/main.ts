@@ -6,9 +6,10 @@ import { openCounters } from '../plugin/counters.ts';
 import { createPlugin } from '../plugin/index.ts';
 import { readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
+import { listen } from './listen.ts';
 import { settleMemory } from './memory.ts';
 import { watchConfig } from './reload.ts';
-import { createGatewayServer, listen } from './server.ts';
+import { createGatewayServer } from './server.ts';
 
 await runProcess('gateway', async (life) => {
   const { log } = life;

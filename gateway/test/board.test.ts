@@ -1,6 +1,7 @@
 // The board: for whom its figures are, what they say, and that it can be off.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
 import { Traffic } from '../board/traffic.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 import { type StubService, startStub } from './stub-service.ts';
@@ -118,6 +119,36 @@ describe('the board', () => {
         expect([target, (await fetch(new URL(target, url))).status]).toEqual([target, 200]);
     }
     expect((await fetch(`${url}/board/runbooks/nonsense`)).status).toBe(404);
+  });
+
+  it('can be open five times for one account, and 50 times in all, and the log says why no more', async () => {
+    const { issuer, url, output } = await startReal();
+    let leave = new AbortController();
+    const watch = async (accountId: string) => {
+      const token = await issuer.sign({ accountId, scopes: ['orders:read-all'] });
+      return fetch(`${url}/board/events`, { headers: { Authorization: `Bearer ${token}` }, signal: leave.signal });
+    };
+    const accounts = Array.from({ length: 10 }, (_, index) => `01932f7c-8e5a-7c3e-9d52-00000000000${index}`);
+    const [first = '', ...others] = accounts;
+    try {
+      for (let open = 0; open < 5; open += 1) expect((await watch(first)).status).toBe(200);
+      const refused = await watch(first);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+      expect(await refused.json()).toMatchObject({
+        code: 'too-many-requests',
+        detail: 'This account has 5 boards open; close one of them.',
+      });
+      for (const account of others)
+        for (let open = 0; open < 5; open += 1) expect((await watch(account)).status).toBe(200);
+      const full = await watch('01932f7c-8e5a-7c3e-9d52-00000000000a');
+      expect([full.status, full.headers.get('retry-after')]).toEqual([503, '60']);
+      await eventually(() => expect(output()).toContain('"reason":"50 boards are open"'));
+    } finally {
+      leave.abort();
+    }
+    leave = new AbortController();
+    await eventually(async () => expect((await watch(first)).status).toBe(200));
+    leave.abort();
   });
 
   it('is nowhere when it is off', async () => {

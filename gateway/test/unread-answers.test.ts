@@ -1,11 +1,15 @@
 // A client that does not read its answers: what it holds is its own connection, never one to a service.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from '@jest/globals';
+import { createLog } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import { createGatewayServer } from '../src/server.ts';
 import { configWith, startGateway, type TestGateway } from './start-gateway.ts';
 
 /** Less than the gateway holds for a client; more of them than the buffers between it and the client take. */
@@ -14,12 +18,26 @@ const asked = 100;
 
 let folder: string | undefined;
 let gateway: TestGateway | undefined;
-let silent: Socket | undefined;
+const sockets: Socket[] = [];
 afterEach(async () => {
-  silent?.destroy();
+  for (const socket of sockets.splice(0)) socket.destroy();
   await gateway?.stop();
+  gateway = undefined;
   if (folder !== undefined) await rm(folder, { recursive: true });
+  folder = undefined;
 });
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: shop\r\n\r\n`;
+
+/** Connects and sends. Reads nothing. */
+async function open(port: number, bytes: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').pause();
+  sockets.push(socket);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket;
+}
 
 it('leaves the only connection to the service to the others', async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
@@ -28,10 +46,7 @@ it('leaves the only connection to the service to the others', async () => {
   const { service, client, port } = gateway;
   service.answer = (_request, response) => void response.end(answer);
 
-  silent = connect(port, '127.0.0.1');
-  silent.on('error', () => {});
-  await once(silent, 'connect');
-  silent.write('GET /v1/products/1 HTTP/1.1\r\nHost: shop\r\n\r\n'.repeat(asked));
+  await open(port, get('/v1/products/1').repeat(asked));
   // Until nothing more fits between the gateway and this client.
   for (let before = -1; before !== service.seen.length || before === 0; await setTimeout(1_000))
     before = service.seen.length;
@@ -39,4 +54,78 @@ it('leaves the only connection to the service to the others', async () => {
 
   service.answer = (_request, response) => void response.end('{}');
   expect(await client.get('/v1/products/2')).toMatchObject({ status: 200 });
+});
+
+it('a client that takes nothing for 30 s is cut off, whatever it sends meanwhile; one that reads slowly is not', async () => {
+  gateway = await startGateway({ GATEWAY_CONFIG_DIR: fileURLToPath(new URL('../config', import.meta.url)) });
+  const { service, port, output } = gateway;
+  const list = get('/v1/products');
+  service.answer = (_request, response) => void response.end(Buffer.alloc(40 << 20, 'x'));
+  const silent = await Promise.all([
+    open(port, list),
+    open(port, list.repeat(50)),
+    open(port, get('/v1/openapi.json').repeat(90)),
+  ]);
+  const sending = await Promise.all([
+    open(port, list),
+    open(port, list.replace('shop\r\n', 'shop\r\nConnection: close\r\n')),
+    open(port, `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 100\r\n\r\n${' '.repeat(100)}`),
+  ]);
+  const reader = await open(port, list);
+  const ticks = setInterval(() => {
+    for (const socket of sending) if (socket.writable) socket.write('G');
+    reader.read(200_000);
+  }, 1_000);
+  try {
+    await eventually(() => {
+      const closed = [...output().matchAll(/"closed":(\d+)/g)].map(([, count]) => Number(count));
+      expect(closed.reduce((sum, count) => sum + count, 0)).toBe(silent.length + sending.length);
+    }, 60_000);
+    // What lies in the buffers between is read first, and then the connection is over before the answer is.
+    for (const socket of [...silent, ...sending]) {
+      socket.resume();
+      await once(socket, 'close');
+    }
+    expect(reader.readableEnded || reader.destroyed).toBe(false);
+  } finally {
+    clearInterval(ticks);
+  }
+});
+
+it('what a client sends ahead stays with it until the request before is answered', async () => {
+  const limits = { trustedProxies: 0, maximumBody: 1 << 20, maximumTarget: 8_192, maximumHeader: 16_384 };
+  const bounds = { maximumConnections: 10, maximumPerAddress: 10, deadline: 10_000 };
+  const waiting: (() => void)[] = [];
+  const server = createGatewayServer(
+    (request, response) => {
+      request.resume();
+      waiting.push(() => response.end());
+    },
+    { ...limits, ...bounds },
+    createLog('test', 'silent'),
+  );
+  let accepted: Socket | undefined;
+  server.on('connection', (socket) => {
+    accepted = socket;
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const length = 30_000;
+    const post = `POST /v1/products HTTP/1.1\r\nHost: shop\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`;
+    const client = await open((server.address() as AddressInfo).port, post.repeat(90));
+    client.resume();
+    await setTimeout(1_000);
+    expect(accepted?.bytesRead).toBeLessThan(300_000);
+    let answers = 0;
+    for (let next = waiting.shift(); answers < 90; next = waiting.shift()) {
+      if (next === undefined) await setTimeout(10);
+      else {
+        answers += 1;
+        next();
+      }
+    }
+    expect(accepted?.bytesRead).toBe(90 * post.length);
+  } finally {
+    server.close().closeAllConnections();
+  }
 });
