@@ -58,7 +58,7 @@ export class Allowance {
    * @param account of the caller, if there is one: then the buckets are its own, and its network has the one that accounts share
    * @throws Problem 429 with `Retry-After` when the buckets are empty
    */
-  async take(request: GatewayRequest, network: string, account: string | undefined): Promise<void> {
+  async take(request: GatewayRequest, network: string, account?: string): Promise<void> {
     const shared = account === undefined ? undefined : this.#shared;
     // Both are asked at the same time: behind Redis each question is a round trip.
     const [own, ofNetwork] = await Promise.all([
