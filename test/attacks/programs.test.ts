@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { installPackage } from '../../shared/src/testing/install-package.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
@@ -77,7 +77,9 @@ it.each([
   if (!(await has('slowhttptest'))) return;
   const limits = ['-c', '300', '-r', '100', '-l', '20', '-i', '2', '-p', '3'];
   const text = await output('slowhttptest', [...mode, ...limits, '-u', `${shop.url}/v1/products`], 60_000);
-  const states = [...text.matchAll(/service available:\W*(?:\[[0-9;]*m)?(YES|NO)/g)].map(([, state]) => state);
+  const states = [...stripVTControlCharacters(text).matchAll(/service available:\s*(YES|NO)/g)].map(
+    ([, state]) => state,
+  );
   expect(states.length).toBeGreaterThan(0);
   report(
     `slowhttptest ${what}`,

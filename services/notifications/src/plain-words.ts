@@ -6,12 +6,16 @@ const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
 /** Dots that NFKC keeps and resolvers of host names take for a full stop (UTS #46). */
 const otherDots = /[\u3002\uff61]/g;
 
-/**
- * A scheme, an at sign, `www`, a host name, an IPv4 address, a percent-encoded byte, or the beginning of an encoded word
- * (RFC 2047).
- */
-const address =
-  /:\/\/|@|\bwww\b|[^\s.]\.(?=[\p{N}_-]*\p{L})[\p{L}\p{N}_-]{2,}|\d\.\d+\.\d+\.\d|%[0-9a-f]{2}|=\?|\b(?:mailto|tel|sms):/iu;
+/** What an e-mail program could make a link of, each in the longest text with few steps for a character. */
+const addresses = [
+  // A scheme, an e-mail address, a percent-encoded byte, the beginning of an encoded word (RFC 2047).
+  /:\/\/|@|%[0-9a-f]{2}|=\?/i,
+  /\b(?:www\b|mailto:|tel:|sms:)/i,
+  // A host name, an IPv4 address.
+  /[^\s.]\.[\p{N}_-]*\p{L}[\p{L}\p{N}_-]/u,
+  /[^\s.]\.[\p{N}_-]+\p{L}/u,
+  /\d\.\d+\.\d+\.\d/,
+];
 
 const personName = /^[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N} .,'’-]*$/u;
 
@@ -42,7 +46,8 @@ export function oneLine(text: string): string {
 }
 
 function mayHoldAddress(line: string): boolean {
-  return address.test(line.replace(ignorable, '').normalize('NFKC').replace(otherDots, '.'));
+  const shown = line.replace(ignorable, '').normalize('NFKC').replace(otherDots, '.');
+  return addresses.some((address) => address.test(shown));
 }
 
 function shortened(line: string, longest: number): string {

@@ -36,7 +36,13 @@ beforeAll(async () => {
     health: createHealth(),
     log: pino({ level: 'silent' }),
     contractWatch: 1,
-    operations: { createNote: unused, getNote: unused, pinNote: unused, listNotes: async () => reply },
+    operations: {
+      createNote: unused,
+      getNote: unused,
+      pinNote: unused,
+      markNote: unused,
+      listNotes: async () => reply,
+    },
   });
   server = createServer(app);
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -62,7 +68,13 @@ async function valuesOf(name: string): Promise<Record<string, unknown>> {
 
 describe('the drift from the contract', () => {
   it('is counted by operation, from nothing on', async () => {
-    expect(await valuesOf('shop.contract.drift')).toEqual({ createNote: 0, getNote: 0, listNotes: 0, pinNote: 0 });
+    expect(await valuesOf('shop.contract.drift')).toEqual({
+      createNote: 0,
+      getNote: 0,
+      listNotes: 0,
+      markNote: 0,
+      pinNote: 0,
+    });
     await fetch(`${url}/v1/notes`);
     reply = { status: 200, body: { a: 1 }, headers: { 'X-New': '1' } };
     await fetch(`${url}/v1/notes`);
