@@ -12,6 +12,9 @@ export interface Unanswered {
   /** The one before the last. */
   before: GatewayResponse | undefined;
   count: number;
+  /** How many of them wait for the answer before theirs, and how much had arrived with the first of these. */
+  waiting: number;
+  bytesRead: number;
 }
 
 /** Runs what it is given in order, `atOnce` in each turn of the event loop, from the next turn on. */
@@ -68,8 +71,6 @@ export function refuse(socket: Socket, problem: Problem | undefined, { last, bef
 function hangUp(socket: Socket, bytes: string): void {
   if (!socket.writable) return;
   socket.end(bytes);
-  // It is paused while a request that was sent ahead waits.
-  socket.resume();
   // Whoever does not read them is not waited for.
   setTimeout(1_000, undefined, { ref: false }).then(
     () => socket.destroy(),

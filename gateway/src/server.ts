@@ -9,7 +9,7 @@ import type { GuardOptions } from '../plugin/guard.ts';
 import { identifyRequest } from '../plugin/request-id.ts';
 import { type ParserError, problemOf, refuse, takingTurns, type Unanswered } from './client-errors.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
-import { watchProtocol } from './protocol-name.ts';
+import { ProtocolNames } from './protocol-name.ts';
 import { watchReaders } from './slow-readers.ts';
 
 export type ServerOptions = GuardOptions & ConnectionLimits;
@@ -19,6 +19,8 @@ const arrival = 10_000;
 const idle = 60_000;
 /** Requests that a connection may send before the first of them is answered: each holds memory until its turn. */
 const sentAhead = 100;
+/** Bytes of them that may arrive, bodies included, after those that came in one piece with the first. */
+const bytesAhead = 64 * 1_024;
 /** Refusals in one turn of the event loop: thousands of slow senders may be late at once, and the others do not wait. */
 const refusedAtOnce = 8;
 
@@ -46,13 +48,20 @@ export function createGatewayServer(
   const refused = new WeakSet<Socket>();
   const inTurn = takingTurns(refusedAtOnce);
   const connections = new Connections(limits, log);
+  const names = new ProtocolNames(
+    (socket) => server.emit('clientError', new Error('the request line does not name HTTP'), socket),
+    (socket) => asked.get(socket)?.last.req.complete === false,
+  );
 
   const take = (request: GatewayRequest, response: GatewayResponse): void => {
     // A request that was sent ahead waits: Node parses it at once, but the one before it may end the connection, and what
     // will not be answered must not be done.
     const { socket } = request;
     const known = asked.get(socket);
-    if (known !== undefined && known.count > sentAhead) socket.destroy();
+    const { bytesRead } = socket;
+    const ahead = known === undefined || known.waiting === 0 ? 0 : bytesRead - known.bytesRead;
+    if (known !== undefined && (known.count > sentAhead || ahead > bytesAhead)) socket.destroy();
+    names.search(socket);
     // Node goes on parsing what had arrived before, and what arrives after a refusal or while one waits for its turn.
     if (!socket.writable || refused.has(socket)) return;
     if (known === undefined && connections.begin(socket) === 'spare') {
@@ -64,7 +73,7 @@ export function createGatewayServer(
       }
     }
     const before = known?.last;
-    const unanswered = known ?? { last: response, before, count: 0 };
+    const unanswered = known ?? { last: response, before, count: 0, waiting: 0, bytesRead };
     unanswered.last = response;
     unanswered.before = before;
     unanswered.count += 1;
@@ -77,12 +86,12 @@ export function createGatewayServer(
     }
     if (before === undefined || before.writableFinished) run(request, response);
     else {
-      // What the client sends after this request stays with the client until this request is the one that is answered.
-      socket.pause();
+      if (unanswered.waiting === 0) unanswered.bytesRead = bytesRead;
+      unanswered.waiting += 1;
       before.once('close', () => {
-        if (!socket.writable) return;
-        if (unanswered.last === response) socket.resume();
-        run(request, response);
+        unanswered.waiting -= 1;
+        unanswered.bytesRead = bytesRead;
+        if (socket.writable) run(request, response);
       });
     }
   };
@@ -116,8 +125,10 @@ export function createGatewayServer(
   // The guard counts the fields; Node would drop those past its own bound without a word.
   server.maxHeadersCount = 0;
   server.timeout = idle;
-  server.on('connection', (socket) => connections.open(socket));
-  watchProtocol(server);
+  server.on('connection', (socket) => {
+    connections.open(socket);
+    names.watch(socket);
+  });
   const readers = watchReaders(() => connections.sockets, log);
   server.on('close', () => clearInterval(readers));
 
