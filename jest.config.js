@@ -23,7 +23,8 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/.data'],
   globalSetup: './shared/src/testing/global-setup.ts',
   globalTeardown: './shared/src/testing/global-teardown.ts',
-  maxWorkers: 3,
+  // What attacks cost the others is measured beside nothing else.
+  maxWorkers: isNamed('attacks') ? 1 : 3,
   // When a test is given up. How long something may take is measured, or said where it is promised.
   testTimeout: 300_000,
 };
