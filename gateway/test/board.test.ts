@@ -148,6 +148,7 @@ describe('the board', () => {
     }
     leave = new AbortController();
     await eventually(async () => expect((await watch(first)).status).toBe(200));
+    for (let open = 1; open < 5; open += 1) expect((await watch(first)).status).toBe(200);
     leave.abort();
   });
 
