@@ -385,12 +385,27 @@ export interface components {
         AddressLinePatch: string | null;
         /** @example kim@example.com */
         Email: string;
-        AccountsFault: {
+        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` says where it is. */
+        Fault: {
             detail: string;
             /** @description Place in the body (RFC 6901). */
             pointer?: string;
             parameter?: string;
             header?: string;
+            /** @description Character within the parameter, from 1. */
+            position?: number;
+            /** @description Which of several parameters of that name, from 1. */
+            occurrence?: number;
+            /** @description What would have been accepted there. */
+            accepted?: string[];
+            /** @description The product that cannot be ordered as asked. */
+            productId?: components["schemas"]["Id"];
+            /** @description How many units the request asks for in all. */
+            requested?: number;
+            /** @description The price that was expected. */
+            old?: components["schemas"]["Money"];
+            /** @description The present price. */
+            new?: components["schemas"]["Money"];
         };
         /** Format: uuid */
         Id: string;
@@ -424,6 +439,11 @@ export interface components {
                 use: "sig";
             }[];
         };
+        /**
+         * @description In major units, with at most the decimals of the currency.
+         * @example 19.99
+         */
+        Money: number;
         AccountsName: string & (unknown & unknown);
         NewAccount: {
             email: components["schemas"]["Email"];
@@ -435,8 +455,8 @@ export interface components {
         /** @description Any characters; none of the few thousand most common passwords. */
         Password: string;
         PhoneNumber: string;
-        /** @description Problem document (RFC 9457). */
-        AccountsProblem: {
+        /** @description Problem document (RFC 9457). `code` names the problem, /problems/<code> explains it. */
+        Problem: {
             type: string;
             title: string;
             status: number;
@@ -444,7 +464,19 @@ export interface components {
             /** @description The request id. */
             instance: string;
             code: string;
-            errors?: components["schemas"]["AccountsFault"][];
+            errors?: components["schemas"]["Fault"][];
+            /** @description The bounds that a query is past; with `query-too-costly`. */
+            exceeded?: {
+                /** @enum {string} */
+                bound: "conditions" | "listValues" | "groups";
+                maximum: number;
+                actual: number;
+            }[];
+            /**
+             * @description The nearest query that would be accepted, in the form in which it was sent: a query string or a search body; with
+             *     `query-too-costly`.
+             */
+            nearest?: string | Record<string, never>;
         };
         /**
          * @example {
@@ -520,32 +552,6 @@ export interface components {
             state: "pending" | "done" | "failed";
             at?: components["schemas"]["Time"];
         };
-        OrdersFault: {
-            detail: string;
-            /** @description Place in the body (RFC 6901). */
-            pointer?: string;
-            parameter?: string;
-            header?: string;
-            /** @description Character within the parameter, from 1. */
-            position?: number;
-            /** @description Which of several parameters of that name, from 1. */
-            occurrence?: number;
-            /** @description What would have been accepted there. */
-            accepted?: string[];
-            /** @description The product that cannot be had as asked. */
-            productId?: components["schemas"]["Id"];
-            /** @description How many were asked for in all. */
-            requested?: number;
-            /** @description The price that was expected. */
-            old?: components["schemas"]["Money"];
-            /** @description The price as it is. */
-            new?: components["schemas"]["Money"];
-        };
-        /**
-         * @description In major units, with at most the decimals of the currency.
-         * @example 19.99
-         */
-        Money: number;
         NewOrder: {
             items: {
                 productId: components["schemas"]["Id"];
@@ -711,49 +717,12 @@ export interface components {
             nextCursor?: string;
             hasMore: boolean;
         };
-        /** @description Problem document (RFC 9457). */
-        OrdersProblem: {
-            type: string;
-            title: string;
-            status: number;
-            detail: string;
-            /** @description The request id. */
-            instance: string;
-            code: string;
-            errors?: components["schemas"]["OrdersFault"][];
-            /** @description The bounds that a query is past. */
-            exceeded?: {
-                /** @enum {string} */
-                bound: "conditions" | "listValues" | "groups";
-                maximum: number;
-                actual: number;
-            }[];
-            /** @description The nearest query that would be accepted. */
-            nearest?: string;
-        };
         /** @enum {unknown} */
         OrdersStatus: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
         Time: string;
         Brand: string;
         Category: string;
         Description: string;
-        CatalogueFault: {
-            detail: string;
-            /** @description Place in the body (RFC 6901). */
-            pointer?: string;
-            parameter?: string;
-            header?: string;
-            /** @description Character within the parameter, from 1. */
-            position?: number;
-            /** @description Which of several parameters of that name, from 1. */
-            occurrence?: number;
-            /** @description What would have been accepted there. */
-            accepted?: string[];
-            /** @description The product that cannot be had. */
-            productId?: components["schemas"]["Id"];
-            /** @description How many were asked for. */
-            requested?: number;
-        };
         /**
          * Format: date-time
          * @description At most milliseconds, and no leap second.
@@ -797,26 +766,6 @@ export interface components {
          * @example 19.99
          */
         Price: number;
-        /** @description Problem document (RFC 9457). */
-        CatalogueProblem: {
-            type: string;
-            title: string;
-            status: number;
-            detail: string;
-            /** @description The request id. */
-            instance: string;
-            code: string;
-            errors?: components["schemas"]["CatalogueFault"][];
-            /** @description The bounds that a query is past. */
-            exceeded?: {
-                /** @enum {string} */
-                bound: "conditions" | "listValues" | "groups";
-                maximum: number;
-                actual: number;
-            }[];
-            /** @description The nearest query that would be accepted, as a query string or a search body. */
-            nearest?: string | Record<string, never>;
-        };
         /**
          * @example {
          *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
@@ -980,16 +929,6 @@ export interface components {
             /** @description At most 100 values. */
             in?: components["schemas"]["Moment"][];
         };
-        /** @description Problem document (RFC 9457). `code` names the problem, /problems/<code> explains it. */
-        GatewayProblem: {
-            type: string;
-            title: string;
-            status: number;
-            detail: string;
-            /** @description The request id. */
-            instance: string;
-            code: string;
-        };
     };
     responses: {
         /** @description The gateway got no valid answer. */
@@ -998,16 +937,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The body is too large. */
-        AccountsContentTooLarge: {
+        ContentTooLarge: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description Another account has this e-mail address. */
@@ -1016,7 +955,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The account is not the caller's, or there is none. */
@@ -1025,7 +964,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The gateway got no answer in time. */
@@ -1034,16 +973,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description Something went wrong on our side. */
-        AccountsInternalError: {
+        InternalError: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `invalid-credentials`: the pair or the refresh token is not valid. The same answer whether or not there is such an account. */
@@ -1053,7 +992,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The request is not valid; every fault is listed. */
@@ -1062,16 +1001,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description Answers are application/json. */
-        AccountsNotAcceptable: {
+        NotAcceptable: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The id names nothing, or no account belongs to the token. */
@@ -1080,7 +1019,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The password is among the most common ones. */
@@ -1089,7 +1028,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The account has changed since the version in `If-Match`. */
@@ -1098,7 +1037,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `email-already-registered`, or `request-in-progress` while the first request with this idempotency key runs. */
@@ -1110,7 +1049,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `password-too-common`, or `idempotency-key-reused` for another request. */
@@ -1119,7 +1058,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The service cannot reach its database, or too many passwords wait to be checked. */
@@ -1129,7 +1068,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The gateway has counted too many requests. */
@@ -1141,21 +1080,21 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description No valid access token. */
-        AccountsUnauthenticated: {
+        Unauthenticated: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unsupported-media-type`: the body is not application/merge-patch+json. */
-        AccountsUnsupportedPatchType: {
+        UnsupportedPatchType: {
             headers: {
                 "Accept-Patch": string;
                 "Accept-Encoding"?: string;
@@ -1172,18 +1111,18 @@ export interface components {
                  *       "code": "unsupported-media-type"
                  *     }
                  */
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unsupported-media-type`: the body is not application/json. */
-        AccountsUnsupportedPostType: {
+        UnsupportedPostType: {
             headers: {
                 "Accept-Post": string;
                 "Accept-Encoding"?: string;
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
@@ -1195,7 +1134,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["AccountsProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `order-already-shipped`, or `request-in-progress`. The order is unchanged. */
@@ -1206,7 +1145,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The order after the action. */
@@ -1220,15 +1159,6 @@ export interface components {
                 "application/json": components["schemas"]["Order"];
             };
         };
-        /** @description The body is too large. */
-        OrdersContentTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
-            };
-        };
         /** @description The token lacks the scope. */
         OrdersForbidden: {
             headers: {
@@ -1236,7 +1166,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `forbidden`: orders of another account, without the scope `orders:read-all`. */
@@ -1245,25 +1175,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The idempotency key was used for another request. */
-        OrdersIdempotencyKeyReused: {
+        IdempotencyKeyReused: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
-            };
-        };
-        /** @description Something went wrong on our side. */
-        OrdersInternalError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `invalid-request`: every fault is listed. */
@@ -1272,7 +1193,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `invalid-request`: every fault is listed. Also an `expectedTotal` with more decimals than the currency. */
@@ -1281,7 +1202,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The request is not valid; every fault is listed. `invalid-request` or `invalid-cursor`. */
@@ -1290,16 +1211,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
-            };
-        };
-        /** @description Answers are application/json. */
-        OrdersNotAcceptable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description There is no such order, or not for this caller. */
@@ -1308,7 +1220,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The representation that the client has is still current. */
@@ -1330,7 +1242,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `product-not-available`, listing the lines, or `idempotency-key-reused`. */
@@ -1340,7 +1252,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The order has changed since the version in `If-Match`. */
@@ -1349,16 +1261,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The query is past a bound, or takes too long. */
-        OrdersQueryTooCostly: {
+        QueryTooCostly: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description Something that the service needs is away. */
@@ -1368,7 +1280,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The order. */
@@ -1389,17 +1301,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
-            };
-        };
-        /** @description No valid token. */
-        OrdersUnauthenticated: {
-            headers: {
-                "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The body is not application/json. */
@@ -1410,16 +1312,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["OrdersProblem"];
-            };
-        };
-        /** @description The body is too large. */
-        CatalogueContentTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The token lacks the scope. */
@@ -1429,16 +1322,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
-            };
-        };
-        /** @description The idempotency key was used for another request. */
-        CatalogueIdempotencyKeyReused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description Orders were promised more than this stock. */
@@ -1463,16 +1347,7 @@ export interface components {
                  *       ]
                  *     }
                  */
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
-            };
-        };
-        /** @description Something went wrong on our side. */
-        CatalogueInternalError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The request is not valid; every fault is listed. `invalid-request` or `invalid-cursor`. */
@@ -1481,16 +1356,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
-            };
-        };
-        /** @description Answers are application/json. */
-        CatalogueNotAcceptable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description There is no such product. */
@@ -1499,7 +1365,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The product has changed since the version in `If-Match`. */
@@ -1508,16 +1374,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
-            };
-        };
-        /** @description The query is past a bound, or takes too long. */
-        CatalogueQueryTooCostly: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The first request with this idempotency key still runs. */
@@ -1527,7 +1384,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The service cannot reach what it needs. */
@@ -1537,49 +1394,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
-            };
-        };
-        /** @description No valid access token. */
-        CatalogueUnauthenticated: {
-            headers: {
-                "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
-            };
-        };
-        /** @description `unsupported-media-type`: the body is not application/merge-patch+json. */
-        CatalogueUnsupportedPatchType: {
-            headers: {
-                "Accept-Patch": string;
-                "Accept-Encoding"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/unsupported-media-type",
-                 *       "title": "The media type is not supported",
-                 *       "status": 415,
-                 *       "detail": "Send the body as application/merge-patch+json.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "unsupported-media-type"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
-            };
-        };
-        /** @description `unsupported-media-type`: the body is not application/json. */
-        CatalogueUnsupportedPostType: {
-            headers: {
-                "Accept-Post": string;
-                "Accept-Encoding"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["CatalogueProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The service gave no valid answer. Whether it did anything is not known. */
@@ -1588,7 +1403,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["GatewayProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The service did not answer in time. Whether it did anything is not known. */
@@ -1597,7 +1412,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["GatewayProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
@@ -1609,7 +1424,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["GatewayProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
@@ -1622,7 +1437,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["GatewayProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description Too many requests from this account or address. */
@@ -1634,7 +1449,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["GatewayProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
     };
@@ -1741,13 +1556,13 @@ export interface operations {
                 };
             };
             400: components["responses"]["AccountsInvalidRequest"];
-            406: components["responses"]["AccountsNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RegistrationConflict"];
-            413: components["responses"]["AccountsContentTooLarge"];
-            415: components["responses"]["AccountsUnsupportedPostType"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["RegistrationRefused"];
             429: components["responses"]["AccountsTooManyRequests"];
-            500: components["responses"]["AccountsInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
@@ -1791,12 +1606,12 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["AccountsInvalidRequest"];
-            401: components["responses"]["AccountsUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["AccountsForbidden"];
             404: components["responses"]["AccountsNotFound"];
-            406: components["responses"]["AccountsNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];
-            500: components["responses"]["AccountsInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
@@ -1837,17 +1652,17 @@ export interface operations {
                 };
             };
             400: components["responses"]["AccountsInvalidRequest"];
-            401: components["responses"]["AccountsUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["UpdateForbidden"];
             404: components["responses"]["AccountsNotFound"];
-            406: components["responses"]["AccountsNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["EmailAlreadyRegistered"];
             412: components["responses"]["AccountsPreconditionFailed"];
-            413: components["responses"]["AccountsContentTooLarge"];
-            415: components["responses"]["AccountsUnsupportedPatchType"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPatchType"];
             422: components["responses"]["PasswordTooCommon"];
             429: components["responses"]["AccountsTooManyRequests"];
-            500: components["responses"]["AccountsInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
@@ -1879,11 +1694,11 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["InvalidCredentials"];
-            406: components["responses"]["AccountsNotAcceptable"];
-            413: components["responses"]["AccountsContentTooLarge"];
-            415: components["responses"]["AccountsUnsupportedPostType"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["AccountsTooManyRequests"];
-            500: components["responses"]["AccountsInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
@@ -1912,11 +1727,11 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["AccountsInvalidRequest"];
-            406: components["responses"]["AccountsNotAcceptable"];
-            413: components["responses"]["AccountsContentTooLarge"];
-            415: components["responses"]["AccountsUnsupportedPostType"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["AccountsTooManyRequests"];
-            500: components["responses"]["AccountsInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
@@ -1954,9 +1769,9 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["AccountsInvalidRequest"];
-            406: components["responses"]["AccountsNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];
-            500: components["responses"]["AccountsInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
@@ -2004,12 +1819,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["OrdersInvalidRequest"];
-            401: components["responses"]["OrdersUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ForeignAccount"];
-            406: components["responses"]["OrdersNotAcceptable"];
-            422: components["responses"]["OrdersQueryTooCostly"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["OrdersInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2047,14 +1862,14 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidOrder"];
-            401: components["responses"]["OrdersUnauthenticated"];
-            406: components["responses"]["OrdersNotAcceptable"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderConflict"];
-            413: components["responses"]["OrdersContentTooLarge"];
+            413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["OrderUnprocessable"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["OrdersInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2079,11 +1894,11 @@ export interface operations {
             200: components["responses"]["ShownOrder"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["OrdersInvalidRequest"];
-            401: components["responses"]["OrdersUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             404: components["responses"]["OrdersNotFound"];
-            406: components["responses"]["OrdersNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["OrdersInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2117,11 +1932,11 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["OrdersInvalidRequest"];
-            401: components["responses"]["OrdersUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             404: components["responses"]["OrdersNotFound"];
-            406: components["responses"]["OrdersNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["OrdersInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2165,16 +1980,16 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["InvalidAction"];
-            401: components["responses"]["OrdersUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             404: components["responses"]["OrdersNotFound"];
-            406: components["responses"]["OrdersNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["CancelConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
-            413: components["responses"]["OrdersContentTooLarge"];
+            413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["OrdersIdempotencyKeyReused"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["OrdersInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2200,15 +2015,15 @@ export interface operations {
         responses: {
             200: components["responses"]["ChangedOrder"];
             400: components["responses"]["InvalidAction"];
-            401: components["responses"]["OrdersUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["OrdersNotFound"];
-            406: components["responses"]["OrdersNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
-            422: components["responses"]["OrdersIdempotencyKeyReused"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["OrdersInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2234,15 +2049,15 @@ export interface operations {
         responses: {
             200: components["responses"]["ChangedOrder"];
             400: components["responses"]["InvalidAction"];
-            401: components["responses"]["OrdersUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["OrdersNotFound"];
-            406: components["responses"]["OrdersNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
-            422: components["responses"]["OrdersIdempotencyKeyReused"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["OrdersInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2268,15 +2083,15 @@ export interface operations {
         responses: {
             200: components["responses"]["ChangedOrder"];
             400: components["responses"]["InvalidAction"];
-            401: components["responses"]["OrdersUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["OrdersNotFound"];
-            406: components["responses"]["OrdersNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
-            422: components["responses"]["OrdersIdempotencyKeyReused"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["OrdersInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2331,10 +2146,10 @@ export interface operations {
                 };
             };
             400: components["responses"]["CatalogueInvalidRequest"];
-            406: components["responses"]["CatalogueNotAcceptable"];
-            422: components["responses"]["CatalogueQueryTooCostly"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["CatalogueInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2372,15 +2187,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["CatalogueInvalidRequest"];
-            401: components["responses"]["CatalogueUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["CatalogueForbidden"];
-            406: components["responses"]["CatalogueNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["CatalogueContentTooLarge"];
-            415: components["responses"]["CatalogueUnsupportedPostType"];
-            422: components["responses"]["CatalogueIdempotencyKeyReused"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["CatalogueInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2411,12 +2226,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["CatalogueInvalidRequest"];
-            406: components["responses"]["CatalogueNotAcceptable"];
-            413: components["responses"]["CatalogueContentTooLarge"];
-            415: components["responses"]["CatalogueUnsupportedPostType"];
-            422: components["responses"]["CatalogueQueryTooCostly"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["CatalogueInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2458,9 +2273,9 @@ export interface operations {
             };
             400: components["responses"]["CatalogueInvalidRequest"];
             404: components["responses"]["CatalogueNotFound"];
-            406: components["responses"]["CatalogueNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["CatalogueInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
@@ -2498,16 +2313,16 @@ export interface operations {
                 };
             };
             400: components["responses"]["CatalogueInvalidRequest"];
-            401: components["responses"]["CatalogueUnauthenticated"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
-            406: components["responses"]["CatalogueNotAcceptable"];
+            406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InsufficientStock"];
             412: components["responses"]["CataloguePreconditionFailed"];
-            413: components["responses"]["CatalogueContentTooLarge"];
-            415: components["responses"]["CatalogueUnsupportedPatchType"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
-            500: components["responses"]["CatalogueInternalError"];
+            500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];

@@ -4,9 +4,7 @@ import type { components } from './contract.ts';
 type Schemas = components['schemas'];
 
 /** Of any part of the shop: the faults of the orders have every member that the others' have, the catalogue's query both spellings. */
-export type ProblemDocument = Schemas['GatewayProblem'] &
-  Pick<Schemas['OrdersProblem'], 'errors'> &
-  Pick<Schemas['CatalogueProblem'], 'exceeded' | 'nearest'>;
+export type ProblemDocument = Schemas['Problem'];
 
 /** An answer that is not what was asked for; `code` says why. */
 export class Refusal extends Error {

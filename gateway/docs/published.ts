@@ -1,10 +1,9 @@
 // What the shop publishes: the contracts that the gateway's pipelines route to, with the limits that they enforce.
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Node, nodeOf, readDocument } from '@shop/shared/protocol';
+import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/protocol';
 import type { GatewayConfig } from '../plugin/gateway-config.ts';
 import type { LimitAction } from '../plugin/limit.ts';
-import { readYaml } from './document.ts';
 import { joinContracts, type Part } from './join-contracts.ts';
 import { withProblemExamples } from './problem-examples.ts';
 
@@ -30,7 +29,7 @@ export function publishedDocument(config: Pick<GatewayConfig, 'pipelines'>, fold
       },
     ];
   });
-  return joinContracts(withProblemExamples(readYaml(frame)), parts);
+  return joinContracts(withProblemExamples(bundleDocument(frame)), parts);
 }
 
 /** The action of a policy in a pipeline; an empty one when the policy is not there or has none. */

@@ -16,7 +16,7 @@ export interface FoundPattern {
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const programs = /^(?:shared|services|gateway|client|cli|deploy\/setup)\/(?!.*\btest\/).*\.(?:ts|js)$/;
-const contracts = /^(?:services|gateway)\/(?!.*\btest\/).*api\.yaml$/;
+const contracts = /^(?:services|gateway|shared)\/(?!.*\btest\/).*(?:api|contracts\/[a-z]+)\.yaml$/;
 
 /** Each distinct pattern once. @throws Error for a pattern that is not known before the program runs */
 export function findPatterns(): FoundPattern[] {
