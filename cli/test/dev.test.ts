@@ -30,6 +30,9 @@ describe('processes that read a file', () => {
   });
 });
 
+/** Milliseconds for a process to end and to be ready again. */
+const restartsWithin = 30_000;
+
 describe('a shop started by npm run dev', () => {
   let checkout: string;
   let shop: StartedShop;
@@ -60,7 +63,7 @@ describe('a shop started by npm run dev', () => {
     const before = await answer();
     expect(source).toContain(before);
     writeFileSync(file, source.replace(before, 'This text is new.'));
-    await eventually(async () => expect(await answer()).toBe('This text is new.'));
+    await eventually(async () => expect(await answer()).toBe('This text is new.'), restartsWithin);
     expect(shop.output()).toContain('catalogue: restarting: services/catalogue/src/product.ts changed');
     expect(await processIdOf(shop.dataDir, 'orders')).toBe(orders);
   });
@@ -69,8 +72,11 @@ describe('a shop started by npm run dev', () => {
     const file = join(checkout, 'services/orders/src/operations.ts');
     const source = readFileSync(file, 'utf8');
     appendFileSync(file, 'const = 1;\n');
-    await eventually(() => expect(shop.output()).toMatch(/orders: cannot be used: .*SyntaxError/));
+    await eventually(() => expect(shop.output()).toMatch(/orders: cannot be used: .*SyntaxError/), restartsWithin);
     writeFileSync(file, source);
-    await eventually(async () => expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200));
+    await eventually(
+      async () => expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200),
+      restartsWithin,
+    );
   });
 });

@@ -33,15 +33,14 @@ describe.each(['/health/live', '/health/ready'])('%s', (path) => {
 
 it('an address that asks thousands of times is refused, and nobody else is', async () => {
   const ask = () => gateway.client.get('/health/live');
-  const statuses = new Set<number>();
-  for (let asked = 0; asked < 10_000 && !statuses.has(429); asked += 50) {
+  let refused: Awaited<ReturnType<typeof ask>> | undefined;
+  for (let asked = 0; asked < 10_000 && refused === undefined; asked += 50) {
     const answers = await Promise.all(Array.from({ length: 50 }, ask));
-    for (const { status } of answers) statuses.add(status);
+    refused = answers.find(({ status }) => status !== 200);
     // What probes need is far below it.
-    if (asked < 1_000) expect([...statuses]).toEqual([200]);
+    if (asked < 1_000) expect(refused).toBeUndefined();
   }
-  expect([...statuses]).toEqual([200, 429]);
-  expect(await ask()).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
+  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
   expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
   const probe = connect({ port: gateway.port, host: '127.0.0.1', localAddress: '127.0.1.1' });
   probe.write('GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n');
