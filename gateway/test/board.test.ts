@@ -124,9 +124,14 @@ describe('the board', () => {
   it('can be open five times for one account, and 50 times in all, and the log says why no more', async () => {
     const { issuer, url, output } = await startReal();
     let leave = new AbortController();
+    // The answers are kept: `fetch` closes the connection of an answer that the garbage collector takes.
+    const answers: Response[] = [];
     const watch = async (accountId: string) => {
       const token = await issuer.sign({ accountId, scopes: ['orders:read-all'] });
-      return fetch(`${url}/board/events`, { headers: { Authorization: `Bearer ${token}` }, signal: leave.signal });
+      const headers = { Authorization: `Bearer ${token}` };
+      const answer = await fetch(`${url}/board/events`, { headers, signal: leave.signal });
+      answers.push(answer);
+      return answer;
     };
     const accounts = Array.from({ length: 10 }, (_, index) => `01932f7c-8e5a-7c3e-9d52-00000000000${index}`);
     const [first = '', ...others] = accounts;
