@@ -1,6 +1,5 @@
 // The output of one process: every line into a file, warnings and errors on the terminal too.
-import { createWriteStream } from 'node:fs';
-import { rename, stat } from 'node:fs/promises';
+import { createWriteStream, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -14,14 +13,14 @@ export interface LogFile {
 const rotateAt = 10 * 1024 * 1024;
 const warn = 40;
 
-/** Appends to `<folder>/<name>.log`; what has grown past 10 MiB is put aside first, as `<name>.log.1`. */
-export async function openLogFile(folder: string, name: string, show: (line: string) => void): Promise<LogFile> {
+/** Appends to `<folder>/<name>.log`; what has grown past 10 MiB is put aside first, as `<name>.log.1`. Errors are shown. */
+export function openLogFile(folder: string, name: string, show: (line: string) => void): LogFile {
   const path = join(folder, `${name}.log`);
-  const size = await stat(path).then(
-    (found) => found.size,
-    () => 0,
-  );
-  if (size > rotateAt) await rename(path, `${path}.1`);
+  try {
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > rotateAt) renameSync(path, `${path}.1`);
+  } catch (error) {
+    show(`cannot put the log aside: ${error instanceof Error ? error.message : error}`);
+  }
   const file = createWriteStream(path, { flags: 'a', mode: 0o600 });
   file.on('error', (error) => show(`cannot write the log: ${error.message}`));
   return {

@@ -41,13 +41,14 @@ export function spawnProcess(options: ProcessOptions): Run {
   const complaints: Complaints = { warnings: [], plain: [] };
   let started = false;
   const log = openLogFile(options.logs, name, (line) => (started ? say(line) : complaints.warnings.push(line)));
-  const ended = exited.then(async (reason) => {
+  // At once: Node discards what a process wrote before it ended when nobody listens by then.
+  takeOutput(log, child, (line) => (started ? say(line) : complaints.plain.push(line)));
+  const ended = exited.then((reason) => {
     over.abort();
-    (await log).close();
+    log.close();
     return reason;
   });
   const prepare = async (): Promise<void> => {
-    takeOutput(await log, child, (line) => (started ? say(line) : complaints.plain.push(line)));
     const finished = ended.then((reason) => {
       if (url !== undefined || reason !== 'exit code 0') throw new StartError(startFailure(name, complaints, reason));
     });
