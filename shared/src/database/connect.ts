@@ -5,6 +5,7 @@ import { measured, measureTransaction } from './measure-statement.ts';
 import { observePool } from './observe-pool.ts';
 import { retryConflicts } from './pg-errors.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
+import { withClient } from './with-client.ts';
 
 export interface DatabaseOptions {
   /** Connection string of the service's own role, which owns the service's schema. */
@@ -87,11 +88,13 @@ export function connectDatabase(options: DatabaseOptions): Database {
     pool: measured(pool),
     transaction: (work) => retryConflicts(() => measureTransaction(() => inTransaction(pool, work))),
     async ping() {
+      // That all connections are in use says nothing about the server, and waiting for one may take longer than a probe allows.
+      const full = pool.totalCount >= size && pool.idleCount === 0;
+      if (full) return withClient({ url: options.url, connectWithin: 1_000 }, requireWritable);
       const client = await pool.connect();
       let failed: Error | undefined;
       try {
-        const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
-        if (rows[0]?.transaction_read_only !== 'off') throw new Error('the database is read-only');
+        await requireWritable(client);
       } catch (error) {
         failed = error instanceof Error ? error : new Error(String(error));
         throw failed;
@@ -102,4 +105,10 @@ export function connectDatabase(options: DatabaseOptions): Database {
     },
     close: () => pool.end(),
   };
+}
+
+/** @throws Error when the server of this connection is read-only */
+async function requireWritable(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
+  if (rows[0]?.transaction_read_only !== 'off') throw new Error('the database is read-only');
 }

@@ -172,6 +172,19 @@ describe('transaction', () => {
     await small.close();
   });
 
+  it('does not make a ping wait for a connection of the pool', async () => {
+    const small = connectDatabase({ url: testDatabase.urls.orders, name: 'small', log, poolSize: 1 });
+    const order: string[] = [];
+    await small.transaction(async (tx) => {
+      const slow = sql(tx, 'SELECT pg_sleep(3)').then(() => order.push('statement'));
+      await small.ping();
+      order.push('ping');
+      await slow;
+    });
+    expect(order).toEqual(['ping', 'statement']);
+    await small.close();
+  });
+
   it('gives up after three attempts', async () => {
     let attempts = 0;
     const work = database.transaction(async (tx) => {
