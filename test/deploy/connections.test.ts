@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { serviceNames as services } from '@shop/shared/runtime';
 import { readCompose } from './compose.ts';
 import { render } from './kustomize.ts';
 import { containersOf, type Manifest } from './manifest.ts';
 
-const services = ['accounts', 'orders', 'catalogue', 'notifications'];
 /** For jobs, the operator and people. */
 const kept = 20;
 
