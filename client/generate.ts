@@ -2,7 +2,7 @@
 // `node client/generate.ts` writes them; with --check it only compares.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Node, outlineOperations, readDocument } from '@shop/shared/protocol';
+import { type Node, outlineOperations, readDocument } from '@shop/shared/contract';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
 import { readYaml } from '../gateway/docs/document.ts';

@@ -1,5 +1,5 @@
 // The list of all events for the guide about them, from the services' AsyncAPI documents.
-import { isNode, type Node, nodeOf, resolve } from '@shop/shared/protocol';
+import { isNode, type Node, nodeOf, resolve } from '@shop/shared/contract';
 import { textOf } from './document.ts';
 
 export interface EventDocument {

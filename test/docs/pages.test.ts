@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { problems } from '@shop/shared/http';
+import { problems } from '@shop/shared/problem';
 import { guideNames } from '../../gateway/docs/documentation.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
 

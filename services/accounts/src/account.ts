@@ -1,6 +1,7 @@
 // What an account is: its row, what of it leaves the service, and what others are told of it.
 import type { AccountDetails } from '@shop/shared/events';
-import { etagOf, Problem, type Reply } from '@shop/shared/http';
+import { etagOf, type Reply } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import {
   type CreationOptional,
   DataTypes,

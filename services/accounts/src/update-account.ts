@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Transaction, violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, mergePatch, type OperationRequest, Problem, requireMatch } from '@shop/shared/http';
+import { callerOf, mergePatch, type OperationRequest, requireMatch } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
 import { audit } from './audit.ts';

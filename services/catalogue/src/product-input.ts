@@ -1,7 +1,7 @@
 // A product as staff writes it, and the columns that it becomes.
 import { decimal } from '@shop/shared/collection';
-import type { Fault } from '@shop/shared/http';
-import { nodeOf } from '@shop/shared/protocol';
+import { nodeOf } from '@shop/shared/contract';
+import type { Fault } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 
 /** What the contract lets through; a body on create, the outcome of a merge patch on update. */

@@ -1,6 +1,6 @@
 // POST /internal/reservations: promises stock to an order that is about to be placed. All lines or none.
 import { sql, type Transaction } from '@shop/shared/database';
-import { type Fault, Problem, type ProblemCode } from '@shop/shared/http';
+import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import { countStock } from './measure-stock.ts';
 
