@@ -719,6 +719,7 @@ export interface components {
         };
         /** @enum {unknown} */
         OrdersStatus: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
+        /** Format: date-time */
         Time: string;
         Brand: string;
         Category: string;

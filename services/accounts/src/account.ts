@@ -1,5 +1,5 @@
 // What an account is: its row, what of it leaves the service, and what others are told of it.
-import type { AccountDetails } from '@shop/shared/events';
+import type { EventPayloads } from '@shop/shared/events';
 import { etagOf, Problem, type Reply } from '@shop/shared/http';
 import {
   type CreationOptional,
@@ -102,7 +102,7 @@ export function accountReply(
 }
 
 /** What other services are told. They write to this address, so it goes without the blanks that its owner typed around it. */
-export function toDetails(account: Account): AccountDetails {
+export function toDetails(account: Account): EventPayloads['account.registered.v1'] {
   return { accountId: account.id, email: account.email.trim(), name: account.name };
 }
 

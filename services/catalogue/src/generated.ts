@@ -224,6 +224,7 @@ export interface components {
          * @example EUR
          */
         readonly Currency: string;
+        /** Format: date-time */
         readonly Time: string;
         readonly Pagination: {
             readonly limit: number;

@@ -198,6 +198,7 @@ export interface components {
          * @example 19.99
          */
         readonly Money: number;
+        /** Format: date-time */
         readonly Time: string;
         /**
          * @description ISO 4217; one for the whole shop.
