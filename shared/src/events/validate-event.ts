@@ -1,5 +1,5 @@
 // Validates events against shared/contracts/events.yaml, both before they are stored and after they are received.
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { bundleDocument, nodeOf } from '../http/protocol.ts';
 import { isId } from '../runtime/index.ts';
@@ -7,47 +7,61 @@ import type { components, EventPayloads, EventType } from './generated.ts';
 
 type Envelope = components['schemas']['CloudEvent'];
 
-const documentKey = 'events';
-const document = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
+interface Validators {
+  readonly errorsOf: (validate: ValidateFunction, name: string) => string;
+  readonly isEnvelope: ValidateFunction<Envelope>;
+  readonly payloads: ReadonlyMap<string, ValidateFunction<EventPayloads[EventType]>>;
+}
 
-// Validating the schemas themselves would take longer than compiling them, at each start. `npm run check` validates the document.
-const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, validateSchema: false });
-addFormats.default(ajv);
-ajv.addFormat('uuid', isId);
-// Strict mode refuses keywords that it does not know. The members of the document around its schemas are no keywords.
-ajv.addVocabulary(Object.keys(document));
-ajv.addSchema(document, documentKey);
+let validators: Validators | undefined;
 
-const compile = <T>(schema: string) => ajv.compile<T>({ $ref: `${documentKey}#/components/schemas/${schema}` });
+/**
+ * Reads and compiles the schemas, once. A service calls it at its start, so that no request waits for it. It is not done on import,
+ * because the command line imports this module and validates no event.
+ */
+export function loadEventSchemas(): Validators {
+  validators ??= compileSchemas();
+  return validators;
+}
 
-const isEnvelope = compile<Envelope>('CloudEvent');
-const payloads = new Map(
-  Object.keys(nodeOf(nodeOf(document.components).channels)).map((type) => [
-    type,
-    compile<EventPayloads[EventType]>(type),
-  ]),
-);
+function compileSchemas(): Validators {
+  const document = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
+  // Validating the schemas themselves would take longer than compiling them. `npm run check` validates the document.
+  const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, validateSchema: false });
+  addFormats.default(ajv);
+  ajv.addFormat('uuid', isId);
+  // Strict mode refuses keywords that it does not know. The members of the document around its schemas are not keywords.
+  ajv.addVocabulary(Object.keys(document));
+  ajv.addSchema(document, 'events');
+  const compile = <T>(schema: string) => ajv.compile<T>({ $ref: `events#/components/schemas/${schema}` });
+  const types = Object.keys(nodeOf(nodeOf(document.components).channels));
+  return {
+    errorsOf: ({ errors }, name) => ajv.errorsText(errors, { dataVar: name }),
+    isEnvelope: compile('CloudEvent'),
+    payloads: new Map(types.map((type) => [type, compile(type)])),
+  };
+}
 
 /** A value that conforms to its schema, or the errors as one line. */
 export type Validated<T> =
   | { readonly valid: true; readonly value: T }
   | { readonly valid: false; readonly errors: string };
 
-/** Validates everything around `data`: the members of a CloudEvent. */
+/** Validates the members of a CloudEvent, but not its `data`. */
 export function validateEnvelope(value: unknown): Validated<Envelope> {
-  if (isEnvelope(value)) return { valid: true, value };
-  return { valid: false, errors: ajv.errorsText(isEnvelope.errors, { dataVar: 'event' }) };
+  const { isEnvelope, errorsOf } = loadEventSchemas();
+  return isEnvelope(value) ? { valid: true, value } : { valid: false, errors: errorsOf(isEnvelope, 'event') };
 }
 
 /** Whether events.yaml defines the type. */
 export function isEventType(type: string): type is EventType {
-  return payloads.has(type);
+  return loadEventSchemas().payloads.has(type);
 }
 
 /** Validates the `data` of an event of a type. */
 export function validatePayload(type: EventType, data: unknown): Validated<EventPayloads[EventType]> {
+  const { payloads, errorsOf } = loadEventSchemas();
   const isPayload = payloads.get(type);
   if (isPayload === undefined) return { valid: false, errors: `there is no event type ${type}` };
-  if (isPayload(data)) return { valid: true, value: data };
-  return { valid: false, errors: ajv.errorsText(isPayload.errors, { dataVar: 'data' }) };
+  return isPayload(data) ? { valid: true, value: data } : { valid: false, errors: errorsOf(isPayload, 'data') };
 }
