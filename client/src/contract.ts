@@ -1023,6 +1023,14 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The representation that the client has is current. */
+        NotModified: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The password is among the most common ones. */
         PasswordTooCommon: {
             headers: {
@@ -1223,14 +1231,6 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
             };
-        };
-        /** @description The representation that the client has is still current. */
-        NotModified: {
-            headers: {
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content?: never;
         };
         /**
          * @description `insufficient-stock`, listing the lines; `price-changed`, with old and new amounts; or `request-in-progress`. Nothing was
@@ -1519,6 +1519,8 @@ export interface components {
         RetryAfter: string;
         /** @description How to authenticate (RFC 6750). */
         WWWAuthenticate: string;
+        /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+        NextPage: string;
         /** @description Seconds to wait; with `request-in-progress`. */
         RetryAfterInProgress: string;
     };
@@ -1598,14 +1600,7 @@ export interface operations {
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description The representation that the client has is still current. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["AccountsForbidden"];
@@ -1811,8 +1806,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
-                    Link?: string;
+                    Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2138,8 +2132,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
-                    Link?: string;
+                    Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2264,14 +2257,7 @@ export interface operations {
                     "application/json": components["schemas"]["Product"];
                 };
             };
-            /** @description The representation that the client has is still current. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];

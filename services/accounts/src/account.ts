@@ -9,19 +9,13 @@ import {
   Model,
   type Sequelize,
 } from 'sequelize';
+import type { components } from './generated.ts';
 
-/** All sub-fields are optional texts. */
-export type ShippingAddress = Readonly<
-  Partial<Record<'street_address' | 'city' | 'region' | 'postal_code' | 'country', string>>
->;
+type AccountView = components['schemas']['Account'];
+export type ShippingAddress = components['schemas']['ShippingAddress'];
 
-/** The members that clients write, password aside. */
-export interface Profile {
-  readonly email: string;
-  readonly name: string;
-  readonly phone_number?: string;
-  readonly shipping_address?: ShippingAddress;
-}
+/** The members that clients write, without the password. */
+export type Profile = Omit<AccountView, 'id'>;
 
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
@@ -83,7 +77,7 @@ export function profileOf(account: Account): Profile {
 }
 
 /** Everything of an account that leaves the service: neither password, scopes nor times. */
-function toAccount(account: Account): Profile & { readonly id: string } {
+function toAccount(account: Account): AccountView {
   return { id: account.id, ...profileOf(account) };
 }
 
@@ -92,7 +86,7 @@ export function accountReply(
   status: number,
   account: Account,
   headers: Readonly<Record<string, string>> = {},
-): Reply<Profile & { readonly id: string }> {
+): Reply<AccountView> {
   return {
     status,
     headers: { 'Cache-Control': 'private, no-cache', ...headers },

@@ -210,6 +210,15 @@ export interface components {
             readonly ne?: components["schemas"]["Status"] | readonly components["schemas"]["Status"][];
             readonly in?: readonly components["schemas"]["Status"][];
         };
+        readonly NewReservation: {
+            readonly reservationId: components["schemas"]["Id"];
+            readonly accountId: components["schemas"]["Id"];
+            /** @description Each product once. */
+            readonly lines: readonly {
+                readonly productId: components["schemas"]["Id"];
+                readonly quantity: number;
+            }[];
+        };
         readonly ReservedLine: {
             readonly productId: components["schemas"]["Id"];
             readonly quantity: number;
@@ -281,6 +290,13 @@ export interface components {
              *     `query-too-costly`.
              */
             readonly nearest?: string | Record<string, never>;
+        };
+        readonly TraceStep: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly what: string;
+            readonly requestId?: string;
+            readonly traceId?: string;
         };
     };
     responses: {
@@ -450,6 +466,14 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The representation that the client has is current. */
+        readonly NotModified: {
+            headers: {
+                readonly ETag: components["headers"]["ETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description `unsupported-media-type`: the body is not application/merge-patch+json. */
         readonly UnsupportedPatchType: {
             headers: {
@@ -510,6 +534,8 @@ export interface components {
     headers: {
         /** @description Seconds to wait. */
         readonly RetryAfter: string;
+        /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+        readonly NextPage: string;
         /** @description Strong entity tag of the row version, the same for every projection. */
         readonly ETag: string;
         /** @description The answer to the first request with this key, given again. */
@@ -559,8 +585,7 @@ export interface operations {
             /** @description One page. */
             readonly 200: {
                 headers: {
-                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
-                    readonly Link?: string;
+                    readonly Link: components["headers"]["NextPage"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -671,14 +696,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Product"];
                 };
             };
-            /** @description The representation that the client has is still current. */
-            readonly 304: {
-                headers: {
-                    readonly ETag: components["headers"]["ETag"];
-                    readonly [name: string]: unknown;
-                };
-                content?: never;
-            };
+            readonly 304: components["responses"]["NotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -737,15 +755,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    readonly reservationId: components["schemas"]["Id"];
-                    readonly accountId: components["schemas"]["Id"];
-                    /** @description Each product once. */
-                    readonly lines: readonly {
-                        readonly productId: components["schemas"]["Id"];
-                        readonly quantity: number;
-                    }[];
-                };
+                readonly "application/json": components["schemas"]["NewReservation"];
             };
         };
         readonly responses: {
@@ -820,13 +830,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": {
-                        readonly steps: readonly {
-                            /** Format: date-time */
-                            readonly at: string;
-                            readonly what: string;
-                            readonly requestId?: string;
-                            readonly traceId?: string;
-                        }[];
+                        readonly steps: readonly components["schemas"]["TraceStep"][];
                     };
                 };
             };

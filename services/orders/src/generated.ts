@@ -256,6 +256,13 @@ export interface components {
              */
             readonly nearest?: string | Record<string, never>;
         };
+        readonly TraceStep: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly what: string;
+            readonly requestId?: string;
+            readonly traceId?: string;
+        };
     };
     responses: {
         /** @description The order. */
@@ -278,14 +285,6 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Order"];
             };
-        };
-        /** @description The representation that the client has is still current. */
-        readonly NotModified: {
-            headers: {
-                readonly ETag: components["headers"]["ETag"];
-                readonly [name: string]: unknown;
-            };
-            content?: never;
         };
         /** @description `invalid-request`: every fault is listed. Also an `expectedTotal` with more decimals than the currency. */
         readonly InvalidOrder: {
@@ -454,6 +453,14 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The representation that the client has is current. */
+        readonly NotModified: {
+            headers: {
+                readonly ETag: components["headers"]["ETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The idempotency key was used for another request. */
         readonly IdempotencyKeyReused: {
             headers: {
@@ -515,6 +522,8 @@ export interface components {
         readonly IdempotencyReplayed: "true";
         /** @description Seconds to wait. */
         readonly RetryAfter: string;
+        /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+        readonly NextPage: string;
         /** @description How to authenticate (RFC 6750). */
         readonly WWWAuthenticate: string;
     };
@@ -553,8 +562,7 @@ export interface operations {
             /** @description One page. */
             readonly 200: {
                 headers: {
-                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
-                    readonly Link?: string;
+                    readonly Link: components["headers"]["NextPage"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -869,13 +877,7 @@ export interface operations {
                         readonly orderId: components["schemas"]["Id"];
                         readonly reservationId: components["schemas"]["Id"];
                         readonly status: string;
-                        readonly steps: readonly {
-                            /** Format: date-time */
-                            readonly at: string;
-                            readonly what: string;
-                            readonly requestId?: string;
-                            readonly traceId?: string;
-                        }[];
+                        readonly steps: readonly components["schemas"]["TraceStep"][];
                     };
                 };
             };
