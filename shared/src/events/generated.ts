@@ -88,12 +88,12 @@ export interface components {
         /** Format: uuid */
         readonly Id: string;
         /**
-         * @description In major units, with at most the decimals of the currency.
+         * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
         readonly Money: number;
         /**
-         * @description ISO 4217; one for the whole shop.
+         * @description ISO 4217 code. The whole shop has one currency.
          * @example EUR
          */
         readonly Currency: string;
