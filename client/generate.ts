@@ -86,8 +86,10 @@ export type EventType = ${channels.map((type) => JSON.stringify(type)).join(' | 
 /** Event type → its \`data\`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
 
+export const services = ${JSON.stringify(services)} as const;
+
 /** Service → the events that it sends. */
-export const senders = ${JSON.stringify(senders, null, 2)} as const satisfies Record<string, readonly EventType[]>;
+export const senders = ${JSON.stringify(senders, null, 2)} as const satisfies Record<(typeof services)[number], readonly EventType[]>;
 
 /** Consumer → the events that it handles. */
 export const consumers = ${JSON.stringify(consumers, null, 2)} as const satisfies Record<string, readonly EventType[]>;

@@ -30,23 +30,71 @@ export interface components {
             readonly traceparent?: string;
             readonly data: Record<string, unknown>;
         };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93"
+         *     }
+         */
         readonly OrderReference: {
             readonly orderId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
             readonly reservationId: components["schemas"]["Id"];
         };
+        /**
+         * @example {
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "email": "kim@example.com",
+         *       "name": "Kim Park"
+         *     }
+         */
         readonly "account.registered.v1": {
             readonly accountId: components["schemas"]["Id"];
             /** @description The address as the holder wrote it, without surrounding blanks. */
             readonly email: string;
             readonly name: string;
         };
+        /**
+         * @example {
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "email": "kim@example.com",
+         *       "name": "Kim Park"
+         *     }
+         * @example {
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "email": "kim@example.org",
+         *       "name": "Kim Park",
+         *       "credentialsChanged": [
+         *         "email"
+         *       ],
+         *       "previousEmail": "kim@example.com"
+         *     }
+         */
         readonly "account.updated.v1": components["schemas"]["account.registered.v1"] & {
             /** @description Which of the holder's credentials the change replaced; absent when it replaced none. */
             readonly credentialsChanged?: readonly ("email" | "password")[];
             /** @description The address before the change; present when `credentialsChanged` has `email`. */
             readonly previousEmail?: string;
         };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "items": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 2,
+         *           "unitPrice": 14.5,
+         *           "lineTotal": 29
+         *         }
+         *       ],
+         *       "totalCost": 29,
+         *       "currency": "EUR"
+         *     }
+         */
         readonly "order.created.v1": components["schemas"]["OrderReference"] & {
             readonly items: readonly {
                 readonly productId: components["schemas"]["Id"];
@@ -61,6 +109,22 @@ export interface components {
         readonly "order.processing.v1": components["schemas"]["OrderReference"];
         readonly "order.shipped.v1": components["schemas"]["OrderReference"];
         readonly "order.delivered.v1": components["schemas"]["OrderReference"];
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "items": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 2
+         *         }
+         *       ],
+         *       "reason": null,
+         *       "cancelledAt": "2026-11-21T03:05:00.000Z"
+         *     }
+         */
         readonly "order.cancelled.v1": components["schemas"]["OrderReference"] & {
             readonly items: readonly {
                 readonly productId: components["schemas"]["Id"];
@@ -71,11 +135,29 @@ export interface components {
             readonly reason: string | null;
             readonly cancelledAt: components["schemas"]["Time"];
         };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "outcome": "done",
+         *       "releasedAt": "2026-11-21T03:05:00.210Z"
+         *     }
+         */
         readonly "stock.released.v1": components["schemas"]["OrderReference"] & {
             /** @enum {unknown} */
             readonly outcome: "done" | "failed";
             readonly releasedAt: components["schemas"]["Time"];
         };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "kind": "order-cancelled",
+         *       "outcome": "done",
+         *       "sentAt": "2026-11-21T03:05:01.040Z"
+         *     }
+         */
         readonly "notification.sent.v1": {
             readonly orderId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
@@ -112,6 +194,8 @@ export type EventType = "account.registered.v1" | "account.updated.v1" | "order.
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
 
+export const services = ["accounts","catalogue","notifications","orders"] as const;
+
 /** Service → the events that it sends. */
 export const senders = {
   "accounts": [
@@ -131,7 +215,7 @@ export const senders = {
     "order.delivered.v1",
     "order.cancelled.v1"
   ]
-} as const satisfies Record<string, readonly EventType[]>;
+} as const satisfies Record<(typeof services)[number], readonly EventType[]>;
 
 /** Consumer → the events that it handles. */
 export const consumers = {

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
-import { senders } from '../generated.ts';
+import { senders, services } from '../generated.ts';
 import { shopTopology } from '../start-events.ts';
 import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './topology.ts';
 
@@ -21,7 +21,10 @@ const brokerRoles: readonly [string, Role][] = Object.entries(senders).map(([ser
   return [service, { sends: unique(sends.map(domainOf)), takes, handles: unique(handles.map(familyOf)) }];
 });
 
-export type BrokerUser = keyof typeof senders | 'operator';
+export type BrokerUser = (typeof services)[number] | 'operator';
+
+/** All users: those of the services, and the operator. */
+export const brokerUsers: readonly BrokerUser[] = [...services, 'operator'];
 
 export interface BrokerDefinitions {
   /** The virtual host. */
