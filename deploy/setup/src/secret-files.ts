@@ -1,10 +1,9 @@
 // Which secrets the shop has, and which file of which owner holds what. Every owner is given its own files and no other's.
 import { randomBytes } from 'node:crypto';
 import { type SchemaName, schemas } from '@shop/shared/database';
-import { type BrokerUser, brokerDefinitions } from '@shop/shared/events';
+import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
 import { serviceNames } from '@shop/shared/runtime';
 
-const users: readonly BrokerUser[] = [...serviceNames, 'operator'];
 const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
 
 /** What everything else follows from: 32 random bytes each, in base64url. */
@@ -36,7 +35,7 @@ export function completeSecrets(kept: Partial<Secrets> = {}): Secrets {
       Name,
       string
     >;
-  return { keys: make(keys, kept.keys), roles: make(schemas, kept.roles), users: make(users, kept.users) };
+  return { keys: make(keys, kept.keys), roles: make(schemas, kept.roles), users: make(brokerUsers, kept.users) };
 }
 
 const database = 'shop';

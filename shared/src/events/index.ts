@@ -21,7 +21,7 @@ export {
   toStep,
 } from './event-history.ts';
 export type { EventPayloads, EventType } from './generated.ts';
-export { type BrokerUser, brokerDefinitions } from './rabbitmq/definitions.ts';
+export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/definitions.ts';
 export { longestLag, type Relay, startRelay, waitingSince } from './relay.ts';
 export { expiredEvents } from './retention.ts';
 export { type Events, shopTopology, startEvents } from './start-events.ts';

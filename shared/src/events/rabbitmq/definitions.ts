@@ -24,6 +24,9 @@ const brokerRoles: readonly [string, Role][] = serviceNames.map((service) => {
 
 export type BrokerUser = ServiceName | 'operator';
 
+/** All users: those of the services, and the operator. */
+export const brokerUsers: readonly BrokerUser[] = [...serviceNames, 'operator'];
+
 export interface BrokerDefinitions {
   /** The virtual host. */
   readonly vhost: string;
