@@ -6,11 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { loadContract } from '@shop/shared/http';
 import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/protocol';
-import { newId } from '@shop/shared/runtime';
+import { newId, type ServiceName } from '@shop/shared/runtime';
 import {
   type CallOptions,
   createClient,
-  type ServiceName,
   startServices,
   type TestClient,
   type TestService,

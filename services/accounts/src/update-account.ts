@@ -9,6 +9,7 @@ import { Account, accountReply, emailTaken, type Profile, profileColumns, profil
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
+import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { endAllFamilies } from './refresh-token.ts';
 
@@ -23,7 +24,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
   if (password !== undefined) refuseCommonPassword(password);
   const passwordHash = password === undefined ? undefined : await context.passwords.hash(password);
   return context.database.transaction(async (tx) => {
-    const account = await Account.findByPk(accountId, { transaction: tx, lock: tx.LOCK.UPDATE });
+    const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
     requireMatch(request.headers, account.version);
     const before = profileOf(account);
@@ -83,22 +84,22 @@ function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: A
   return credentialsChangedAt === null || issuedAt * 1_000 > credentialsChangedAt.getTime();
 }
 
-async function saveProfile(transaction: Transaction, account: Account, profile: Profile): Promise<void> {
+async function saveProfile(tx: Transaction, account: Account, profile: Profile): Promise<void> {
   account.set({ ...profileColumns(profile), emailKey: emailKey(profile.email), version: account.version + 1 });
-  await account.save({ transaction }).catch((error: unknown) => {
+  await account.save(inside(tx)).catch((error: unknown) => {
     throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
   });
 }
 
 /** Whoever knew the old password is logged out everywhere, at the latest when the access token expires. */
 async function changePassword(
-  transaction: Transaction,
+  tx: Transaction,
   request: OperationRequest,
   account: Account,
   passwordHash: string,
 ): Promise<void> {
-  await account.update({ passwordHash }, { transaction });
-  await endAllFamilies(transaction, account.id);
+  await account.update({ passwordHash }, inside(tx));
+  await endAllFamilies(tx, account.id);
   const { id: accountId } = account;
-  await audit(transaction, { action: 'password-changed', accountId, requestId: request.id, detail: {} });
+  await audit(tx, { action: 'password-changed', accountId, requestId: request.id, detail: {} });
 }

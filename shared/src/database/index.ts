@@ -1,5 +1,4 @@
 // The door of everything that touches PostgreSQL.
-export type { Transaction } from 'sequelize';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { keepCurrency } from './keep-currency.ts';
 export { knownMigrations, migrate, pendingMigrations } from './migrate.ts';
@@ -9,5 +8,6 @@ export { type Expiry, prune, startPruning } from './prune.ts';
 export { openRecentReads, type RecentReads } from './recent-reads.ts';
 export { sql } from './sql.ts';
 export type { Queryable } from './staleness.ts';
+export type { Transaction } from './transaction.ts';
 export { untilMigrated } from './until-migrated.ts';
 export { withClient } from './with-client.ts';

@@ -1,6 +1,5 @@
 // Writes an event into the service's outbox, in the transaction of the change that it tells of.
-import type { Transaction } from 'sequelize';
-import { sql } from '../database/index.ts';
+import { sql, type Transaction } from '../database/index.ts';
 import { newId } from '../runtime/index.ts';
 import { SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import type { EventPayloads, EventType } from './definitions.ts';

@@ -1,23 +1,23 @@
-// Who takes which events: one durable queue per line. Every process declares all of them, or with `declare=own` its own while the
-// broker's definitions hold the rest: an event published before its consumer ever ran waits in a queue and is not lost.
-import type { EventType } from './definitions.ts';
+// Which events each queue holds, from the list of services.
+import { type ServiceName, serviceNames, services } from '../runtime/index.ts';
 import type { Handler } from './event.ts';
 
-export const consumers = {
-  'catalogue.inventory': ['order.created.v1', 'order.shipped.v1', 'order.cancelled.v1'],
-  'notifications.mail': [
-    'account.registered.v1',
-    'account.updated.v1',
-    'order.created.v1',
-    'order.shipped.v1',
-    'order.cancelled.v1',
-  ],
-  'orders.effects': ['stock.released.v1', 'notification.sent.v1'],
-} as const satisfies Record<string, readonly EventType[]>;
+type Consumer = Extract<(typeof services)[ServiceName], { consumer: object }>['consumer'];
 
-export type ConsumerName = keyof typeof consumers;
+export type ConsumerName = Consumer['name'];
 
-/** One handler for each event type that the consumer takes, none missing and none more. */
+/** The consumer of a service; undefined when the service handles no events. */
+export function consumerOf(service: ServiceName): Consumer | undefined {
+  const found = services[service];
+  return 'consumer' in found ? found.consumer : undefined;
+}
+
+/** Consumer → the types of the events that it handles. */
+export const consumers = Object.fromEntries(
+  serviceNames.flatMap((service) => consumerOf(service) ?? []).map(({ name, events }) => [name, events]),
+) as { readonly [Each in Consumer as Each['name']]: Each['events'] };
+
+/** One handler for each event type of the consumer, none missing and no other. */
 export type HandlersOf<Name extends ConsumerName> = {
   readonly [Type in (typeof consumers)[Name][number]]: Handler<Type>;
 };

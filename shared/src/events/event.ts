@@ -1,7 +1,7 @@
 // One event on the wire: CloudEvents 1.0, structured JSON, with the extensions sequence, traceparent and requestid.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Transaction } from 'sequelize';
+import type { Transaction } from '../database/index.ts';
 import { type EventPayloads, type EventType, payloadSchemas } from './definitions.ts';
 
 /** An event as a handler gets it: checked against the schema of its type. */

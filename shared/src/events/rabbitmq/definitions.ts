@@ -1,27 +1,14 @@
 // RabbitMQ's definitions file for one shop: everything that exists in the broker, and a user for each service that can reach its
 // own part of it and nothing else.
 import { createHash, randomBytes } from 'node:crypto';
-import { type ConsumerName, consumers } from '../consumers.ts';
+import { type ServiceName, serviceNames, services } from '../../runtime/index.ts';
+import { type ConsumerName, consumerOf, consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
 import { shopTopology } from '../start-events.ts';
 import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './topology.ts';
 
-interface Role {
-  /** What the routing keys of the events that it sends begin with. */
-  readonly sends: string;
-  /** The consumer whose queues are its own. */
-  readonly takes?: ConsumerName;
-}
-
-/** The users, by name. */
-const brokerRoles = {
-  accounts: { sends: 'account' },
-  orders: { sends: 'order', takes: 'orders.effects' },
-  catalogue: { sends: 'stock', takes: 'catalogue.inventory' },
-  notifications: { sends: 'notification', takes: 'notifications.mail' },
-} as const satisfies Record<string, Role>;
-
-export type BrokerUser = keyof typeof brokerRoles | 'operator';
+/** Each service has a user of its own. `operator` works on the dead letters and can do nothing else. */
+export type BrokerUser = ServiceName | 'operator';
 
 export interface BrokerDefinitions {
   /** The virtual host. */
@@ -33,12 +20,16 @@ export interface BrokerDefinitions {
 
 /**
  * The content of a definitions file, as `load_definitions` and `rabbitmqctl import_definitions` take it. The services' EVENTS_URL
- * needs `declare=own` with these users. `operator` sees to the dead letters and can do nothing else.
+ * needs `declare=own` with these users.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
   const declared = Object.keys(consumers).map((consumer) => declarationsOf(names, shopTopology, consumer));
-  const roles: readonly [string, Role][] = Object.entries(brokerRoles);
+  const roles = serviceNames.map((user) => ({
+    user,
+    publishes: services[user].publishes,
+    consumer: consumerOf(user)?.name,
+  }));
   const bare = { vhost, durable: true, auto_delete: false };
   const exchange = (name: string, type: string) => ({ name, type, ...bare, internal: false, arguments: {} });
   return {
@@ -50,11 +41,7 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
       tags: [],
     })),
     permissions: [
-      ...roles.map(([user, { takes }]) => ({
-        user,
-        vhost,
-        ...permissionsOf(names, user, takes),
-      })),
+      ...roles.map(({ user, consumer }) => ({ user, vhost, ...permissionsOf(names, user, consumer) })),
       {
         user: 'operator',
         vhost,
@@ -63,12 +50,12 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
         read: pattern(`${escaped(namespace)}\\..*\\.dead`),
       },
     ],
-    topic_permissions: roles.map(([user, { sends, takes }]) => ({
+    topic_permissions: roles.map(({ user, publishes, consumer }) => ({
       user,
       vhost,
       exchange: names.exchange,
-      write: `^${escaped(sends)}\\.`,
-      read: takes === undefined ? '^$' : pattern(`(${familiesOf(takes).map(escaped).join('|')})\\.\\*`),
+      write: `^${escaped(publishes)}\\.`,
+      read: consumer === undefined ? '^$' : pattern(`(${familiesOf(consumer).map(escaped).join('|')})\\.\\*`),
     })),
     exchanges: [
       exchange(names.exchange, 'topic'),
@@ -77,11 +64,11 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
     ],
     queues: [
       ...declared.flatMap(({ queues }) => queues),
-      ...roles.map(([user]) => ({ name: names.repeat(user), arguments: repeatQueueArguments })),
+      ...roles.map(({ user }) => ({ name: names.repeat(user), arguments: repeatQueueArguments })),
     ].map((queue) => ({ ...queue, ...bare })),
     bindings: [
       ...declared.flatMap(({ bindings }) => bindings),
-      ...roles.map(([user]) => ({ exchange: names.lost, queue: names.repeat(user), key: '' })),
+      ...roles.map(({ user }) => ({ exchange: names.lost, queue: names.repeat(user), key: '' })),
     ].map((binding) => ({
       source: binding.exchange,
       vhost,
@@ -101,10 +88,10 @@ function familiesOf(consumer: ConsumerName): string[] {
  * Configure: its own queues. Write: them, the events' exchange and that of lost queues. Read: them, and the exchanges for binding
  * them there.
  */
-function permissionsOf(names: Names, user: string, takes: ConsumerName | undefined) {
-  const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];
+function permissionsOf(names: Names, user: string, consumer: ConsumerName | undefined) {
+  const queues = consumer === undefined ? [] : [`${escaped(names.queue(consumer))}(\\..*)?`];
   const mine = [escaped(names.repeat(user)), ...queues];
-  const bound = takes === undefined ? [escaped(names.lost)] : [escaped(names.lost), escaped(names.exchange)];
+  const bound = consumer === undefined ? [escaped(names.lost)] : [escaped(names.lost), escaped(names.exchange)];
   return {
     configure: anyOf(mine),
     write: anyOf([...mine, escaped(names.exchange), escaped(names.lost)]),
