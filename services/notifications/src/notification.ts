@@ -60,7 +60,11 @@ export async function addNotifications<K extends OrderKind>(
   );
 }
 
-/** Adds a notice to an account's holder, at the address that was the account's before the change. */
+/**
+ * Adds a notice to an account's holder, at the address that was the account's before the change. None is added while one of the same
+ * kind waits for the share of this address: a stranger who takes the address and leaves it again, many times, would delay the
+ * notices of its owner for days.
+ */
 export async function addNotice(
   tx: Transaction,
   kind: AccountKind,
@@ -71,7 +75,8 @@ export async function addNotice(
   await sql(
     tx,
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+     SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (
+       SELECT FROM notifications WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${waitsForShare})`,
     [newId(), kind, accountId, previousEmail, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }

@@ -171,6 +171,25 @@ describe('the holder of an account', () => {
     expect(notice).not.toContain('new@example.org');
   });
 
+  it('waits for no more than one notice of a kind, however often others changed their address from its own', async () => {
+    const [stranger, owner] = [newId(), newId()];
+    const previousEmail = 'wanted@example.org';
+    const leave = (sequence: number) => change(stranger, sequence, { credentialsChanged: ['email'], previousEmail });
+    for (let sequence = 2; sequence < 5; sequence += 1) await leave(sequence);
+    await eventually(async () => expect(await statesOf([stranger])).toEqual({ sent: 3 }));
+    await leave(5);
+    await eventually(async () => expect(await statesOf([stranger])).toEqual({ sent: 3, delayed: 1 }));
+    for (let sequence = 6; sequence < 16; sequence += 1) await leave(sequence);
+    await eventually(async () => {
+      const { rows } = await database().query('SELECT sequence::int FROM recipients WHERE account_id = $1', [stranger]);
+      expect(rows).toEqual([{ sequence: 15 }]);
+    });
+    await change(owner, 2, { email: previousEmail, credentialsChanged: ['password'] });
+    await eventually(async () => expect(await statesOf([owner])).toEqual({ delayed: 1 }));
+    expect(await statesOf([stranger])).toEqual({ sent: 3, delayed: 1 });
+    expect(await minutesOf(owner)).toEqual([40]);
+  });
+
   it('is told of a changed password, and of both at the old address, also after the service was killed', async () => {
     const accountId = newId();
     await events.send('account.registered.v1', { accountId, email: 'both-old@example.org', name: 'Ada' });
