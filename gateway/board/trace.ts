@@ -1,5 +1,5 @@
 // What happened to one order, asked of the services with the operator's own token: they decide whether he may know.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest } from '../plugin/exchange.ts';
 import type { ServiceDirectory } from '../plugin/service.ts';
 

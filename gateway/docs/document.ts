@@ -1,6 +1,6 @@
 // Parsed OpenAPI and AsyncAPI documents: reading them, and what is in them: texts and references.
 import { readFileSync } from 'node:fs';
-import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
+import { isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { parse } from 'yaml';
 
 /** Any YAML document; nothing is asked of what is in it. */

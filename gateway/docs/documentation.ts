@@ -1,9 +1,9 @@
 // Everything that the shop says about itself: the published document, the reference on it, the guides beside it.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { bundleDocument } from '@shop/shared/contract';
 import type { GatewayConfig } from '../plugin/gateway-config.ts';
 import { readAssets } from './assets.ts';
-import { readYaml } from './document.ts';
 import { type EventDocument, eventList } from './event-list.ts';
 import { renderGuide } from './guide.ts';
 import { createLayout, guidePolicy, referencePolicy } from './layout.ts';
@@ -35,7 +35,7 @@ export interface DocumentationOptions {
 export function createDocumentation({ config, folder, guides, events }: DocumentationOptions): Map<string, Page> {
   const assets = readAssets();
   const documents = events.map(
-    (file): EventDocument => ({ service: basename(dirname(file)), document: readYaml(file) }),
+    (file): EventDocument => ({ service: basename(dirname(file)), document: bundleDocument(file) }),
   );
   const generated = { problems: problemList, events: () => eventList(documents) };
   const rendered = guideNames.map((name) => {

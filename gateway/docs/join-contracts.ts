@@ -1,5 +1,5 @@
 // Joins the services' OpenAPI documents into the one that the shop publishes.
-import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
+import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/contract';
 import { referencesIn, textOf, withReferences } from './document.ts';
 
 export interface Part {

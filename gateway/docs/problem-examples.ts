@@ -1,13 +1,6 @@
 // Gives every documented refusal an example, so that nobody has to provoke one to see what it looks like.
-import {
-  type Node,
-  nodeOf,
-  Problem,
-  type ProblemCode,
-  problemDocument,
-  problemMediaType,
-  problems,
-} from '@shop/shared/protocol';
+import { type Node, nodeOf } from '@shop/shared/contract';
+import { Problem, type ProblemCode, problemDocument, problemMediaType, problems } from '@shop/shared/problem';
 import { problemTexts } from '../plugin/problem-texts.ts';
 import { textOf } from './document.ts';
 

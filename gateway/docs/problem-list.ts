@@ -1,5 +1,5 @@
 // The list of all problems for the guide about errors, from the table that the shop refuses by.
-import { type ProblemCode, problems } from '@shop/shared/protocol';
+import { type ProblemCode, problems } from '@shop/shared/problem';
 import { problemTexts } from '../plugin/problem-texts.ts';
 
 /** A list in Markdown: status, code with a link to its page, when it happens. */

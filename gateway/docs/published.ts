@@ -1,7 +1,7 @@
 // What the shop publishes: the contracts that the gateway's pipelines route to, with the limits that they enforce.
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/protocol';
+import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/contract';
 import type { GatewayConfig } from '../plugin/gateway-config.ts';
 import type { LimitAction } from '../plugin/limit.ts';
 import { joinContracts, type Part } from './join-contracts.ts';

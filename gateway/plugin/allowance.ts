@@ -1,5 +1,5 @@
 // How much a caller may still ask for: a steady rate and a reserve for bursts, and what the answer says about them.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import { outsideRequests } from '@shop/shared/runtime';
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Counters } from './counters.ts';

@@ -1,6 +1,7 @@
 // Everything the gateway says by itself: problem documents and small documents, with the headers every answer carries.
 import { STATUS_CODES } from 'node:http';
-import { Problem, problemDocument, problemMediaType, requestIdentity } from '@shop/shared/protocol';
+import { Problem, problemDocument, problemMediaType } from '@shop/shared/problem';
+import { requestIdentity } from '@shop/shared/protocol';
 import { inRequest, type Log } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from './exchange.ts';
 

@@ -1,5 +1,5 @@
 // Policy `board`: the picture of the running shop for operators, and the stream of figures behind it.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import { isId } from '@shop/shared/runtime';
 import { Figures, type MetricsAddresses } from '../board/figures.ts';
 import { boardPage, boardPolicy } from '../board/page.ts';

@@ -1,5 +1,5 @@
 // The request body: small ones are taken in whole before a service hears of them, larger ones stream through.
-import { contentTooLarge, Problem } from '@shop/shared/protocol';
+import { contentTooLarge, Problem } from '@shop/shared/problem';
 import { type Body, type GatewayRequest, type GatewayResponse, whenOver } from './exchange.ts';
 
 // A body that is here in whole can be sent twice, is framed by its length whatever the client did, and a slow sender

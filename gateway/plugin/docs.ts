@@ -1,7 +1,8 @@
 // Policy `docs`: the published contract at /v1/openapi.json, the reference on it and the guides under /docs.
 import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { notModified, Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
+import { notModified } from '@shop/shared/protocol';
 import { createDocumentation } from '../docs/documentation.ts';
 import type { Page } from '../docs/page.ts';
 import { commonHeaders } from './answer.ts';

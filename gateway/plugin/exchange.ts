@@ -1,7 +1,7 @@
 // One request on its way through the gateway: what the guard and the policies find out about it.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
-import type { OperationOutline } from '@shop/shared/protocol';
+import type { OperationOutline } from '@shop/shared/contract';
 import type { Span } from '@shop/shared/telemetry';
 import type { Collection } from './collect-body.ts';
 import type { GatewayConfig } from './gateway-config.ts';

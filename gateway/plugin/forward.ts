@@ -1,5 +1,5 @@
 // Policy `forward`: hands the request to an address of the service, to another one when the first can have seen nothing.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
 import { type Span, traceparentOf } from '@shop/shared/telemetry';
 import type { Address } from './address.ts';

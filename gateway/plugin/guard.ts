@@ -1,5 +1,5 @@
 // The guard: runs before any pipeline, so that it also covers what no pipeline matches.
-import { contentTooLarge, Problem } from '@shop/shared/protocol';
+import { contentTooLarge, Problem } from '@shop/shared/problem';
 import { inRequest } from '@shop/shared/runtime';
 import { addressIn, plainAddress } from './client-network.ts';
 import type { GatewayRequest, Middleware } from './exchange.ts';

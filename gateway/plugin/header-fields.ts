@@ -1,5 +1,5 @@
 // The header section of a request, read once from its raw form: what is refused, what stays here, what travels on.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 
 export interface HeaderFields {
   /** Flat list of the end-to-end fields that the service gets, in the order they came. */

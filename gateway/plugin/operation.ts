@@ -1,6 +1,7 @@
 // Policy `operation`: which operation of the service's contract this is. What the contract lacks does not exist.
 import { isAbsolute, join } from 'node:path';
-import { type OperationOutline, outlineOperations, Problem, readDocument } from '@shop/shared/protocol';
+import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
+import { Problem } from '@shop/shared/problem';
 import { actionSchema, type Policy } from './exchange.ts';
 
 interface PathNode {

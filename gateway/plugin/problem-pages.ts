@@ -1,6 +1,6 @@
 // Policy `problems`: the pages behind the `type` of every problem document, as JSON or as HTML for people.
 import { createHash } from 'node:crypto';
-import { Problem, type ProblemCode, problems } from '@shop/shared/protocol';
+import { Problem, type ProblemCode, problems } from '@shop/shared/problem';
 import { escapeHtml } from '../docs/layout.ts';
 import { exampleOf, isCode } from '../docs/problem-examples.ts';
 import { type Document, sendDocument } from './answer.ts';

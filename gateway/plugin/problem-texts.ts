@@ -1,5 +1,5 @@
 // What each problem code means to somebody who got one: when it happens, an example of its `detail`, what to do.
-import type { ProblemCode } from '@shop/shared/protocol';
+import type { ProblemCode } from '@shop/shared/problem';
 
 export interface ProblemText {
   readonly when: string;

@@ -1,5 +1,5 @@
 // What the gateway shows by itself can be read and nothing else.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import { commonHeaders } from './answer.ts';
 import type { GatewayRequest, GatewayResponse } from './exchange.ts';
 

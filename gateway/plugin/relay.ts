@@ -1,5 +1,5 @@
 // One attempt to have a service answer a request: the answer is passed on as it comes, at the pace the client takes it.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { Dispatcher } from 'undici';
 import type { Address, AddressOptions } from './address.ts';
 import { commonHeaders } from './answer.ts';

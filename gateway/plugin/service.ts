@@ -1,5 +1,5 @@
 // A service behind the gateway: its addresses in rotation and its breaker; and the directory of all services in force.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
 import { Address, type AddressOptions } from './address.ts';
 import { Breaker } from './breaker.ts';

@@ -1,5 +1,5 @@
 // The request target: one spelling per path, and nothing in it that two parsers could read differently.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 
 // Printable ASCII without the fragment mark, which has no place in a request.
 const visible = /^[\x21\x22\x24-\x7e]+$/;

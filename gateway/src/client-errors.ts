@@ -1,7 +1,7 @@
 // Refusals of what never becomes a request, or stops being one: at the right place among the answers of its connection.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import { rawRefusal } from '../plugin/answer.ts';
 import type { GatewayResponse } from '../plugin/exchange.ts';
 import type { GuardOptions } from '../plugin/guard.ts';

@@ -1,7 +1,7 @@
 // The HTTP server in front of the engine: its limits, and answers for what never becomes a request.
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
 import { sendProblem } from '../plugin/answer.ts';
 import { GatewayRequest, type GatewayResponse, type Middleware, whenOver } from '../plugin/exchange.ts';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
-import { loadContract } from '@shop/shared/http';
-import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/protocol';
+import { loadContract, type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
 import { newId, type ServiceName } from '@shop/shared/runtime';
 import {
   type CallOptions,

@@ -1,6 +1,7 @@
 // POST /v1/tokens: log-in by e-mail and password, and renewal by refresh token.
 import { bearerChallenge } from '@shop/shared/auth';
-import { type OperationRequest, Problem } from '@shop/shared/http';
+import type { OperationRequest } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import { signAccessToken } from './access-token.ts';
 import { Account } from './account.ts';

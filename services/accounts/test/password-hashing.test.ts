@@ -1,7 +1,7 @@
 // How many passwords are hashed: one for each log-in, whoever it is, and only so many at once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDatabase } from '@shop/shared/database';
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { createLog } from '@shop/shared/runtime';
 import { defineAccount } from '../src/account.ts';
 import { issueToken } from '../src/issue-token.ts';

@@ -1,10 +1,10 @@
 // One e-mail to be sent, and what it tells of.
 import { sql, type Transaction } from '@shop/shared/database';
-import type { EventPayloads, NotificationSent, ShopEvent } from '@shop/shared/events';
+import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 import type { Pace } from './due.ts';
 
-export type OrderKind = NotificationSent['kind'];
+export type OrderKind = EventPayloads['notification.sent.v1']['kind'];
 export type AccountKind = 'email-changed' | 'password-changed';
 export type Kind = OrderKind | AccountKind;
 

@@ -4,8 +4,8 @@ import { type Database, isDatabaseUnavailable, sql, type Transaction } from '../
 import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
 import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import { batch } from './batch.ts';
-import type { EventType } from './definitions.ts';
 import { type Handler, PoisonError, parseEvent, type ShopEvent } from './event.ts';
+import type { EventType } from './generated.ts';
 import type { Delivery, Transport, Verdict } from './transport.ts';
 
 export type Handlers = { readonly [Type in EventType]?: Handler<Type> };

@@ -1,23 +1,14 @@
-// Which events each queue holds, from the list of services.
-import { type ServiceName, serviceNames, services } from '../runtime/index.ts';
+// The consumers that the services' asyncapi.yaml define; each has one durable queue. Every process declares the queues of all
+// consumers, so that an event that is published before its consumer first runs waits in a queue. With `declare=own` a process declares
+// its own queue only, and the broker's definitions contain the others.
 import type { Handler } from './event.ts';
+import { consumers } from './generated.ts';
 
-type Consumer = Extract<(typeof services)[ServiceName], { consumer: object }>['consumer'];
+export { consumers };
 
-export type ConsumerName = Consumer['name'];
+export type ConsumerName = keyof typeof consumers;
 
-/** The consumer of a service; undefined when the service handles no events. */
-export function consumerOf(service: ServiceName): Consumer | undefined {
-  const found = services[service];
-  return 'consumer' in found ? found.consumer : undefined;
-}
-
-/** Consumer → the types of the events that it handles. */
-export const consumers = Object.fromEntries(
-  serviceNames.flatMap((service) => consumerOf(service) ?? []).map(({ name, events }) => [name, events]),
-) as { readonly [Each in Consumer as Each['name']]: Each['events'] };
-
-/** One handler for each event type of the consumer, none missing and no other. */
+/** One handler for each event type that the consumer takes, none missing and none more. */
 export type HandlersOf<Name extends ConsumerName> = {
   readonly [Type in (typeof consumers)[Name][number]]: Handler<Type>;
 };

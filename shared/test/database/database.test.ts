@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
+  assertCurrency,
   connectDatabase,
   type Database,
   isDatabaseUnavailable,
-  keepCurrency,
   migrate,
   pendingMigrations,
   sql,
@@ -68,11 +68,11 @@ describe('migrate', () => {
   });
 });
 
-describe('keepCurrency', () => {
+describe('assertCurrency', () => {
   it('holds a schema to the currency that it was begun with', async () => {
-    await keepCurrency(database.pool, 'EUR');
-    await keepCurrency(database.pool, 'EUR');
-    await expect(keepCurrency(database.pool, 'JPY')).rejects.toThrow(
+    await assertCurrency(database.pool, 'EUR');
+    await assertCurrency(database.pool, 'EUR');
+    await expect(assertCurrency(database.pool, 'JPY')).rejects.toThrow(
       'SHOP_CURRENCY is JPY, but the amounts in the database are in EUR',
     );
   });

@@ -1,23 +1,12 @@
-// The AsyncAPI documents say what the code does: who sends and takes which events, and what they carry.
-import { readFileSync } from 'node:fs';
+// The AsyncAPI documents define which service sends and handles which events, and the data of each event.
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { parse } from 'yaml';
+import { bundleDocument, nodeOf, resolve } from '../../src/contract/index.ts';
 import { consumers } from '../../src/events/consumers.ts';
-import type { EventPayloads, EventType } from '../../src/events/definitions.ts';
 import { parseEvent, toCloudEvent } from '../../src/events/event.ts';
+import { type EventPayloads, type EventType, senders } from '../../src/events/generated.ts';
 import { newId } from '../../src/runtime/index.ts';
-
-interface Reference {
-  readonly $ref: string;
-}
-interface AsyncApi {
-  readonly channels: Readonly<
-    Record<string, { readonly address: string; readonly messages: Readonly<Record<string, Reference>> }>
-  >;
-  readonly operations: Readonly<Record<string, { readonly action: string; readonly channel: Reference }>>;
-}
 
 const time = '2026-11-21T03:00:00.000Z';
 const order = { orderId: newId(), accountId: newId(), reservationId: newId() };
@@ -70,16 +59,15 @@ function eventOf(type: EventType, data: object): string {
 }
 
 describe.each(Object.entries(contracts))('services/%s/asyncapi.yaml', (service, { takes, sends }) => {
-  const text = readFileSync(new URL(`../../../services/${service}/asyncapi.yaml`, import.meta.url), 'utf8');
-  const document = parse(text) as AsyncApi;
+  const document = bundleDocument(new URL(`../../../services/${service}/asyncapi.yaml`, import.meta.url));
   const ajv = new Ajv({ strict: false, allErrors: true });
   addFormats.default(ajv);
-  ajv.addSchema(document, 'document');
 
   const addresses = (action: string) =>
-    Object.values(document.operations)
+    Object.values(nodeOf(document.operations))
+      .map(nodeOf)
       .filter((operation) => operation.action === action)
-      .map(({ channel }) => document.channels[channel.$ref.replace('#/channels/', '')]?.address)
+      .map(({ channel }) => resolve(document, channel).address)
       .sort();
 
   it('names what the service takes and sends', () => {
@@ -88,9 +76,10 @@ describe.each(Object.entries(contracts))('services/%s/asyncapi.yaml', (service, 
   });
 
   it.each([...takes, ...sends])('describes %s as it is sent', (type) => {
-    const channel = Object.values(document.channels).find(({ address }) => address === type);
-    const [message] = Object.values(channel?.messages ?? {});
-    const validate = ajv.compile({ $ref: `document${message?.$ref}/payload` });
+    const channels = Object.values(nodeOf(document.channels)).map((channel) => resolve(document, channel));
+    const channel = channels.find(({ address }) => address === type);
+    const [message] = Object.values(nodeOf(channel?.messages)).map(nodeOf);
+    const validate = ajv.compile({ ...nodeOf(message?.payload), components: document.components });
     expect([validate(JSON.parse(eventOf(type, examples[type]))), validate.errors]).toEqual([true, null]);
     for (const member of Object.keys(examples[type])) {
       const less = eventOf(type, { ...examples[type], [member]: undefined });
@@ -100,7 +89,13 @@ describe.each(Object.entries(contracts))('services/%s/asyncapi.yaml', (service, 
   });
 });
 
-it('every event has one sender', () => {
+it('shared/contracts/events.yaml defines the events that the services send, and each has one sender', () => {
+  const { components } = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
   const sent = Object.values(contracts).flatMap(({ sends }) => sends);
   expect(sent.sort()).toEqual(Object.keys(examples).sort());
+  expect(sent).toEqual(Object.keys(nodeOf(nodeOf(components).channels)).sort());
+});
+
+it.each(Object.entries(contracts))('the generated table of senders has the events of %s', (service, { sends }) => {
+  expect(new Map<string, readonly string[]>(Object.entries(senders)).get(service)).toEqual(sends);
 });

@@ -1,13 +1,27 @@
 // RabbitMQ's definitions file for one shop: everything that exists in the broker, and a user for each service that can reach its
 // own part of it and nothing else.
 import { createHash, randomBytes } from 'node:crypto';
-import { type ServiceName, serviceNames, services } from '../../runtime/index.ts';
-import { type ConsumerName, consumerOf, consumers } from '../consumers.ts';
+import { type ServiceName, serviceNames } from '../../runtime/index.ts';
+import { consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
+import { senders } from '../generated.ts';
 import { shopTopology } from '../start-events.ts';
 import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './topology.ts';
 
-/** Each service has a user of its own. `operator` works on the dead letters and can do nothing else. */
+interface Role {
+  /** The first segments of the types that the service sends, such as `order`. */
+  readonly sends: readonly string[];
+  /** The consumer of the service, if it has one, and the families of the events that it handles. */
+  readonly takes: string | undefined;
+  readonly handles: readonly string[];
+}
+
+/** The users: one for each service. */
+const brokerRoles: readonly [string, Role][] = serviceNames.map((service) => {
+  const [takes, handles = []] = Object.entries(consumers).find(([name]) => name.startsWith(`${service}.`)) ?? [];
+  return [service, { sends: unique(senders[service].map(domainOf)), takes, handles: unique(handles.map(familyOf)) }];
+});
+
 export type BrokerUser = ServiceName | 'operator';
 
 export interface BrokerDefinitions {
@@ -20,16 +34,11 @@ export interface BrokerDefinitions {
 
 /**
  * The content of a definitions file, as `load_definitions` and `rabbitmqctl import_definitions` take it. The services' EVENTS_URL
- * needs `declare=own` with these users.
+ * needs `declare=own` with these users. `operator` sees to the dead letters and can do nothing else.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
   const declared = Object.keys(consumers).map((consumer) => declarationsOf(names, shopTopology, consumer));
-  const roles = serviceNames.map((user) => ({
-    user,
-    publishes: services[user].publishes,
-    consumer: consumerOf(user)?.name,
-  }));
   const bare = { vhost, durable: true, auto_delete: false };
   const exchange = (name: string, type: string) => ({ name, type, ...bare, internal: false, arguments: {} });
   return {
@@ -41,7 +50,11 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
       tags: [],
     })),
     permissions: [
-      ...roles.map(({ user, consumer }) => ({ user, vhost, ...permissionsOf(names, user, consumer) })),
+      ...brokerRoles.map(([user, { takes }]) => ({
+        user,
+        vhost,
+        ...permissionsOf(names, user, takes),
+      })),
       {
         user: 'operator',
         vhost,
@@ -50,12 +63,12 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
         read: pattern(`${escaped(namespace)}\\..*\\.dead`),
       },
     ],
-    topic_permissions: roles.map(({ user, publishes, consumer }) => ({
+    topic_permissions: brokerRoles.map(([user, { sends, handles }]) => ({
       user,
       vhost,
       exchange: names.exchange,
-      write: `^${escaped(publishes)}\\.`,
-      read: consumer === undefined ? '^$' : pattern(`(${familiesOf(consumer).map(escaped).join('|')})\\.\\*`),
+      write: sends.length === 0 ? '^$' : `^(${sends.map(escaped).join('|')})\\.`,
+      read: handles.length === 0 ? '^$' : pattern(`(${handles.map(escaped).join('|')})\\.\\*`),
     })),
     exchanges: [
       exchange(names.exchange, 'topic'),
@@ -64,11 +77,11 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
     ],
     queues: [
       ...declared.flatMap(({ queues }) => queues),
-      ...roles.map(({ user }) => ({ name: names.repeat(user), arguments: repeatQueueArguments })),
+      ...brokerRoles.map(([user]) => ({ name: names.repeat(user), arguments: repeatQueueArguments })),
     ].map((queue) => ({ ...queue, ...bare })),
     bindings: [
       ...declared.flatMap(({ bindings }) => bindings),
-      ...roles.map(({ user }) => ({ exchange: names.lost, queue: names.repeat(user), key: '' })),
+      ...brokerRoles.map(([user]) => ({ exchange: names.lost, queue: names.repeat(user), key: '' })),
     ].map((binding) => ({
       source: binding.exchange,
       vhost,
@@ -80,18 +93,22 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
   };
 }
 
-function familiesOf(consumer: ConsumerName): string[] {
-  return [...new Set(consumers[consumer].map((type) => familyOf(type)))];
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)];
+}
+
+function domainOf(type: string): string {
+  return type.replace(/\..*/, '');
 }
 
 /**
  * Configure: its own queues. Write: them, the events' exchange and that of lost queues. Read: them, and the exchanges for binding
  * them there.
  */
-function permissionsOf(names: Names, user: string, consumer: ConsumerName | undefined) {
-  const queues = consumer === undefined ? [] : [`${escaped(names.queue(consumer))}(\\..*)?`];
+function permissionsOf(names: Names, user: string, takes: string | undefined) {
+  const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];
   const mine = [escaped(names.repeat(user)), ...queues];
-  const bound = consumer === undefined ? [escaped(names.lost)] : [escaped(names.lost), escaped(names.exchange)];
+  const bound = takes === undefined ? [escaped(names.lost)] : [escaped(names.lost), escaped(names.exchange)];
   return {
     configure: anyOf(mine),
     write: anyOf([...mine, escaped(names.exchange), escaped(names.lost)]),
