@@ -52,6 +52,10 @@ export class GatewayRequest extends IncomingMessage {
   /** What `authenticate` has against the request; `limit` says it once the request is counted. */
   refusal: unknown = undefined;
   caller: Caller | undefined = undefined;
+  /** Counts an answer 409 before it is passed on. Rejects with the problem that is sent instead. */
+  countConflict: (() => Promise<void>) | undefined = undefined;
+  /** The problem that is sent instead of the service's answer. */
+  withheld: unknown = undefined;
   /** Header fields that policies add to whatever answer comes, flat. */
   answerHeaders: string[] = [];
 

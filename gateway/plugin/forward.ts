@@ -105,11 +105,12 @@ async function attempt(
 ): Promise<void> {
   const measured = measureAttempt(request, service.name);
   try {
-    const answered = await relay(request, response, address, forwardedHeaders(request, body, measured.span), body);
-    measured.end(answered ? response.statusCode : undefined);
-    if (!answered) return;
+    const status = await relay(request, response, address, forwardedHeaders(request, body, measured.span), body);
+    measured.end(status);
+    if (status === undefined) return;
     address.succeeded();
     service.breaker.succeeded(performance.now());
+    if (request.withheld !== undefined) throw request.withheld;
   } catch (failure) {
     if (failure instanceof RelayFailure) {
       measured.end(undefined, failure);

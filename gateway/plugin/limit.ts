@@ -80,7 +80,7 @@ export function limit(counters: Counters, maximumBody: number, known: ReadonlySe
         const account = request.caller?.accountId;
         await allowance.take(request, network, account);
         if (request.refusal !== undefined) throw request.refusal;
-        await conflicts.get(id)?.watch(account === undefined ? [network] : [account, network], response);
+        await conflicts.get(id)?.watch(account === undefined ? [network] : [account, network], request);
         const watched = failures.get(id);
         if (watched === undefined) return;
         // Taken in whole: a body that streams through cannot be watched.

@@ -29,6 +29,8 @@ const keptFields = new Set([
   'strict-transport-security',
 ]);
 
+const conflict = 409;
+
 // So much of an answer is held for a client that does not read: a service's connection is worth more than the memory.
 const heldForClient = 256 * 1024;
 
@@ -50,7 +52,7 @@ export class RelayFailure extends Error {
 
 /**
  * Sends the request to the address and its answer to the client.
- * @returns whether the service answered; false when the client went away before that
+ * @returns the status of the service's answer; undefined when the client went away before that
  * @throws RelayFailure when no byte of an answer was passed on
  */
 export function relay(
@@ -59,7 +61,7 @@ export function relay(
   address: Address,
   headers: readonly string[],
   body: Body,
-): Promise<boolean> {
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const handler = new RelayHandler(request, response, address.options, resolve, reject);
     const method = request.method ?? 'GET';
@@ -72,7 +74,7 @@ export function relay(
 class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #request: GatewayRequest;
   readonly #response: GatewayResponse;
-  readonly #resolve: (answered: boolean) => void;
+  readonly #resolve: (status: number | undefined) => void;
   readonly #reject: (failure: unknown) => void;
   readonly #times: AddressOptions;
   /** Milliseconds that the service is given for this request alone. */
@@ -89,7 +91,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     request: GatewayRequest,
     response: GatewayResponse,
     times: AddressOptions,
-    resolve: (answered: boolean) => void,
+    resolve: (status: number | undefined) => void,
     reject: (failure: unknown) => void,
   ) {
     this.#request = request;
@@ -117,11 +119,34 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => this.#expire(), headersTimeout);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
     if (status < 200 || this.#settled) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#stall(), this.#times.bodyTimeout);
-    this.#response.writeHead(status, answerHeaders(this.#request, status, fields));
+    const { countConflict } = this.#request;
+    if (status === conflict && countConflict !== undefined) this.#afterCount(countConflict(), controller, fields);
+    else this.#response.writeHead(status, answerHeaders(this.#request, status, fields));
+  }
+
+  /** Passes a conflict on once it is counted, or leaves what is said instead. */
+  #afterCount(counted: Promise<void>, controller: Dispatcher.DispatchController, fields: Fields): void {
+    this.#waits = true;
+    controller.pause();
+    counted.then(
+      () => {
+        if (this.#settled) return;
+        this.#waits = false;
+        this.#response.writeHead(conflict, answerHeaders(this.#request, conflict, fields));
+        controller.resume();
+      },
+      (problem: unknown) => {
+        if (this.#settled) return;
+        this.#settle();
+        this.#request.withheld = problem;
+        this.#resolve(conflict);
+        controller.abort(new Error('the answer is not passed on'));
+      },
+    );
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -141,7 +166,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#response.end();
     this.#settle();
-    this.#resolve(true);
+    this.#resolve(this.#response.statusCode);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -151,7 +176,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (answered) {
       // Half an answer must not look like a whole one.
       this.#response.destroy();
-      this.#resolve(true);
+      this.#resolve(this.#response.statusCode);
     } else if (error instanceof Problem) {
       this.#reject(error);
     } else {
@@ -195,7 +220,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settle();
     this.#controller?.abort(reason);
-    this.#resolve(false);
+    this.#resolve(undefined);
   }
 
   #settle(): void {

@@ -139,6 +139,28 @@ describe('when all connections are open', () => {
     await eventually(() => expect(openOf(all)).toEqual([false, true, true, true, true]));
   });
 
+  it('one that has sent nothing but empty lines makes room, however many it sends, and not one that was idle for less', async () => {
+    await start(total, 3);
+    const idlers: Client[] = [];
+    for (const address of addresses.slice(1)) idlers.push(await openIdle(address));
+    const drip = (): void => {
+      for (const idler of idlers) if (idler.writable) idler.write('\r\n');
+    };
+    drip();
+    await setTimeout(200);
+    // These could be sending requests, so that the first one to make room is the other one.
+    const before = await openIdle(crowd);
+    await openIdle(other);
+    await closed(before);
+    await setTimeout(11_500);
+    const customer = await openIdle(crowd);
+    drip();
+    await setTimeout(200);
+    await openIdle('127.0.1.3');
+    await eventually(() => expect(openOf(idlers).filter((one) => !one).length).toBeGreaterThan(0));
+    expect(customer.destroyed).toBe(false);
+  });
+
   it('and none is idle, a new one is answered 503, but a probe of health is answered', async () => {
     const { service } = await start(total, 3);
     service.answer = () => {};

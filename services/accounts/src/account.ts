@@ -31,6 +31,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare scopes: CreationOptional<string[]>;
   /** Counts the changes of password and e-mail address. */
   declare credentialsVersion: CreationOptional<number>;
+  declare credentialsChangedAt: CreationOptional<Date | null>;
   /** Changes with every PATCH that changes something; the entity tag. */
   declare version: number;
   declare createdAt: CreationOptional<Date>;
@@ -49,6 +50,7 @@ export function defineAccount(sequelize: Sequelize): void {
       shippingAddress: DataTypes.JSONB,
       scopes: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false, defaultValue: [] },
       credentialsVersion: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
+      credentialsChangedAt: DataTypes.DATE(3),
       version: { type: DataTypes.INTEGER, allowNull: false },
       createdAt: DataTypes.DATE(3),
       updatedAt: DataTypes.DATE(3),

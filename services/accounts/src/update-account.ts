@@ -1,5 +1,6 @@
 // PATCH /v1/accounts/{accountId}: a merge patch of the caller's own account.
 import { isDeepStrictEqual } from 'node:util';
+import type { Caller } from '@shop/shared/auth';
 import { type Transaction, violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, mergePatch, type OperationRequest, requireMatch } from '@shop/shared/http';
@@ -34,7 +35,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
     const emailChanges = after.email !== before.email;
     if (emailChanges || passwordHash !== undefined) {
       requirePresentCredentials(request, account);
-      account.set({ credentialsVersion: account.credentialsVersion + 1 });
+      account.set({ credentialsVersion: account.credentialsVersion + 1, credentialsChangedAt: new Date() });
     }
     await saveProfile(tx, account, after);
     if (passwordHash !== undefined) await changePassword(tx, request, account, passwordHash);
@@ -69,12 +70,19 @@ function credentialsChange(before: Profile, after: Profile, passwordHash: string
  * A stolen access token must not undo what its owner has changed since. The row is locked, so that of two requests with one
  * token only one changes the credentials.
  */
-function requirePresentCredentials(request: OperationRequest, { credentialsVersion }: Account): void {
-  if (callerOf(request).credentialsVersion === credentialsVersion) return;
+function requirePresentCredentials(request: OperationRequest, account: Account): void {
+  if (isIssuedForPresent(callerOf(request), account)) return;
   throw new Problem(
     'reauthentication-required',
     'The password or the e-mail address was changed after this access token was issued. Log in again.',
   );
+}
+
+/** A token without a count was issued in whole seconds: one of the same second as the change may be older than it. */
+function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: Account): boolean {
+  if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;
+  const { credentialsChangedAt } = account;
+  return credentialsChangedAt === null || issuedAt * 1_000 > credentialsChangedAt.getTime();
 }
 
 async function saveProfile(tx: Transaction, account: Account, profile: Profile): Promise<void> {

@@ -101,7 +101,7 @@ async function main(say: Say): Promise<void> {
   check(values, ids);
   const { databaseUrl: url, currency } = readCommandConfig(process.env);
   const scopes = new Set(['orders:fulfil', 'orders:read-all']);
-  const caller: Caller = { accountId: values.as ?? nobody, scopes, credentialsVersion: 0 };
+  const caller: Caller = { accountId: values.as ?? nobody, scopes, credentialsVersion: undefined, issuedAt: 0 };
   await withDatabase({ url, name: 'manage-orders' }, async (database) => {
     await assertCurrency(database.pool, currency);
     // No page is continued here, and no answer kept for a key: what seals them may be anything.
