@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { type Node, outlineOperations, readDocument } from '@shop/shared/protocol';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
-import { readYaml } from '../gateway/docs/document.ts';
-import { publishedDocument } from '../gateway/docs/published.ts';
+import { readYaml } from '../gateway/plugin/pages/docs/document.ts';
+import { publishedDocument } from '../gateway/plugin/pages/docs/published-document.ts';
 
 type Pipeline = { apiEndpoints: string[]; policies: Node[] };
 

@@ -1,27 +1,27 @@
 // The shop's plugin for express-gateway: one guard in front of everything, and one policy per file.
 import type { TokenVerifier } from '@shop/shared/auth';
 import type { Log } from '@shop/shared/runtime';
-import type { MetricsAddresses } from '../board/figures.ts';
-import { Traffic } from '../board/traffic.ts';
-import { authenticate } from './authenticate.ts';
-import { board } from './board.ts';
-import { type Counters, openCounters } from './counters.ts';
-import { docs } from './docs.ts';
-import type { Middleware, Policy } from './exchange.ts';
-import { forward } from './forward.ts';
-import { type GuardOptions, guard } from './guard.ts';
-import { health } from './health.ts';
-import { limit } from './limit.ts';
-import { observeServices } from './measure.ts';
-import { operation } from './operation.ts';
-import { problemPages } from './problem-pages.ts';
-import { ServiceDirectory } from './service.ts';
+import { authenticate } from './entry/authenticate.ts';
+import type { Middleware, Policy } from './entry/gateway-request.ts';
+import { type GuardOptions, guard } from './entry/guard.ts';
+import { operation } from './entry/match-operation.ts';
+import { limit } from './limits/rate-limit.ts';
+import { openRateLimitStore, type RateLimitStore } from './limits/rate-limit-store.ts';
+import { board } from './pages/board/board.ts';
+import type { MetricsAddresses } from './pages/board/shop-metrics.ts';
+import { Traffic } from './pages/board/traffic.ts';
+import { docs } from './pages/docs/docs.ts';
+import { health } from './pages/health.ts';
+import { problemPages } from './pages/problems/problem-pages.ts';
+import { forward } from './upstream/forward.ts';
+import { observeUpstreams } from './upstream/measure-attempt.ts';
+import { UpstreamDirectory } from './upstream/upstream.ts';
 
 export interface PluginOptions {
   /** The configuration folder; contracts are named relative to it. */
   readonly folder: string;
   readonly verifier: TokenVerifier;
-  readonly counters: Counters;
+  readonly counters: RateLimitStore;
   readonly guard: GuardOptions;
   readonly draining: () => boolean;
   /** Whether operators may look at the board, and where it finds the metrics of all processes. */
@@ -38,14 +38,14 @@ export interface PluginContext {
 
 export interface GatewayPlugin {
   readonly name: string;
-  readonly services: ServiceDirectory;
+  readonly services: UpstreamDirectory;
   init(context: PluginContext): void;
 }
 
 /** The plugin, wired. `init` registers the guard and every policy. */
 export function createPlugin(options: PluginOptions): GatewayPlugin {
-  const services = new ServiceDirectory(options.log);
-  observeServices(services);
+  const services = new UpstreamDirectory(options.log);
+  observeUpstreams(services);
   const known = new Set<string>();
   const traffic = options.board ? new Traffic() : undefined;
   const policies = [
@@ -53,7 +53,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     authenticate(options.verifier),
     limit(options.counters, options.guard.maximumBody, known),
     forward(services, options.guard, options.log),
-    health(services, options.draining, openCounters(undefined, options.log)),
+    health(services, options.draining, openRateLimitStore(undefined, options.log)),
     problemPages(),
     docs(options.folder),
     board(services, traffic, options.draining, options.metrics),

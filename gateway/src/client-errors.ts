@@ -2,9 +2,9 @@
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Problem } from '@shop/shared/protocol';
-import { rawRefusal } from '../plugin/answer.ts';
-import type { GatewayResponse } from '../plugin/exchange.ts';
-import type { GuardOptions } from '../plugin/guard.ts';
+import type { GatewayResponse } from '../plugin/entry/gateway-request.ts';
+import type { GuardOptions } from '../plugin/entry/guard.ts';
+import { rawRefusal } from '../plugin/entry/send-response.ts';
 
 /** What a connection has asked and not been answered. An idle connection keeps nothing of its last request. */
 export interface Unanswered {
@@ -34,7 +34,7 @@ export interface ParserError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-export function problemOf({ code, rawPacket }: ParserError, { maximumTarget, maximumHeader }: GuardOptions): Problem {
+export function problemFor({ code, rawPacket }: ParserError, { maximumTarget, maximumHeader }: GuardOptions): Problem {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout', 'The request did not arrive in time.');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new Problem('content-too-large', 'The chunk extensions are too large.');

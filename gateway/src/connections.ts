@@ -1,8 +1,8 @@
 // Which connections are open, how many one client may hold, and which idle one is closed so that a new one gets in.
 import type { Socket } from 'node:net';
 import type { Log } from '@shop/shared/runtime';
-import { clientNetwork } from '../plugin/client-network.ts';
-import { Place, Queue } from './queue.ts';
+import { clientNetwork } from '../plugin/entry/client-network.ts';
+import { LinkedQueue, QueueEntry } from './linked-queue.ts';
 
 export interface ConnectionLimits {
   /**
@@ -24,14 +24,14 @@ const tellEvery = 60_000;
 interface Network {
   readonly name: string;
   open: number;
-  readonly idle: Queue<Connection>;
+  readonly idle: LinkedQueue<Connection>;
 }
 
 class Connection {
   readonly socket: Socket;
   readonly network: Network;
-  readonly place = new Place<Connection>(this);
-  readonly placeInNetwork = new Place<Connection>(this);
+  readonly place = new QueueEntry<Connection>(this);
+  readonly placeInNetwork = new QueueEntry<Connection>(this);
   /** A request is being answered, or received after its header section. */
   busy = false;
   /** Opened beyond the maximum. */
@@ -54,8 +54,8 @@ export class Connections {
   readonly #log: Log;
   readonly #open = new Map<Socket, Connection>();
   readonly #networks = new Map<string, Network>();
-  readonly #idle = new Queue<Connection>();
-  readonly #spare = new Queue<Connection>();
+  readonly #idle = new LinkedQueue<Connection>();
+  readonly #spare = new LinkedQueue<Connection>();
   readonly #told = new Map<string, number>();
   /** One listener for all connections: thousands of them are open. */
   readonly #closed: (this: Socket) => void;
@@ -78,7 +78,7 @@ export class Connections {
   /** Takes a new connection, after closing an idle one where there is no room. Closes the new one when none is idle. */
   open(socket: Socket): void {
     const name = clientNetwork(socket.remoteAddress ?? '');
-    const network = this.#networks.get(name) ?? { name, open: 0, idle: new Queue<Connection>() };
+    const network = this.#networks.get(name) ?? { name, open: 0, idle: new LinkedQueue<Connection>() };
     const connection = new Connection(socket, network);
     if (!this.#makeRoomInNetwork(network) || !this.#makeRoom(connection)) {
       socket.destroy();
@@ -127,7 +127,7 @@ export class Connections {
     connection.network.idle.leave(connection.placeInNetwork);
   }
 
-  #closeLongestIdle(queue: Queue<Connection>): boolean {
+  #closeLongestIdle(queue: LinkedQueue<Connection>): boolean {
     for (let connection = queue.first; connection !== undefined; connection = queue.first) {
       if (connection.socket.bytesRead === connection.bytesRead) {
         this.#close(connection);

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import EngineConfig from 'express-gateway/lib/config/config.js';
 import registry from 'express-gateway/lib/policies/index.js';
-import type { Middleware } from '../plugin/exchange.ts';
-import type { GatewayConfig } from '../plugin/gateway-config.ts';
+import type { GatewayConfig } from '../plugin/entry/gateway-config.ts';
+import type { Middleware } from '../plugin/entry/gateway-request.ts';
 import type { GatewayPlugin } from '../plugin/index.ts';
 
 export interface EngineRouter extends Middleware {

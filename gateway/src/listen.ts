@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { type ProcessLife, StartError } from '@shop/shared/runtime';
-import type { GatewayRequest } from '../plugin/exchange.ts';
+import type { GatewayRequest } from '../plugin/entry/gateway-request.ts';
 
 /** From the signal to the end of the last running request. */
 const stopWithin = 9_500;

@@ -2,8 +2,8 @@
 import { createTokenVerifier } from '@shop/shared/auth';
 import { runProcess, StartError } from '@shop/shared/runtime';
 import { startTelemetry } from '@shop/shared/telemetry';
-import { openCounters } from '../plugin/counters.ts';
 import { createPlugin } from '../plugin/index.ts';
+import { openRateLimitStore } from '../plugin/limits/rate-limit-store.ts';
 import { readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
@@ -22,7 +22,7 @@ await runProcess('gateway', async (life) => {
   let draining = false;
   const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log });
   life.onStop('token verifier', () => verifier.close());
-  const counters = openCounters(config.redisUrl, log);
+  const counters = openRateLimitStore(config.redisUrl, log);
   life.onStop('counters', () => counters.close());
   const plugin = createPlugin({
     folder: configFolder,

@@ -3,11 +3,16 @@ import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem } from '@shop/shared/protocol';
 import type { Log } from '@shop/shared/runtime';
-import { sendProblem } from '../plugin/answer.ts';
-import { GatewayRequest, type GatewayResponse, type Middleware, whenOver } from '../plugin/exchange.ts';
-import type { GuardOptions } from '../plugin/guard.ts';
-import { identifyRequest } from '../plugin/request-id.ts';
-import { type ParserError, problemOf, refuse, takingTurns, type Unanswered } from './client-errors.ts';
+import {
+  GatewayRequest,
+  type GatewayResponse,
+  type Middleware,
+  onResponseClose,
+} from '../plugin/entry/gateway-request.ts';
+import type { GuardOptions } from '../plugin/entry/guard.ts';
+import { identifyRequest } from '../plugin/entry/request-id.ts';
+import { sendProblem } from '../plugin/entry/send-response.ts';
+import { type ParserError, problemFor, refuse, takingTurns, type Unanswered } from './client-errors.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { ProtocolNames } from './protocol-name.ts';
 import { watchReaders } from './slow-readers.ts';
@@ -95,7 +100,7 @@ export function createGatewayServer(
       });
     }
   };
-  const answered = whenOver((request, response) => {
+  const answered = onResponseClose((request, response) => {
     const { socket } = request;
     const unanswered = asked.get(socket);
     if (unanswered === undefined) return;
@@ -146,7 +151,7 @@ export function createGatewayServer(
     }
     const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? asked.get(socket)?.last.req : undefined;
     // Its last bytes may come before its turn: then it is answered, and the connection ends without a refusal.
-    inTurn(() => refuse(socket, late?.complete ? undefined : problemOf(error, limits), asked.get(socket)));
+    inTurn(() => refuse(socket, late?.complete ? undefined : problemFor(error, limits), asked.get(socket)));
   });
   return server;
 }

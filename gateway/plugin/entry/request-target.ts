@@ -1,0 +1,39 @@
+// The request target: one spelling per path, and nothing in it that two parsers could read differently.
+import { Problem } from '@shop/shared/protocol';
+
+// Printable ASCII without the fragment mark, which has no place in a request.
+const visible = /^[\x21\x22\x24-\x7e]+$/;
+// What is refused outright: text that changes its meaning when somebody behind the gateway decodes or resolves it.
+const ambiguous: readonly [RegExp, string][] = [
+  [/\\|%5c/i, 'a backslash'],
+  [/%2f/i, 'an encoded slash'],
+  [/%00/, 'NUL'],
+  [/;/, 'a path parameter'],
+  [/\/\//, 'an empty segment'],
+  [/\/(?:\.|%2e){1,2}(?:\/|$)/i, 'a dot segment'],
+];
+// Segments begin with no dot, but for the one of RFC 8615.
+const plain = /^(?:\/\.well-known)?(?:\/[a-z0-9_~-][a-z0-9._~-]*)+$/;
+
+/**
+ * The path of a request target.
+ * @throws Problem 414 past `maximum` bytes, 400 for another form than origin-form (RFC 9112 section 3.2.1) or an ambiguous path,
+ * 404 for a path that no resource of ours is spelled like: other letters, escapes, a trailing slash
+ */
+export function readRequestTarget(target: string, maximum: number): string {
+  if (target.length > maximum) {
+    throw new Problem('uri-too-long', `The request target is longer than ${maximum} bytes.`);
+  }
+  if (!target.startsWith('/')) throw invalid('The request target must be a path.');
+  if (!visible.test(target)) throw invalid('The request target contains a character that must be encoded.');
+  const end = target.indexOf('?');
+  const path = end < 0 ? target : target.slice(0, end);
+  if (plain.test(path)) return path;
+  const reason = ambiguous.find(([pattern]) => pattern.test(path))?.[1];
+  if (reason !== undefined) throw invalid(`The path contains ${reason}.`);
+  throw new Problem('not-found', 'There is nothing at this address.');
+}
+
+function invalid(detail: string): Problem {
+  return new Problem('invalid-request', detail);
+}

@@ -1,0 +1,20 @@
+// What the gateway shows by itself can be read and nothing else.
+import { Problem } from '@shop/shared/protocol';
+import type { GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
+import { commonHeaders } from '../entry/send-response.ts';
+
+const allow = 'GET, HEAD, OPTIONS';
+
+/**
+ * Whether the request reads. OPTIONS does not, and is answered here.
+ * @throws Problem 405 with `Allow` for every other method
+ */
+export function isRead(request: GatewayRequest, response: GatewayResponse): boolean {
+  if (request.method === 'GET' || request.method === 'HEAD') return true;
+  if (request.method !== 'OPTIONS') {
+    const headers = { Allow: allow };
+    throw new Problem('method-not-allowed', `The method ${request.method} is not supported here.`, { headers });
+  }
+  response.writeHead(204, [...commonHeaders(request), 'Allow', allow]).end();
+  return false;
+}
