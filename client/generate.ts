@@ -5,10 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { type Node, outlineOperations, readDocument } from '@shop/shared/protocol';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
+import type { GatewayConfig } from '../gateway/plugin/entry/gateway-config.ts';
 import { readYaml } from '../gateway/plugin/pages/docs/document.ts';
 import { publishedDocument } from '../gateway/plugin/pages/docs/published-document.ts';
-
-type Pipeline = { apiEndpoints: string[]; policies: Node[] };
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 
@@ -20,11 +19,9 @@ async function typesOf(document: Node, options: OpenAPITSOptions, names?: readon
 
 async function clientTypes(): Promise<string> {
   const folder = pathOf('gateway/config');
-  const { pipelines } = readYaml(`${folder}/gateway.config.yml`) as { pipelines: Record<string, Pipeline> };
+  const config = readYaml(`${folder}/gateway.config.yml`) as Pick<GatewayConfig, 'pipelines'>;
   // Limits are a setting of the running shop and not a part of its types.
-  for (const pipeline of Object.values(pipelines))
-    pipeline.policies = pipeline.policies.filter((policy) => !('limit' in policy));
-  const document = publishedDocument({ pipelines }, folder);
+  const document = publishedDocument(config, folder, { limits: false });
   const keyedPaths = outlineOperations(document)
     .filter(({ method, takesKey }) => method === 'post' && takesKey)
     .map(({ path }) => path);

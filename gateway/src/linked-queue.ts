@@ -1,6 +1,6 @@
 // A first-in, first-out queue that any member can leave in constant time.
 
-/** Where one member stands. It belongs to one queue and is used again each time the member joins it. */
+/** The entry of one member. It belongs to one queue and is reused each time the member joins it. */
 export class QueueEntry<T> {
   readonly member: T;
   before: QueueEntry<T> | undefined = undefined;
@@ -16,29 +16,29 @@ export class LinkedQueue<T> {
   #first: QueueEntry<T> | undefined;
   #last: QueueEntry<T> | undefined;
 
-  /** The member that joined before all others. */
+  /** The member that joined first. */
   get first(): T | undefined {
     return this.#first?.member;
   }
 
-  /** Puts a place that is not queued at the end. */
-  join(place: QueueEntry<T>): void {
-    place.queued = true;
-    place.before = this.#last;
-    if (this.#last === undefined) this.#first = place;
-    else this.#last.after = place;
-    this.#last = place;
+  /** Appends an entry that is not queued. */
+  join(entry: QueueEntry<T>): void {
+    entry.queued = true;
+    entry.before = this.#last;
+    if (this.#last === undefined) this.#first = entry;
+    else this.#last.after = entry;
+    this.#last = entry;
   }
 
-  /** Does nothing when the place is not queued. */
-  leave(place: QueueEntry<T>): void {
-    if (!place.queued) return;
-    place.queued = false;
-    if (place.before === undefined) this.#first = place.after;
-    else place.before.after = place.after;
-    if (place.after === undefined) this.#last = place.before;
-    else place.after.before = place.before;
-    place.before = undefined;
-    place.after = undefined;
+  /** Removes an entry; does nothing when it is not queued. */
+  leave(entry: QueueEntry<T>): void {
+    if (!entry.queued) return;
+    entry.queued = false;
+    if (entry.before === undefined) this.#first = entry.after;
+    else entry.before.after = entry.after;
+    if (entry.after === undefined) this.#last = entry.before;
+    else entry.after.before = entry.before;
+    entry.before = undefined;
+    entry.after = undefined;
   }
 }

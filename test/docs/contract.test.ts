@@ -234,7 +234,7 @@ describe('joining', () => {
   it('refuses one path or one operationId of two services', () => {
     const twice = (members: object) => () =>
       joinContracts(frame, [part('one', { schema: {}, ...members }), part('two', { schema: {}, ...members })]);
-    expect(twice({ path: '/v1/same' })).toThrow('two services claim /v1/same');
-    expect(twice({ operationId: 'same' })).toThrow('two operations are called same');
+    expect(twice({ path: '/v1/same' })).toThrow('two services define /v1/same');
+    expect(twice({ operationId: 'same' })).toThrow('two operations have the id same');
   });
 });

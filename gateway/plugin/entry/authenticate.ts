@@ -1,35 +1,33 @@
-// Policy `authenticate`: who is calling, and whether the operation's contract lets them; services ask again themselves.
+// Step `authenticate`: verifies the access token and checks that the contract admits its account.
 import { authorize, type TokenVerifier } from '@shop/shared/auth';
-import { actionSchema, type GatewayRequest, type Policy } from './gateway-request.ts';
+import type { OperationOutline } from '@shop/shared/protocol';
+import type { GatewayRequest } from './gateway-request.ts';
+import type { Step } from './policy.ts';
 
 /**
- * Public, optional or required, and the scopes, come from the contract of the operation. Whom it refuses, `limit` counts first and
- * then says the refusal: it has to come next. Whose token is valid and lacks a scope is counted by the account, everybody else by
- * the address. The signature is checked even when the address has nothing left, or one guesser would shut out the valid new tokens
- * of all who share its address.
+ * The operation's contract says whether a token is needed, and which scopes. The services verify the token again themselves.
+ *
+ * A refused request is counted like any other: by account when only a scope is missing, otherwise by client network. The token
+ * is verified even when the network has used up its limit. Otherwise one client that guesses tokens would exclude the valid
+ * new tokens of its whole network.
+ * @param countRequest takes a refused request from its rate limit; throws Problem 429 when the limit is used up
  */
-export function authenticate(verifier: TokenVerifier): Policy {
-  return {
-    name: 'authenticate',
-    schema: actionSchema('authenticate'),
-    policy: () => (request, _response, next) => {
-      identify(request, verifier).then(
-        () => next(),
-        (refusal: unknown) => {
-          request.refusal = refusal;
-          next();
-        },
-      );
-    },
+export function authenticate(verifier: TokenVerifier, countRequest: (request: GatewayRequest) => Promise<void>): Step {
+  const verify = async (request: GatewayRequest, security: OperationOutline['security']): Promise<void> => {
+    try {
+      request.caller = await verifier.verify(request.authorization);
+      authorize(request.caller, security);
+    } catch (refusal) {
+      await countRequest(request);
+      throw refusal;
+    }
+    request.authenticated = true;
   };
-}
-
-async function identify(request: GatewayRequest, verifier: TokenVerifier): Promise<void> {
-  const security = request.operation?.security;
-  // A public operation does not look at a token, so a bad one cannot keep a client from logging in again.
-  if (security !== undefined && security.access !== 'public') {
-    request.caller = await verifier.verify(request.authorization);
-    authorize(request.caller, security);
-  }
-  request.identified = true;
+  return (request) => {
+    const security = request.operation?.security;
+    // A public operation ignores the token, so that an invalid one does not prevent a new log-in.
+    if (security !== undefined && security.access !== 'public') return verify(request, security);
+    request.authenticated = true;
+    return undefined;
+  };
 }

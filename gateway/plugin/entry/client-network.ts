@@ -1,9 +1,9 @@
-// Addresses of clients: how proxies write them, and which of them belong to one client.
+// Client addresses: how proxies write them, and which of them count as one client.
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The address in an entry of X-Forwarded-For, which proxies write plainly, in brackets, in quotes, or with a port (RFC 7239
- * section 6). An IPv6 address is in its canonical form.
+ * The address in an entry of X-Forwarded-For. Proxies write it plain, in brackets, in quotes, or with a port (RFC 7239
+ * section 6). An IPv6 address is returned in its canonical form.
  * @returns undefined when the entry is not an address
  */
 export function addressIn(entry: string): string | undefined {
@@ -14,7 +14,7 @@ export function addressIn(entry: string): string | undefined {
   return isIP(address) === 0 || (bracketed !== undefined && !isIPv6(address)) ? undefined : plainAddress(address);
 }
 
-/** The canonical form of an address: an IPv4 address also when it is written as IPv6 (RFC 4291 section 2.5.5.2). */
+/** The canonical form of an address. An IPv4-mapped IPv6 address becomes its IPv4 address (RFC 4291 section 2.5.5.2). */
 export function plainAddress(address: string): string {
   if (!isIPv6(address)) return address;
   const [unzoned = ''] = address.split('%');
@@ -25,7 +25,7 @@ export function plainAddress(address: string): string {
   return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.');
 }
 
-/** What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because its holder has the 2^64 beside it. */
+/** The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one client has them all. */
 export function clientNetwork(address: string): string {
   const plain = plainAddress(address);
   if (isIPv4(plain) || !isIPv6(plain)) return plain;

@@ -1,4 +1,4 @@
-// gateway.config.yml as the engine reads it and hands it to the policies.
+// gateway.config.yml as the engine reads it and passes it to the policies.
 
 export interface GatewayConfig {
   readonly apiEndpoints: Readonly<Record<string, unknown>>;

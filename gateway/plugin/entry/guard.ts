@@ -1,21 +1,22 @@
-// The guard: runs before any pipeline, so that it also covers what no pipeline matches.
+// The guard runs before every pipeline, and so also for paths that no pipeline matches.
 import { contentTooLarge, Problem } from '@shop/shared/protocol';
 import { inRequest } from '@shop/shared/runtime';
 import { addressIn, plainAddress } from './client-network.ts';
-import type { GatewayRequest, Middleware } from './gateway-request.ts';
+import type { GatewayRequest } from './gateway-request.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';
 import { measureRequest } from './measure-request.ts';
+import type { Middleware } from './policy.ts';
 import { identifyRequest, traceState } from './request-id.ts';
 import { readRequestTarget } from './request-target.ts';
 
 export interface GuardOptions {
-  /** How many proxies of ours stand in front; 0 takes nothing that a client says about its address. */
+  /** The number of trusted proxies in front of the gateway; with 0, X-Forwarded-For is ignored. */
   readonly trustedProxies: number;
-  /** Bytes of a request body, of the request target, of the header section. */
+  /** Bytes of the request body, of the request target and of the header section. */
   readonly maximumBody: number;
   readonly maximumTarget: number;
   readonly maximumHeader: number;
-  /** Milliseconds from the first byte of the request to the last of the answer's header. */
+  /** Milliseconds from the first byte of the request to the end of the response's header section. */
   readonly deadline: number;
 }
 
@@ -23,10 +24,10 @@ const withBody = new Set(['POST', 'PUT', 'PATCH']);
 const allow = 'GET, HEAD, POST, PATCH, OPTIONS';
 const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** Refuses what is not plainly one well-formed request, and writes down who and what it is for the policies behind. */
+/** Refuses a request that is not unambiguously well-formed, and records its identity for the policies. */
 export function guard(options: GuardOptions): Middleware {
   return (request, response, next) => {
-    // An answer needs an id and a trace even when the header section is refused below.
+    // Every response needs an id and a trace, also when the header section is refused below.
     identifyRequest(request);
     measureRequest(request, response);
     request.deadline = performance.now() + options.deadline;
@@ -35,25 +36,25 @@ export function guard(options: GuardOptions): Middleware {
     request.authorization = fields.single.get('authorization');
     request.hasIdempotencyKey = fields.single.has('idempotency-key');
     readAddress(request, fields, options.trustedProxies);
-    // Its target is no path. Every other method is held against those of the path that it names.
+    // The target of CONNECT is not a path. Other methods are checked by the pipeline of the path.
     if (request.method === 'CONNECT')
       throw new Problem('method-not-allowed', 'The method CONNECT is not supported.', { headers: { Allow: allow } });
     request.path = readRequestTarget(request.url ?? '', options.maximumTarget);
     checkFraming(request, fields, options.maximumBody);
     const state = traceState(request);
     if (state !== undefined) request.forwardable.push('tracestate', state);
-    // Not the request itself: a connection to a service that is opened meanwhile remembers it for as long as it lasts.
+    // The scope is a copy and not the request: a connection to an upstream that is opened in it keeps it for its whole life.
     inRequest({ id: request.id, traceparent: request.traceparent }, next);
   };
 }
 
-/** The client is the address that the outermost trusted proxy saw; everything left of it anybody could have written. */
+/** The client is the address that the outermost trusted proxy saw. A client can forge every entry left of it. */
 function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxies: number): void {
   request.client = plainAddress(request.socket.remoteAddress ?? '');
   if (trustedProxies > 0) {
     const seen = fields.forwardedFor.split(',').map((address) => address.trim());
     const outermost = seen.slice(-trustedProxies)[0];
-    // An entry that is no address says nothing about the client; then the proxy counts as the client.
+    // With an entry that is not an address, the proxy counts as the client.
     request.client = addressIn(outermost ?? '') ?? request.client;
     request.scheme = fields.forwardedProto === 'https' ? 'https' : 'http';
   }
@@ -65,7 +66,7 @@ function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxi
   request.traceparentAt = request.forwardable.push('traceparent', request.traceparent) - 1;
 }
 
-/** One reading of where the body ends (RFC 9112 section 6.3). Node has refused both framings together already. */
+/** Accepts only framings that every parser reads in the same way (RFC 9112 section 6.3). Node already refuses two framings at once. */
 function checkFraming(request: GatewayRequest, { single }: HeaderFields, maximumBody: number): void {
   const length = single.get('content-length');
   const coding = single.get('transfer-encoding');

@@ -1,10 +1,10 @@
-// The header section of a request, read once from its raw form: what is refused, what stays here, what travels on.
+// Reads the header section of a request once, from its raw form: refuses it, or splits it into kept and forwarded fields.
 import { Problem } from '@shop/shared/protocol';
 
 export interface HeaderFields {
-  /** Flat list of the end-to-end fields that the service gets, in the order they came. */
+  /** Flat list of the end-to-end fields for the upstream, in their original order. */
   readonly forwardable: string[];
-  /** Fields that the gateway itself reads; each at most once in the request. */
+  /** Fields that the gateway itself reads. Each occurs at most once in the request. */
   readonly single: ReadonlyMap<string, string>;
   /** All values of X-Forwarded-For, joined; used only behind trusted proxies. */
   readonly forwardedFor: string;
@@ -13,7 +13,7 @@ export interface HeaderFields {
 
 const maximumFields = 100;
 
-// A second one of these would mean one thing to the gateway and another to the service.
+// The gateway and a service could read two fields of one of these names differently.
 const singletons = new Set([
   'host',
   'authorization',
@@ -30,7 +30,7 @@ const singletons = new Set([
   'tracestate',
 ]);
 
-// Connection matters (RFC 9110 section 7.6.1) and everything that only the gateway may say.
+// Hop-by-hop fields (RFC 9110 section 7.6.1), and fields that only the gateway may set.
 const kept = new Set([
   'connection',
   'keep-alive',
@@ -86,7 +86,7 @@ export function readHeaderFields(raw: readonly string[], maximum: number): Heade
       if (single.has(name)) throw repeated(name);
       single.set(name, value);
     }
-    if (!staysHere(name)) forwardable.push(name, value);
+    if (!isKept(name)) forwardable.push(name, value);
     else if (name === 'connection') connection += `,${value}`;
     else if (name === 'x-forwarded-for') forwardedFor += `,${value}`;
     else if (name === 'x-forwarded-proto') forwardedProto = value;
@@ -96,7 +96,7 @@ export function readHeaderFields(raw: readonly string[], maximum: number): Heade
   return /^,(?:keep-alive|close)?$/i.test(connection) || connection === '' ? fields : withoutNamed(fields, connection);
 }
 
-/** Drops the fields that `Connection` names, for the gateway as for the service: both must see the same request. */
+/** Drops the fields that `Connection` names for the gateway too, so that it and the upstream see the same request. */
 function withoutNamed(fields: HeaderFields & { single: Map<string, string> }, connection: string): HeaderFields {
   const named = new Set(connection.split(',').map((option) => option.trim().toLowerCase()));
   const { forwardable, single } = fields;
@@ -109,12 +109,12 @@ function withoutNamed(fields: HeaderFields & { single: Map<string, string> }, co
   return { ...fields, forwardable: remaining };
 }
 
-/** An underscore in a name turns into a hyphen behind many a server, and so into one of the fields kept here. */
-function staysHere(name: string): boolean {
+/** Many servers turn an underscore into a hyphen, so a name with an underscore could become one of the kept fields. */
+function isKept(name: string): boolean {
   return kept.has(name) || name.includes('_') || keptPrefixes.some((prefix) => name.startsWith(prefix));
 }
 
-/** Clients send the same few dozen names: the lower-case form of each is made once. */
+/** Clients send the same few dozen names, so the lower-case form of each is cached. */
 function lowerCase(name: string): string {
   const known = lowerCased.get(name);
   if (known !== undefined) return known;

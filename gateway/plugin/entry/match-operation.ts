@@ -1,50 +1,48 @@
-// Policy `operation`: which operation of the service's contract this is. What the contract lacks does not exist.
-import { isAbsolute, join } from 'node:path';
+// Step `match-operation`: finds the operation of the contract that a request calls. A path outside the contract does not exist.
 import { type OperationOutline, outlineOperations, Problem, readDocument } from '@shop/shared/protocol';
-import { actionSchema, type Policy } from './gateway-request.ts';
+import type { Step } from './policy.ts';
 
 interface PathNode {
   readonly literal: Map<string, PathNode>;
   parameter: PathNode | undefined;
-  /** Upper-case method → operation, when the path ends here. */
+  /** Upper-case method → operation, when a path ends at this node. */
   readonly operations: Map<string, OperationOutline>;
 }
 
-/**
- * Reads the contract at `action.contract` (relative to the configuration folder) when the pipeline is built.
- * @param known gets the id of every operation that can be reached
- */
-export function operation(folder: string, known: Set<string>): Policy {
-  return {
-    name: 'operation',
-    schema: actionSchema('operation', { contract: { type: 'string' } }),
-    policy({ contract }: { contract: string }) {
-      const file = isAbsolute(contract) ? contract : join(folder, contract);
-      const root = buildPaths(outlineOperations(readDocument(file)), known);
-      return (request, _response, next) => {
-        const found = findPath(root, request.path);
-        if (found === undefined) throw new Problem('not-found', 'There is nothing at this address.');
-        const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
-        request.operation = found.operations.get(method);
-        if (request.operation === undefined && method !== 'OPTIONS') throw notAllowed(found, method);
-        next();
-      };
-    },
-  };
+/** The public operations of a contract. */
+export interface PublicOperations {
+  readonly ids: ReadonlySet<string>;
+  readonly root: PathNode;
 }
 
-function buildPaths(operations: readonly OperationOutline[], known: Set<string>): PathNode {
+/** @throws when the file is missing or is not an OpenAPI document */
+export function readPublicOperations(file: string): PublicOperations {
+  const ids = new Set<string>();
   const root = emptyNode();
-  for (const entry of operations) {
+  for (const entry of outlineOperations(readDocument(file))) {
     let node = root;
     for (const segment of entry.path.split('/')) node = childFor(node, segment);
-    // What services say to each other is not for anybody outside: its path is known, so that no parameter matches it,
-    // and nothing is there.
+    // The path of an internal operation gets a node without a method: no parameter matches it, and the response is 404.
     if (entry.internal || entry.security.access === 'service') continue;
-    known.add(entry.operationId);
+    ids.add(entry.operationId);
     node.operations.set(entry.method.toUpperCase(), entry);
   }
-  return root;
+  return { ids, root };
+}
+
+/**
+ * Sets the operation of the request. OPTIONS of a known path has none.
+ * @throws Problem 404 for an unknown path, 405 with `Allow` for an unknown method
+ */
+export function matchOperation({ root }: PublicOperations): Step {
+  return (request) => {
+    const found = findPath(root, request.path);
+    if (found === undefined) throw new Problem('not-found', 'There is nothing at this address.');
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
+    request.operation = found.operations.get(method);
+    if (request.operation === undefined && method !== 'OPTIONS') throw notAllowed(found, method);
+    return undefined;
+  };
 }
 
 function childFor(node: PathNode, segment: string): PathNode {
@@ -57,7 +55,7 @@ function childFor(node: PathNode, segment: string): PathNode {
   return child;
 }
 
-/** A literal segment goes before a parameter: `/v1/products/search` is no product. */
+/** A literal segment takes precedence over a parameter: `/v1/products/search` is not a product. */
 function findPath(root: PathNode, path: string): PathNode | undefined {
   let node: PathNode | undefined = root;
   for (const segment of path.split('/')) {
@@ -68,8 +66,8 @@ function findPath(root: PathNode, path: string): PathNode | undefined {
 }
 
 function notAllowed({ operations }: PathNode, method: string): Problem {
-  const known = [...operations.keys(), ...(operations.has('GET') ? ['HEAD'] : []), 'OPTIONS'];
-  const headers = { Allow: known.sort().join(', ') };
+  const allowed = [...operations.keys(), ...(operations.has('GET') ? ['HEAD'] : []), 'OPTIONS'];
+  const headers = { Allow: allowed.sort().join(', ') };
   return new Problem('method-not-allowed', `The method ${method} is not supported here.`, { headers });
 }
 

@@ -1,10 +1,10 @@
-// Which request this is: X-Request-Id and the W3C trace context, honoured when they are safe and made otherwise.
+// The identity of a request: X-Request-Id and the W3C trace context, accepted when they are safe and created otherwise.
 import { arrivalOf } from '@shop/shared/protocol';
 import type { GatewayRequest } from './gateway-request.ts';
 
 const validState = /^[\x20-\x7e]{1,512}$/;
 
-/** Gives the request its id and this hop's `traceparent`, before anything can be refused. */
+/** Sets the request's id, arrival time, span and this hop's `traceparent`. It runs before any check can refuse the request. */
 export function identifyRequest(request: GatewayRequest): void {
   const { id, traceparent, began, span } = arrivalOf(request.headers);
   request.id = id;
@@ -13,7 +13,7 @@ export function identifyRequest(request: GatewayRequest): void {
   request.span = span;
 }
 
-/** The client's `tracestate`, unless it came without the trace that it belongs to (Trace Context section 3.3). */
+/** The client's `tracestate`, unless its trace is not continued (Trace Context section 3.3). */
 export function traceState(request: GatewayRequest): string | undefined {
   const { traceparent, tracestate } = request.headers;
   if (typeof traceparent !== 'string' || typeof tracestate !== 'string') return undefined;

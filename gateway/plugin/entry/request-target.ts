@@ -1,9 +1,9 @@
-// The request target: one spelling per path, and nothing in it that two parsers could read differently.
+// The request target: each path has exactly one accepted form, which every parser reads in the same way.
 import { Problem } from '@shop/shared/protocol';
 
-// Printable ASCII without the fragment mark, which has no place in a request.
+// Printable ASCII without `#`, which a request target cannot contain.
 const visible = /^[\x21\x22\x24-\x7e]+$/;
-// What is refused outright: text that changes its meaning when somebody behind the gateway decodes or resolves it.
+// Text whose meaning changes when a server behind the gateway decodes or resolves it.
 const ambiguous: readonly [RegExp, string][] = [
   [/\\|%5c/i, 'a backslash'],
   [/%2f/i, 'an encoded slash'],
@@ -12,13 +12,13 @@ const ambiguous: readonly [RegExp, string][] = [
   [/\/\//, 'an empty segment'],
   [/\/(?:\.|%2e){1,2}(?:\/|$)/i, 'a dot segment'],
 ];
-// Segments begin with no dot, but for the one of RFC 8615.
+// No segment begins with a dot, except `.well-known` (RFC 8615).
 const plain = /^(?:\/\.well-known)?(?:\/[a-z0-9_~-][a-z0-9._~-]*)+$/;
 
 /**
  * The path of a request target.
- * @throws Problem 414 past `maximum` bytes, 400 for another form than origin-form (RFC 9112 section 3.2.1) or an ambiguous path,
- * 404 for a path that no resource of ours is spelled like: other letters, escapes, a trailing slash
+ * @throws Problem 414 past `maximum` bytes; 400 for another form than origin-form (RFC 9112 section 3.2.1) or an ambiguous path;
+ *   404 for a path in a form that no resource has: upper-case letters, escapes, a trailing slash
  */
 export function readRequestTarget(target: string, maximum: number): string {
   if (target.length > maximum) {

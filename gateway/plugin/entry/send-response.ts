@@ -1,4 +1,4 @@
-// Everything the gateway says by itself: problem documents and small documents, with the headers every answer carries.
+// The gateway's own responses, problem documents among them, and the header fields of every response.
 import { STATUS_CODES } from 'node:http';
 import { Problem, problemDocument, problemMediaType, requestIdentity } from '@shop/shared/protocol';
 import { inRequest, type Log } from '@shop/shared/runtime';
@@ -17,14 +17,14 @@ const security = [
 const lockedDown = "default-src 'none'; frame-ancestors 'none'";
 const overTls = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const;
 
-type Asker = Pick<GatewayRequest, 'id' | 'traceparent' | 'scheme' | 'answerHeaders'>;
+type Identity = Pick<GatewayRequest, 'id' | 'traceparent' | 'scheme' | 'responseHeaders'>;
 
-/** The header fields of every answer, flat: request id, trace, security, and what policies added. */
-export function commonHeaders(request: Asker, contentPolicy: string = lockedDown): string[] {
+/** The header fields of every response, flat: request id, trace, security, and those that policies added. */
+export function commonHeaders(request: Identity, contentPolicy: string = lockedDown): string[] {
   const headers = ['X-Request-Id', request.id, 'traceparent', request.traceparent, ...security];
   headers.push('Content-Security-Policy', contentPolicy);
   if (request.scheme === 'https') headers.push(...overTls);
-  if (request.answerHeaders.length > 0) headers.push(...request.answerHeaders);
+  if (request.responseHeaders.length > 0) headers.push(...request.responseHeaders);
   return headers;
 }
 
@@ -37,7 +37,7 @@ export interface Document {
   readonly contentPolicy?: string;
 }
 
-/** Sends a whole document. */
+/** Sends a complete document. */
 export function sendDocument(request: GatewayRequest, response: GatewayResponse, document: Document): void {
   const { status = 200, type = 'application/json', text, headers = [], contentPolicy } = document;
   const body = Buffer.from(text);
@@ -46,7 +46,7 @@ export function sendDocument(request: GatewayRequest, response: GatewayResponse,
   response.writeHead(status, all).end(body);
 }
 
-/** Sends whatever went wrong as a problem document; what is no Problem becomes a 500 that says nothing of the inside. */
+/** Sends an error as a problem document. An error that is not a Problem becomes a 500 without internal details. */
 export function sendProblem(request: GatewayRequest, response: GatewayResponse, error: unknown, log: Log): void {
   const problem = error instanceof Problem ? error : unexpected(error);
   inRequest(request, () => {
@@ -62,13 +62,13 @@ export function sendProblem(request: GatewayRequest, response: GatewayResponse, 
 }
 
 /**
- * The bytes of a refusal on a connection that carries no answer after it.
- * @param request what is refused, when the guard has seen it
+ * The bytes of a refusal that ends its connection.
+ * @param request the refused request, when the guard has seen it
  */
 export function rawRefusal(problem: Problem, request?: GatewayRequest): string {
-  const asker: Asker = request?.id ? request : { ...requestIdentity({}), scheme: 'http', answerHeaders: [] };
-  const body = JSON.stringify(problemDocument(problem, asker.id));
-  const fields = [...commonHeaders(asker), 'Content-Type', problemMediaType, ...fieldsOf(problem)];
+  const identity: Identity = request?.id ? request : { ...requestIdentity({}), scheme: 'http', responseHeaders: [] };
+  const body = JSON.stringify(problemDocument(problem, identity.id));
+  const fields = [...commonHeaders(identity), 'Content-Type', problemMediaType, ...fieldsOf(problem)];
   fields.push('Content-Length', String(Buffer.byteLength(body)), 'Date', new Date().toUTCString());
   const lines = fields.map((field, index) => (index % 2 === 0 ? `${field}: ` : `${field}\r\n`)).join('');
   return `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines}Connection: close\r\n\r\n${body}`;

@@ -1,31 +1,49 @@
-// Answers 409 that a caller got: each tells whether an e-mail address is registered, so that a caller gets only a few a minute.
+// Step `conflict-limit`: bounds the responses 409 of a caller. Each one shows that an e-mail address is registered.
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import { clientNetwork } from '../entry/client-network.ts';
 import type { GatewayResponse } from '../entry/gateway-request.ts';
+import type { Step } from '../entry/policy.ts';
+import type { ApiLimit } from './limit-config.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
-import { tooMany } from './token-bucket.ts';
+import { tooManyRequests } from './token-bucket.ts';
 
 const conflict = 409;
-const window = 60;
+const windowSeconds = 60;
 
-export class ConflictLimit {
+/** Applies `conflictsPerCaller` of each operation, for the account and for the client network. */
+export function limitConflicts(store: RateLimitStore, { operations = {} }: ApiLimit): Step {
+  const limits = new Map<string, ConflictLimit>();
+  for (const [id, { conflictsPerCaller }] of Object.entries(operations)) {
+    if (conflictsPerCaller !== undefined) limits.set(id, new ConflictLimit(store, id, conflictsPerCaller));
+  }
+  return (request, response) => {
+    const limit = limits.get(request.operation?.operationId ?? '');
+    if (limit === undefined) return undefined;
+    const network = clientNetwork(request.client);
+    const account = request.caller?.accountId;
+    return limit.watch(account === undefined ? [network] : [account, network], response);
+  };
+}
+
+class ConflictLimit {
   readonly #counter: RateLimiterAbstract;
   readonly #allowed: number;
 
   /** @param perMinute conflicts after which a caller has to wait */
-  constructor(counters: RateLimitStore, name: string, perMinute: number) {
-    this.#counter = counters.counter(`${name}:conflicts`, perMinute, window);
+  constructor(store: RateLimitStore, name: string, perMinute: number) {
+    this.#counter = store.counter(`${name}:conflicts`, perMinute, windowSeconds);
     this.#allowed = perMinute;
   }
 
   /**
-   * Counts the answer if it is a conflict. Concurrent requests are bounded by the rate of the operation.
-   * @param callers the account, if there is one, and the network of the client
-   * @throws Problem 429 with `Retry-After` when one of the callers has got too many conflicts
+   * Counts the response if it is a conflict. The rate of the operation bounds how many concurrent requests pass this check.
+   * @param callers the account, if there is one, and the client network
+   * @throws Problem 429 with `Retry-After` when one of the callers has reached the limit
    */
   async watch(callers: readonly string[], response: GatewayResponse): Promise<void> {
     for (const counted of await Promise.all(callers.map((caller) => this.#counter.get(caller)))) {
       if (counted !== null && counted.consumedPoints >= this.#allowed)
-        throw tooMany(Math.max(1, Math.ceil(counted.msBeforeNext / 1_000)));
+        throw tooManyRequests(Math.max(1, Math.ceil(counted.msBeforeNext / 1_000)));
     }
     response.once('finish', () => {
       if (response.statusCode !== conflict) return;

@@ -1,4 +1,4 @@
-// Where requests are counted: in this process, or in Redis so that several gateways count together.
+// The counters of the limits: in this process, or in Redis so that several gateways count together.
 import type { Log } from '@shop/shared/runtime';
 import { Redis } from 'ioredis';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
@@ -7,80 +7,94 @@ import { type RememberedKeys, rememberInMemory, rememberInRedis } from './rememb
 export interface RateLimitStore {
   /** A counter that allows `points` within `seconds` for each key. */
   counter(name: string, points: number, seconds: number): RateLimiterAbstract;
-  /** Keys that are each remembered for `seconds`. */
+  /** A set of keys, each of which is remembered for `seconds`. */
   keys(name: string, seconds: number): RememberedKeys;
   close(): void;
 }
 
-// A request must not wait longer for its number than it would take to answer it.
-const answerWithin = 200;
-const asksBeforeHangUp = 5;
+// A request must not wait longer for its counter than it would take to answer the request.
+const commandTimeout = 200;
+const pingsBeforeDisconnect = 5;
 const reconnectEvery = 1_000;
 
-/** @param redisUrl shared counting; undefined: each process counts for itself */
+/** @param redisUrl the Redis that several gateways share; undefined: this process counts by itself */
 export function openRateLimitStore(redisUrl: string | undefined, log: Log): RateLimitStore {
-  if (redisUrl === undefined) {
-    return {
-      counter: remember(memoryCounter),
-      keys: remember((_name, seconds) => rememberInMemory(seconds)),
-      close: () => {},
-    };
-  }
-  const redis = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: answerWithin,
-    connectTimeout: reconnectEvery,
-    disconnectTimeout: answerWithin,
-    retryStrategy: () => reconnectEvery,
-  });
-  let alone = false;
-  redis.on('ready', () => {
-    if (alone) log.info('Redis is back: requests are counted together again');
-    alone = false;
-  });
-  const away = (reason: string): void => {
-    if (!alone) log.warn({ reason }, 'Redis is away: this gateway counts requests alone');
-    alone = true;
+  return redisUrl === undefined ? memoryStore() : new RedisStore(redisUrl, log);
+}
+
+function memoryStore(): RateLimitStore {
+  return {
+    counter: memoize((name, points, seconds) => new RateLimiterMemory({ keyPrefix: name, points, duration: seconds })),
+    keys: memoize((_name, seconds) => rememberInMemory(seconds)),
+    close: () => {},
   };
-  redis.on('error', (error: Error) => away(error.message));
-  // A Redis that hangs is as good as away, and no request waits for it until it has answered on a new connection. It is asked
-  // several times before: it may have been this process that was late.
-  let doubted = false;
-  const doubt = async (): Promise<void> => {
-    if (doubted) return;
-    doubted = true;
+}
+
+/** Counts in Redis. While Redis is unavailable, this process counts by itself. */
+class RedisStore implements RateLimitStore {
+  readonly counter: RateLimitStore['counter'];
+  readonly keys: RateLimitStore['keys'];
+  readonly #redis: Redis;
+  readonly #log: Log;
+  #unavailable = false;
+  #checking = false;
+
+  constructor(url: string, log: Log) {
+    this.#log = log;
+    const redis = new Redis(url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout,
+      connectTimeout: reconnectEvery,
+      disconnectTimeout: commandTimeout,
+      retryStrategy: () => reconnectEvery,
+    });
+    redis.on('ready', () => {
+      if (this.#unavailable) log.info('Redis is available again: requests are counted together again');
+      this.#unavailable = false;
+    });
+    redis.on('error', (error: Error) => this.#reportUnavailable(error.message));
+    this.#redis = redis;
+    this.counter = memoize((name, points, seconds) => {
+      const insuranceLimiter = new SubstituteLimiter(name, points, seconds, () => this.#checkConnection());
+      const options = { keyPrefix: `shop:${name}`, points, duration: seconds, rejectIfRedisNotReady: true };
+      return new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter });
+    });
+    this.keys = memoize((name, seconds) => rememberInRedis(redis, name, seconds));
+  }
+
+  close(): void {
+    this.#redis.disconnect();
+  }
+
+  /**
+   * Replaces a connection on which Redis does not answer, so that no further request waits for it. Redis gets several pings
+   * before that, because the delay may have been in this process.
+   */
+  async #checkConnection(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
     let answered = false;
-    for (let asked = 0; asked < asksBeforeHangUp && !answered && redis.status === 'ready'; asked += 1) {
-      answered = await redis.ping().then(
+    for (let ping = 0; ping < pingsBeforeDisconnect && !answered && this.#redis.status === 'ready'; ping += 1) {
+      answered = await this.#redis.ping().then(
         () => true,
         () => false,
       );
     }
-    doubted = false;
-    if (answered || redis.status !== 'ready') return;
-    away('it does not answer');
-    redis.disconnect(true);
-  };
-  return {
-    counter: remember(
-      (name, points, seconds) =>
-        new RateLimiterRedis({
-          storeClient: redis,
-          keyPrefix: `shop:${name}`,
-          points,
-          duration: seconds,
-          rejectIfRedisNotReady: true,
-          insuranceLimiter: new StandIn(name, points, seconds, doubt),
-        }),
-    ),
-    keys: remember((name, seconds) => rememberInRedis(redis, name, seconds)),
-    close: () => redis.disconnect(),
-  };
+    this.#checking = false;
+    if (answered || this.#redis.status !== 'ready') return;
+    this.#reportUnavailable('it does not answer');
+    this.#redis.disconnect(true);
+  }
+
+  #reportUnavailable(reason: string): void {
+    if (!this.#unavailable) this.#log.warn({ reason }, 'Redis is unavailable: this gateway counts requests alone');
+    this.#unavailable = true;
+  }
 }
 
-/** Counts in this process what Redis did not. */
-class StandIn extends RateLimiterMemory {
+/** Counts in this process each request that Redis did not count. */
+class SubstituteLimiter extends RateLimiterMemory {
   readonly #onUse: () => Promise<void>;
 
   constructor(name: string, points: number, seconds: number, onUse: () => Promise<void>) {
@@ -94,19 +108,15 @@ class StandIn extends RateLimiterMemory {
   }
 }
 
-/** Returns the same value for the same question, so that a reload of the configuration forgets no count. */
-function remember<Question extends readonly [string, ...number[]], T>(
-  create: (...question: Question) => T,
-): (...question: Question) => T {
-  const known = new Map<string, T>();
-  return (...question) => {
-    const key = question.join(' ');
-    const value = known.get(key) ?? create(...question);
-    known.set(key, value);
+/** Returns the same value for the same arguments, so that a reload of the configuration keeps the counts. */
+function memoize<Arguments extends readonly [string, ...number[]], T>(
+  create: (...args: Arguments) => T,
+): (...args: Arguments) => T {
+  const created = new Map<string, T>();
+  return (...args) => {
+    const key = args.join(' ');
+    const value = created.get(key) ?? create(...args);
+    created.set(key, value);
     return value;
   };
-}
-
-function memoryCounter(name: string, points: number, seconds: number): RateLimiterMemory {
-  return new RateLimiterMemory({ keyPrefix: name, points, duration: seconds });
 }

@@ -1,17 +1,17 @@
-// Keys that are remembered for a long time: in this process, or in Redis so that several gateways remember them together.
+// Keys that are remembered for a long time: in this process, or in Redis so that several gateways share them.
 import type { Redis } from 'ioredis';
 
 export interface RememberedKeys {
-  /** Remembers a key. It never rejects: a key that could not be kept is forgotten. */
+  /** Remembers a key. It never rejects: a key that cannot be stored is forgotten. */
   add(key: string): Promise<void>;
-  /** Whether the key is remembered; false also when that cannot be found out in time. */
+  /** Whether the key is remembered; false also when Redis does not answer in time. */
   has(key: string): Promise<boolean>;
 }
 
 /** A key is a digest: this many of them take about 10 MB. */
 const mostInMemory = 50_000;
 
-/** Remembers the keys that were added or asked for last. */
+/** Remembers the most recently used keys. */
 export function rememberInMemory(seconds: number): RememberedKeys {
   const ends = new Map<string, number>();
   return {
@@ -31,7 +31,7 @@ export function rememberInMemory(seconds: number): RememberedKeys {
   };
 }
 
-/** As in memory, and in Redis for the other gateways. */
+/** Remembers keys in memory, and in Redis for the other gateways. */
 export function rememberInRedis(redis: Redis, name: string, seconds: number): RememberedKeys {
   const own = rememberInMemory(seconds);
   const inRedis = (key: string): string => `shop:${name}:${key}`;

@@ -1,50 +1,50 @@
-// How much a caller may still ask for: a steady rate and a reserve for bursts, and what the answer says about them.
+// The token bucket of a rate limit: a steady rate, a reserve for bursts, and the RateLimit header fields of the response.
 import { Problem } from '@shop/shared/protocol';
 import { outsideRequests } from '@shop/shared/runtime';
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
-/** `steady` requests within `seconds`; what goes beyond is taken from `reserve` requests within `reserveSeconds`. */
+/** `steady` requests within `seconds`. Further requests are taken from `reserve` requests within `reserveSeconds`. */
 export interface Rate {
   readonly steady: number;
   readonly seconds: number;
   readonly reserve?: number;
   readonly reserveSeconds?: number;
   /**
-   * All accounts of one client address together get at most this many times the steady rate; without it, their number is not
+   * All accounts of one client network together get at most this many times the steady rate. Without it, their number is not
    * bounded.
    */
   readonly accountsPerAddress?: number;
 }
 
-interface Bucket {
+interface Quota {
   readonly name: string;
   readonly points: number;
   readonly counter: RateLimiterAbstract;
 }
 
-/** The token bucket of one operation; every caller has its own, and the accounts of one address share a further one. */
+/** The token bucket of one operation. Each caller has its own; the accounts of one client network share a further one. */
 export class TokenBucket {
-  readonly #buckets: readonly Bucket[];
-  readonly #shared: Bucket | undefined = undefined;
-  /** `RateLimit-Policy` as the IETF draft writes it: quota and window of each bucket. */
+  readonly #quotas: readonly Quota[];
+  readonly #shared: Quota | undefined = undefined;
+  /** `RateLimit-Policy` as the IETF draft defines it: quota and window of each part of the bucket. */
   readonly #policy: string;
   readonly #accountPolicy: string = '';
 
-  constructor(counters: RateLimitStore, name: string, rate: Rate) {
+  constructor(store: RateLimitStore, name: string, rate: Rate) {
     const { steady, seconds, reserve, reserveSeconds, accountsPerAddress } = rate;
     const sizes = [
       { name: 'steady', points: steady, window: seconds },
       ...(reserve === undefined ? [] : [{ name: 'reserve', points: reserve, window: reserveSeconds ?? seconds }]),
     ];
-    const open = ({ name: size, points, window }: (typeof sizes)[number]): Bucket => ({
+    const open = ({ name: size, points, window }: (typeof sizes)[number]): Quota => ({
       name: size,
       points,
-      counter: counters.counter(`${name}:${size}`, points, window),
+      counter: store.counter(`${name}:${size}`, points, window),
     });
     const policyOf = ({ name: size, points, window }: (typeof sizes)[number]) => `"${size}";q=${points};w=${window}`;
-    this.#buckets = sizes.map(open);
+    this.#quotas = sizes.map(open);
     this.#policy = sizes.map(policyOf).join(', ');
     if (accountsPerAddress === undefined) return;
     const shared = { name: 'address', points: accountsPerAddress * steady, window: seconds };
@@ -53,46 +53,46 @@ export class TokenBucket {
   }
 
   /**
-   * Takes one request out of the first bucket that has one, and says in the answer's header fields what is left.
+   * Takes one request from the first quota that has one left, and adds the RateLimit header fields to the response.
    * @param network of the client
-   * @param account of the caller, if there is one: then the buckets are its own, and its network has the one that accounts share
-   * @throws Problem 429 with `Retry-After` when the buckets are empty
+   * @param account of the caller, if there is one: it has quotas of its own, and shares one with the accounts of its network
+   * @throws Problem 429 with `Retry-After` when every quota is used up
    */
   async take(request: GatewayRequest, network: string, account?: string): Promise<void> {
     const shared = account === undefined ? undefined : this.#shared;
-    // Both are asked at the same time: behind Redis each question is a round trip.
+    // Both are asked concurrently, because with Redis each question is a round trip.
     const [own, ofNetwork] = await Promise.all([
       this.#takeOwn(account ?? network),
       shared === undefined ? undefined : consume(shared, network),
     ]);
-    const { allowed, bucket, remaining, seconds } = ofNetwork?.allowed === false ? ofNetwork : own;
+    const { allowed, quota, remaining, seconds } = ofNetwork?.allowed === false ? ofNetwork : own;
     const policy = shared === undefined ? this.#policy : this.#accountPolicy;
-    const state = [`"${bucket}"`, `r=${remaining}`, `t=${seconds}`].join(';');
-    request.answerHeaders = request.answerHeaders.concat('RateLimit-Policy', policy, 'RateLimit', state);
-    if (!allowed) throw tooMany(seconds);
+    const state = [`"${quota}"`, `r=${remaining}`, `t=${seconds}`].join(';');
+    request.responseHeaders = request.responseHeaders.concat('RateLimit-Policy', policy, 'RateLimit', state);
+    if (!allowed) throw tooManyRequests(seconds);
   }
 
-  async #takeOwn(key: string): Promise<Left> {
-    let left: Left = { allowed: false, bucket: '', remaining: 0, seconds: 1 };
-    for (const bucket of this.#buckets) {
-      left = await consume(bucket, key);
-      if (left.allowed) break;
+  async #takeOwn(key: string): Promise<Taken> {
+    let taken: Taken = { allowed: false, quota: '', remaining: 0, seconds: 1 };
+    for (const quota of this.#quotas) {
+      taken = await consume(quota, key);
+      if (taken.allowed) break;
     }
-    return left;
+    return taken;
   }
 }
 
-interface Left {
+interface Taken {
   readonly allowed: boolean;
-  readonly bucket: string;
+  readonly quota: string;
   readonly remaining: number;
   /** Until the window begins again. */
   readonly seconds: number;
 }
 
-async function consume({ name, counter }: Bucket, key: string): Promise<Left> {
-  // A count outlives its request. The library rejects with the same kind of value that it resolves with; anything else is a
-  // failure.
+async function consume({ name, counter }: Quota, key: string): Promise<Taken> {
+  // The counter outlives the request, so it must not keep the request's context. The library resolves and rejects with the same
+  // type; a rejection with any other value is a failure.
   const result = await outsideRequests(() => counter.consume(key)).then(
     (state) => ({ allowed: true, state }),
     (state: unknown) => ({ allowed: false, state }),
@@ -100,11 +100,11 @@ async function consume({ name, counter }: Bucket, key: string): Promise<Left> {
   if (!(result.state instanceof RateLimiterRes)) throw result.state;
   const { remainingPoints, msBeforeNext } = result.state;
   const seconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));
-  return { allowed: result.allowed, bucket: name, remaining: remainingPoints, seconds };
+  return { allowed: result.allowed, quota: name, remaining: remainingPoints, seconds };
 }
 
-/** @param seconds until it is worth trying again */
-export function tooMany(seconds: number): Problem {
+/** @param seconds after which the client may try again */
+export function tooManyRequests(seconds: number): Problem {
   const headers = { 'Retry-After': String(seconds) };
   return new Problem('too-many-requests', `Too many requests; wait ${seconds} s.`, { headers });
 }

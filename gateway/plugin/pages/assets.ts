@@ -1,4 +1,4 @@
-// The files behind the pages: Swagger UI out of its package, and the few of ours. Each address holds a digest of its file.
+// The static files of the pages: Swagger UI from its package, and the shop's own. Each address contains a digest of its file.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
@@ -9,7 +9,7 @@ const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dis
 const ofDocs = fileURLToPath(new URL('docs/assets', import.meta.url));
 const ofBoard = fileURLToPath(new URL('board/assets', import.meta.url));
 
-/** A script stands below those that it imports. */
+/** A script is listed after the scripts that it imports. */
 const files = {
   'swagger-ui.js': join(swaggerUi, 'swagger-ui-bundle.js'),
   'swagger-ui.css': join(swaggerUi, 'swagger-ui.css'),
@@ -35,14 +35,14 @@ export interface Assets {
   addressOf(name: AssetName): string;
 }
 
-/** Reads every file. @throws when one is missing */
+/** Reads every file. @throws when a file is missing */
 export function readAssets(): Assets {
   const addresses = new Map<string, string>();
   const pages = new Map<string, StaticPage>();
   for (const [name, file] of Object.entries(files)) {
-    const content = !file.startsWith(swaggerUi)
-      ? withImports(readFileSync(file, 'utf8'), addresses)
-      : readFileSync(file);
+    const content = file.startsWith(swaggerUi)
+      ? readFileSync(file)
+      : withImports(readFileSync(file, 'utf8'), addresses);
     const address = `/docs/assets/${digest(content)}/${name}`;
     addresses.set(name, address);
     pages.set(address, new StaticPage(content, { type: types[extname(file)] ?? '', immutable: true }));
@@ -50,11 +50,11 @@ export function readAssets(): Assets {
   return { pages, addressOf: (name) => addresses.get(name) ?? '' };
 }
 
-/** Beside one another in the sources, the files are not beside one another where they are served. */
+/** Replaces the relative imports of a script: each file is served from a folder of its own. */
 function withImports(text: string, addresses: ReadonlyMap<string, string>): string {
   return text.replace(/(?<=^import .* from ')\.\/(.+)(?=';$)/gm, (_, name: string) => {
     const address = addresses.get(name);
-    if (address === undefined) throw new Error(`no address for the import of ${name}`);
+    if (address === undefined) throw new Error(`${name} must be listed before the script that imports it`);
     return address;
   });
 }

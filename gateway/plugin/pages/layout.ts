@@ -1,10 +1,10 @@
-// The frame around every page: head, navigation, content. No script but the reference's own.
+// The frame of every page: head, navigation, content.
 import type { Assets } from './assets.ts';
 
-/** For pages that run nothing. */
+/** The Content-Security-Policy of pages without scripts. */
 export const guidePolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** Swagger UI runs without inline scripts, inline style sheets and eval; its icons are data addresses. */
+/** The Content-Security-Policy of Swagger UI. It needs no inline scripts, inline styles or eval; its icons are `data:` URLs. */
 export const referencePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -16,11 +16,11 @@ export interface NavigationItem {
 }
 
 export interface Layout {
-  /** The page with this address, and what the navigation shows as current. */
+  /** @param current the address and title of the page, which the navigation marks as current */
   page(current: NavigationItem, content: string, extra?: { readonly head?: string; readonly end?: string }): string;
 }
 
-/** @param links what the navigation lists, in order */
+/** @param links of the navigation, in order */
 export function createLayout(assets: Assets, links: readonly NavigationItem[]): Layout {
   return {
     page(current, content, { head = '', end = '' } = {}) {

@@ -1,4 +1,4 @@
-// What the gateway shows by itself can be read and nothing else.
+// The gateway's own pages can only be read.
 import { Problem } from '@shop/shared/protocol';
 import type { GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
 import { commonHeaders } from '../entry/send-response.ts';
@@ -6,7 +6,7 @@ import { commonHeaders } from '../entry/send-response.ts';
 const allow = 'GET, HEAD, OPTIONS';
 
 /**
- * Whether the request reads. OPTIONS does not, and is answered here.
+ * Whether the request is GET or HEAD. OPTIONS is answered here.
  * @throws Problem 405 with `Allow` for every other method
  */
 export function isRead(request: GatewayRequest, response: GatewayResponse): boolean {

@@ -1,4 +1,4 @@
-// A page or file of the documentation as it is sent: its bytes, its entity tag, and how long it may be kept.
+// A page or file as it is sent: its bytes, its entity tag, and its Cache-Control.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -8,18 +8,18 @@ const compress = promisify(gzip);
 export interface PageOptions {
   readonly type: string;
   readonly contentPolicy?: string;
-  /** The address holds a digest of the content: what is behind it never changes. */
+  /** The address contains a digest of the content, so the content never changes. */
   readonly immutable?: boolean;
 }
 
 export interface Encoded {
   readonly body: Buffer;
-  /** Strong, and another one for each encoding (RFC 9110 section 8.8.1). */
+  /** Strong, and different for each encoding (RFC 9110 section 8.8.1). */
   readonly etag: string;
   readonly encoding: 'gzip' | undefined;
 }
 
-/** Content that was made once and is sent as it is. */
+/** Content that is created once and sent unchanged. */
 export class StaticPage {
   readonly type: string;
   readonly contentPolicy: string | undefined;
@@ -35,7 +35,7 @@ export class StaticPage {
     this.#plain = { body, etag: `"${digest(body)}"`, encoding: undefined };
   }
 
-  /** The content in an encoding that the client takes. Compressed at the first request for it. */
+  /** The content in an encoding that the client accepts. It is compressed at the first request for it. */
   encoded(acceptEncoding: string | undefined): Promise<Encoded> {
     if (acceptEncoding === undefined || !/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/i.test(acceptEncoding))
       return Promise.resolve(this.#plain);

@@ -1,11 +1,11 @@
-// The circuit breaker of a service: when most requests fail, the next ones are refused at once instead of waiting too.
+// The circuit breaker of an upstream: when most requests fail, further requests are refused immediately instead of waiting.
 
 const windowLength = 10_000;
 const fewestRequests = 20;
 const shortestOpen = 1_000;
 const longestOpen = 8_000;
 
-/** Opens when at least half of at least 20 requests within 10 s failed; lets one request through to see whether to close. */
+/** Opens when at least half of at least 20 requests within 10 s failed. While open, it admits one trial request at a time. */
 export class CircuitBreaker {
   #since = 0;
   #requests = 0;
@@ -14,12 +14,12 @@ export class CircuitBreaker {
   #openings = 0;
   #trying = false;
 
-  /** Whether it lets only trials through. */
+  /** Whether only trial requests are admitted. */
   get open(): boolean {
     return this.#openings > 0;
   }
 
-  /** Milliseconds until the next request may try; 0 when this one may. While open, one request at a time is the trial. */
+  /** Milliseconds until the next trial; 0 when this request is admitted. While open, an admitted request is the trial. */
   wait(now: number): number {
     if (this.#openings === 0) return 0;
     if (now < this.#openUntil) return this.#openUntil - now;
@@ -37,14 +37,14 @@ export class CircuitBreaker {
     this.#count(now);
     this.#failures += 1;
     const tripped = this.#requests >= fewestRequests && this.#failures * 2 >= this.#requests;
-    // While open, only a failed trial counts; what was under way before it opened says nothing new.
+    // While open, only a failed trial counts. Requests that began before the opening carry no new information.
     if (this.#openings === 0 ? !tripped : !this.#trying) return;
     this.#trying = false;
     this.#openUntil = now + Math.min(shortestOpen * 2 ** this.#openings, longestOpen);
     this.#openings += 1;
   }
 
-  /** Closes: the service has shown by other means that it is back. */
+  /** Closes the breaker, because a probe has shown that the upstream has recovered. */
   reset(): void {
     this.#openings = 0;
     this.#trying = false;

@@ -1,44 +1,38 @@
-// Policy `forward`: hands the request to an address of the service, to another one when the first can have seen nothing.
+// Step `forward`: sends the request to a host of its upstream, and to another host when the first cannot have received it.
 import { Problem } from '@shop/shared/protocol';
-import type { Log } from '@shop/shared/runtime';
 import { type Span, traceparentOf } from '@shop/shared/telemetry';
-import {
-  actionSchema,
-  type Body,
-  type GatewayRequest,
-  type GatewayResponse,
-  type Policy,
-} from '../entry/gateway-request.ts';
-import type { GuardOptions } from '../entry/guard.ts';
+import type { GatewayConfig } from '../entry/gateway-config.ts';
+import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
+import type { Step } from '../entry/policy.ts';
 import { readBody } from '../entry/request-body.ts';
-import { sendProblem } from '../entry/send-response.ts';
 import { measureAttempt } from './measure-attempt.ts';
 import { proxyResponse, UpstreamFailure } from './proxy-response.ts';
 import type { Upstream, UpstreamDirectory } from './upstream.ts';
 import type { UpstreamHost } from './upstream-host.ts';
 
-const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
-// A request with less than this left is not worth a question. Less than the shortest deadline that can be configured.
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+// With less time left the upstream is not asked. It is shorter than the shortest deadline that can be configured.
 const leastTime = 50;
-// So much of its own a service has had that was late, before it is held against it; or half of a deadline that is shorter.
+// A late response counts against an upstream that had this much time, or half of a shorter deadline.
 const fairTime = 1_000;
 
 const milliseconds = { type: 'integer', minimum: 1, maximum: 600_000 };
 
-const schema = {
-  ...actionSchema('forward', { serviceEndpoint: { type: 'string' } }),
+export const forwardSchema = {
+  type: 'object',
   properties: {
     serviceEndpoint: { type: 'string' },
-    // For each address of the service.
+    // For each host of the upstream.
     connections: { type: 'integer', minimum: 1, default: 128 },
     connectTimeout: { ...milliseconds, default: 1_000 },
     headersTimeout: { ...milliseconds, default: 10_000 },
     bodyTimeout: { ...milliseconds, default: 10_000 },
   },
-  additionalProperties: true,
+  required: ['serviceEndpoint'],
 };
 
-interface ForwardAction {
+/** The member `forward` of the policy `api`. Times are in milliseconds. */
+export interface ForwardConfig {
   readonly serviceEndpoint: string;
   readonly connections: number;
   readonly connectTimeout: number;
@@ -46,58 +40,55 @@ interface ForwardAction {
   readonly bodyTimeout: number;
 }
 
-/** @param guard the bound of a request's body, and its deadline */
-export function forward(services: UpstreamDirectory, { maximumBody, deadline }: GuardOptions, log: Log): Policy {
-  return {
-    name: 'forward',
-    schema,
-    policy({ serviceEndpoint, connections, connectTimeout, headersTimeout, bodyTimeout }: ForwardAction, config) {
-      const addresses = config.gatewayConfig.serviceEndpoints[serviceEndpoint]?.url?.split(',') ?? [];
-      const origins = addresses.map((address) => new URL(address).origin);
-      if (origins.length === 0) throw new Error(`the service endpoint ${serviceEndpoint} has no address`);
-      const fair = Math.min(fairTime, headersTimeout, deadline / 2);
-      const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair };
-      const service = services.open(serviceEndpoint, origins, options);
-      return (request, response) => {
-        request.leaveEngine();
-        void send(request, response, service, maximumBody, log);
-      };
-    },
+/**
+ * The upstream that the configuration of a pipeline names.
+ * @param deadline milliseconds that a request has in all
+ * @throws when the service endpoint has no address
+ */
+export function openUpstream(
+  upstreams: UpstreamDirectory,
+  { serviceEndpoint, ...times }: ForwardConfig,
+  { serviceEndpoints }: GatewayConfig,
+  deadline: number,
+): Upstream {
+  const addresses = serviceEndpoints[serviceEndpoint]?.url?.split(',') ?? [];
+  const origins = addresses.map((address) => new URL(address).origin);
+  if (origins.length === 0) throw new Error(`the service endpoint ${serviceEndpoint} has no address`);
+  const { connections, connectTimeout, headersTimeout, bodyTimeout } = times;
+  const fair = Math.min(fairTime, headersTimeout, deadline / 2);
+  const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair };
+  return upstreams.open(serviceEndpoint, origins, options);
+}
+
+/** Forwards the request and sends the response. */
+export function forward(upstream: Upstream, maximumBody: number): Step {
+  return async (request, response) => {
+    // A second check: without it, a change of the steps' order could open the upstreams to everyone.
+    if (!request.authenticated) throw new Error('forward was reached without authenticate');
+    const body = await readBody(request, response, maximumBody);
+    // 408 and not 504: the time passed while the request arrived, no upstream was asked, and nothing was done.
+    if (timeLeft(request) < leastTime)
+      throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
+    // After the body: the trial request of an open breaker must not be one that a slow client is still sending.
+    upstream.requireClosed();
+    await tryHosts(request, response, upstream, body);
   };
 }
 
-/** Never rejects: what goes wrong is answered. */
-async function send(
+/** Makes at most two attempts: the second one only when the first cannot have been received, or repeating it is harmless. */
+async function tryHosts(
   request: GatewayRequest,
   response: GatewayResponse,
-  service: Upstream,
-  maximumBody: number,
-  log: Log,
+  upstream: Upstream,
+  body: Body,
 ): Promise<void> {
+  const first = upstream.choose();
   try {
-    // Should the pipeline ever lack its checks, nothing gets through.
-    if (!request.identified) throw new Error('forward was reached without authenticate');
-    const body = await readBody(request, response, maximumBody);
-    // 408 and not 504: the time went by while the request came in, no service was asked, and nothing was done.
-    if (timeLeft(request) < leastTime)
-      throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
-    // Not before: the one request that an open breaker lets through must not be somebody's who is slow to send it.
-    service.requireClosed();
-    await ask(request, response, service, body);
-  } catch (error) {
-    sendProblem(request, response, error, log);
-  }
-}
-
-/** At most twice: at another address when the first can have seen nothing, or asking again is harmless. */
-async function ask(request: GatewayRequest, response: GatewayResponse, service: Upstream, body: Body): Promise<void> {
-  const first = service.choose();
-  try {
-    await attempt(request, response, service, first, body);
+    await attempt(request, response, upstream, first, body);
   } catch (failure) {
-    if (!(failure instanceof UpstreamFailure) || !mayRepeat(request, body, failure)) throw asProblem(service, failure);
-    await attempt(request, response, service, service.choose(first), body).catch((second: unknown) => {
-      throw asProblem(service, second);
+    if (!(failure instanceof UpstreamFailure) || !mayRepeat(request, body, failure)) throw toProblem(upstream, failure);
+    await attempt(request, response, upstream, upstream.choose(first), body).catch((second: unknown) => {
+      throw toProblem(upstream, second);
     });
   }
 }
@@ -105,30 +96,24 @@ async function ask(request: GatewayRequest, response: GatewayResponse, service: 
 async function attempt(
   request: GatewayRequest,
   response: GatewayResponse,
-  service: Upstream,
-  address: UpstreamHost,
+  upstream: Upstream,
+  host: UpstreamHost,
   body: Body,
 ): Promise<void> {
-  const measured = measureAttempt(request, service.name);
+  const measured = measureAttempt(request, upstream.name);
   try {
-    const answered = await proxyResponse(
-      request,
-      response,
-      address,
-      forwardedHeaders(request, body, measured.span),
-      body,
-    );
+    const answered = await proxyResponse(request, response, host, forwardedHeaders(request, body, measured.span), body);
     measured.end(answered ? response.statusCode : undefined);
     if (!answered) return;
-    address.succeeded();
-    service.breaker.succeeded(performance.now());
+    host.succeeded();
+    upstream.breaker.succeeded(performance.now());
   } catch (failure) {
     if (failure instanceof UpstreamFailure) {
       measured.end(undefined, failure);
-      // A client that is slow with its body, or leaves in the middle of it, says nothing about the service.
+      // An incomplete request is the client's fault: a slow or closed client says nothing about the upstream.
       if (failure.counts && request.complete) {
-        address.failed();
-        service.breaker.failed(performance.now());
+        host.failed();
+        upstream.breaker.failed(performance.now());
       }
     }
     throw failure;
@@ -149,18 +134,18 @@ function timeLeft({ deadline }: GatewayRequest): number {
   return deadline - performance.now();
 }
 
-/** Once more, when the service cannot have seen it, or seeing it twice is harmless; never when it was late. */
+/** Whether a second attempt is allowed: the upstream cannot have received the first, or repeating is harmless. Never when late. */
 function mayRepeat(request: GatewayRequest, body: Body, { sent, late }: UpstreamFailure): boolean {
   const whole = body === undefined || Buffer.isBuffer(body);
   const harmless =
-    safe.has(request.method ?? '') || (request.hasIdempotencyKey && request.operation?.takesKey === true);
+    safeMethods.has(request.method ?? '') || (request.hasIdempotencyKey && request.operation?.takesKey === true);
   return whole && !late && (!sent || harmless);
 }
 
-function asProblem(service: Upstream, failure: unknown): unknown {
+function toProblem(upstream: Upstream, failure: unknown): unknown {
   if (!(failure instanceof UpstreamFailure)) return failure;
   const { cause } = failure;
   if (failure.late) return new Problem('gateway-timeout', 'The service did not answer in time.', { cause });
-  if (!failure.sent) return service.unavailable(1_000, cause);
+  if (!failure.sent) return upstream.unavailable(1_000, cause);
   return new Problem('bad-gateway', 'The service gave no valid answer.', { cause });
 }

@@ -1,35 +1,36 @@
-// One address of a service: its connections, whether it is in rotation, and its way out of it and back.
+// One host of an upstream: its connections, its probe, and whether it is in rotation.
 import type { Log } from '@shop/shared/runtime';
 import { Pool } from 'undici';
 
+/** Times are in milliseconds. */
 export interface UpstreamHostOptions {
   readonly connections: number;
-  /** Milliseconds. */
   readonly connectTimeout: number;
-  /** From the end of the request until its answer begins, and between two pieces of the answer's body. */
+  /** From the end of the request to the begin of the response. */
   readonly headersTimeout: number;
+  /** Between two pieces of the response's body. */
   readonly bodyTimeout: number;
-  /** A service that was given less than this for a request is not to blame for having been late. */
+  /** A late response does not count against an upstream that had less time than this. */
   readonly fairTime: number;
 }
 
 const failuresToEject = 5;
 const shortestEjection = 1_000;
-// Short enough that a service which died several times in a row is back within ten seconds of its last start.
+// Short enough that an upstream which crashed several times in a row is used again within ten seconds of its last start.
 const longestEjection = 5_000;
-// Shorter than a stopping service goes on answering (4.5 s), timer and all: none of its last connections is closed under a
-// request. What the service itself says about idle connections (Keep-Alive: timeout=65) holds while it does not stop.
+// A stopping service answers for 4.5 s. Idle connections close earlier, so that the service never closes one under a request.
+// The service's own limit (Keep-Alive: timeout=65) applies only while it does not stop.
 const idleAtMost = 3_000;
 const probeEvery = 1_000;
 const probeSoon = 200;
 
-/** Out of rotation while it says that it is not ready, and for a growing time after five failed requests in a row. */
+/** Out of rotation while its probe fails, and after five failed requests in a row for a time that grows. */
 export class UpstreamHost {
   readonly origin: string;
   readonly pool: Pool;
   readonly options: UpstreamHostOptions;
   readonly #log: Log;
-  readonly #changed: () => void;
+  readonly #onReady: () => void;
   #ready = false;
   #failures = 0;
   #ejections = 0;
@@ -37,29 +38,32 @@ export class UpstreamHost {
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param changed called when the address came into rotation */
-  constructor(origin: string, options: UpstreamHostOptions, log: Log, changed: () => void) {
+  /** @param onReady called when the host enters rotation */
+  constructor(origin: string, options: UpstreamHostOptions, log: Log, onReady: () => void) {
     const { connections, connectTimeout } = options;
     this.origin = origin;
     this.options = options;
     this.#log = log;
-    this.#changed = changed;
+    this.#onReady = onReady;
     const idle = { keepAliveTimeout: idleAtMost, keepAliveMaxTimeout: idleAtMost };
-    // Whoever asks watches over the answer: undici keeps each of its timers for half a second after it was cleared, and
-    // with it two thirds of all that a busy gateway's collector of garbage has to look at twice.
+    // The caller limits the time of a response. undici keeps each of its timers for half a second after the timer was cleared,
+    // which makes up two thirds of what a busy gateway's garbage collector has to copy.
     this.pool = new Pool(origin, { connections, connectTimeout, headersTimeout: 0, bodyTimeout: 0, ...idle });
     void this.#probe();
   }
 
+  /** Whether the host is in rotation. */
   get usable(): boolean {
     return this.#ready;
   }
 
+  /** Records a request that the host answered. */
   succeeded(): void {
     this.#failures = 0;
     if (this.#ejections > 0 && performance.now() - this.#ejectedUntil > longestEjection) this.#ejections = 0;
   }
 
+  /** Records a failed request, and ejects the host after five in a row. */
   failed(): void {
     this.#failures += 1;
     if (this.#failures < failuresToEject || !this.#ready) return;
@@ -67,12 +71,12 @@ export class UpstreamHost {
     this.#ejections += 1;
     this.#ejectedUntil = performance.now() + time;
     this.#ready = false;
-    // Its way back: a passed probe first, and then a single failure is enough to go again.
+    // After a passed probe the host is in rotation again, and a single failure ejects it again.
     this.#failures = failuresToEject - 1;
     this.#log.warn({ address: this.origin, milliseconds: time }, 'address ejected');
   }
 
-  /** Ends the probes and, once the running requests are over, the connections. */
+  /** Stops the probes, and closes the connections after the running requests. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -82,11 +86,11 @@ export class UpstreamHost {
   async #probe(): Promise<void> {
     const ready = await this.#isReady();
     if (this.#closed) return;
-    const back = ready && !this.#ready && performance.now() >= this.#ejectedUntil;
-    if (back) this.#log.info({ address: this.origin }, 'address in rotation');
+    const enters = ready && !this.#ready && performance.now() >= this.#ejectedUntil;
+    if (enters) this.#log.info({ address: this.origin }, 'address in rotation');
     if (!ready && this.#ready) this.#log.warn({ address: this.origin }, 'address not ready');
-    if (back || !ready) this.#ready = ready;
-    if (back) this.#changed();
+    if (enters || !ready) this.#ready = ready;
+    if (enters) this.#onReady();
     this.#timer = setTimeout(() => void this.#probe(), this.#ready ? probeEvery : probeSoon).unref();
   }
 

@@ -1,4 +1,4 @@
-// A service behind the gateway: its addresses in rotation and its breaker; and the directory of all services in force.
+// An upstream is a service behind the gateway: its hosts and its circuit breaker. The directory holds the upstreams in force.
 import { Problem } from '@shop/shared/protocol';
 import type { Log } from '@shop/shared/runtime';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -7,26 +7,27 @@ import { UpstreamHost, type UpstreamHostOptions } from './upstream-host.ts';
 export class Upstream {
   readonly name: string;
   readonly breaker = new CircuitBreaker();
-  readonly #addresses: readonly UpstreamHost[];
-  #turn = 0;
+  readonly #hosts: readonly UpstreamHost[];
+  #next = 0;
 
   constructor(name: string, origins: readonly string[], options: UpstreamHostOptions, log: Log) {
     this.name = name;
-    this.#addresses = origins.map((origin) => new UpstreamHost(origin, options, log, () => this.breaker.reset()));
+    this.#hosts = origins.map((origin) => new UpstreamHost(origin, options, log, () => this.breaker.reset()));
   }
 
-  /** Whether at least one address is in rotation. */
+  /** Whether at least one host is in rotation. */
   get ready(): boolean {
-    return this.#addresses.some((address) => address.usable);
+    return this.#hosts.some((host) => host.usable);
   }
 
-  /** How many addresses there are, and how many of them are in rotation. */
+  /** The number of hosts. */
   get known(): number {
-    return this.#addresses.length;
+    return this.#hosts.length;
   }
 
+  /** The number of hosts in rotation. */
   get usable(): number {
-    return this.#addresses.filter((address) => address.usable).length;
+    return this.#hosts.filter((host) => host.usable).length;
   }
 
   /** @throws Problem 503 with `Retry-After` while the breaker is open */
@@ -36,37 +37,36 @@ export class Upstream {
   }
 
   /**
-   * The next address in turn, in rotation and other than `tried` where possible. When none is in rotation any will do:
-   * the service may know better than its probe, and an attempt costs less than a refusal that was not necessary.
+   * The next host, in rotation and other than `tried` where possible. When no host is in rotation, any host is returned: the
+   * upstream may have recovered since the last probe, and an attempt costs less than an unnecessary refusal.
    */
   choose(tried?: UpstreamHost): UpstreamHost {
-    this.#turn += 1;
-    const turns = this.#addresses.map((_, offset) => this.#addresses[(this.#turn + offset) % this.#addresses.length]);
+    this.#next += 1;
+    const order = this.#hosts.map((_, offset) => this.#hosts[(this.#next + offset) % this.#hosts.length]);
     const chosen =
-      turns.find((address) => address?.usable && address !== tried) ??
-      turns.find((address) => address !== tried) ??
-      tried;
+      order.find((host) => host?.usable && host !== tried) ?? order.find((host) => host !== tried) ?? tried;
     if (chosen === undefined) throw this.unavailable(1_000);
     return chosen;
   }
 
+  /** @param wait milliseconds after which the client may try again */
   unavailable(wait: number, cause?: unknown): Problem {
     const headers = { 'Retry-After': String(Math.ceil(wait / 1_000)) };
     return new Problem('service-unavailable', 'The service is not available at the moment; try again shortly.', {
       headers,
-      cause: cause ?? new Error(`no way to ${this.name}`),
+      cause: cause ?? new Error(`no host of ${this.name} is available`),
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#addresses.map((address) => address.close()));
+    await Promise.all(this.#hosts.map((host) => host.close()));
   }
 }
 
-// A request that was let in under the old configuration may still be collecting its body.
+// A request that was accepted under the old configuration may still be sending its body.
 const closeAfter = 15_000;
 
-/** The services of the configuration in force. A reload that keeps a service keeps its connections and its state. */
+/** The upstreams of the configuration in force. A reload that keeps an upstream keeps its connections and its state. */
 export class UpstreamDirectory {
   readonly #log: Log;
   #inForce = new Map<string, Upstream>();
@@ -76,45 +76,45 @@ export class UpstreamDirectory {
     this.#log = log;
   }
 
-  /** The services in force. */
+  /** The upstreams in force. */
   get all(): readonly Upstream[] {
     return [...this.#inForce.values()];
   }
 
-  /** Whether each service is ready, by name. */
+  /** Whether each upstream is ready, by name. */
   get states(): ReadonlyMap<string, boolean> {
-    return new Map([...this.#inForce.values()].map((service) => [service.name, service.ready]));
+    return new Map([...this.#inForce.values()].map((upstream) => [upstream.name, upstream.ready]));
   }
 
-  /** The service for a pipeline that is being built. */
+  /** The upstream for a pipeline of a configuration that is being loaded. */
   open(name: string, origins: readonly string[], options: UpstreamHostOptions): Upstream {
     const key = JSON.stringify([name, origins, options]);
-    const service = this.#opened.get(key) ?? this.#inForce.get(key) ?? new Upstream(name, origins, options, this.#log);
-    this.#opened.set(key, service);
-    return service;
+    const upstream = this.#opened.get(key) ?? this.#inForce.get(key) ?? new Upstream(name, origins, options, this.#log);
+    this.#opened.set(key, upstream);
+    return upstream;
   }
 
-  /** The pipelines stand: what they opened is in force, the rest ends when its last request is over. */
+  /** Puts the opened upstreams in force, because their configuration was accepted. The others close after their last request. */
   keepOpened(): void {
     const old = [...this.#inForce].filter(([key]) => !this.#opened.has(key));
-    setTimeout(() => this.#end(old), closeAfter).unref();
+    setTimeout(() => this.#close(old), closeAfter).unref();
     this.#inForce = this.#opened;
     this.#opened = new Map();
   }
 
-  /** The pipelines were refused: what only they opened ends at once. */
+  /** Closes the opened upstreams that are not in force, because their configuration was refused. */
   forgetOpened(): void {
-    this.#end([...this.#opened].filter(([key]) => !this.#inForce.has(key)));
+    this.#close([...this.#opened].filter(([key]) => !this.#inForce.has(key)));
     this.#opened = new Map();
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#inForce.values()].map((service) => service.close()));
+    await Promise.all([...this.#inForce.values()].map((upstream) => upstream.close()));
   }
 
-  #end(services: readonly [string, Upstream][]): void {
-    for (const [, service] of services) {
-      service.close().catch((error: unknown) => this.#log.warn({ err: error }, 'a service did not close'));
+  #close(upstreams: readonly [string, Upstream][]): void {
+    for (const [, upstream] of upstreams) {
+      upstream.close().catch((error: unknown) => this.#log.warn({ err: error }, 'cannot close an upstream'));
     }
   }
 }

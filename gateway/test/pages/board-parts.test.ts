@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type BoardPart, partsOf, type Seen } from '../../plugin/pages/board/board-parts.ts';
+import { type BoardPart, partsOf, type UpstreamView } from '../../plugin/pages/board/board-parts.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from '../../plugin/pages/board/shop-metrics.ts';
 
-const well: Seen = { known: 1, usable: 1, refusing: false };
-const away: Seen = { known: 1, usable: 0, refusing: false };
+const well: UpstreamView = { known: 1, usable: 1, refusing: false };
+const away: UpstreamView = { known: 1, usable: 0, refusing: false };
 
 const figures: ProcessFigures = {
   ...{ process: 'orders', known: 1, replicas: 1, ready: 1, failing: [] },
@@ -31,7 +31,7 @@ let faults: BoardPart['faults'] = [];
 function partOf(
   kind: BoardPart['kind'],
   name: string,
-  seen: Seen | undefined,
+  seen: UpstreamView | undefined,
   said: ShopFigures | undefined,
 ): unknown[] {
   const parts = partsOf(new Map(seen === undefined ? [] : [['orders', seen]]), said);
@@ -57,7 +57,7 @@ describe('a service', () => {
     ['lacks something else', away, { ready: 0, failing: ['keys'] }, ['not ready', 'check keys fails']],
     ['is well and out of reach', away, {}, ['not ready', 'cannot be reached']],
     ['is refused by its breaker', { ...well, refusing: true }, {}, ['not ready', 'most requests failed']],
-    ['tells no figures', well, { replicas: 0, ready: 0 }, ['impaired', 'its figures are away']],
+    ['tells no figures', well, { replicas: 0, ready: 0 }, ['impaired', 'its metrics are unavailable']],
     ['has lost one of three', well, { known: 3, replicas: 2, ready: 2 }, ['impaired', '1 of 3 not ready']],
     ['fails some requests', well, { failed: 11 }, ['impaired', '11 of 1000 failed']],
     ['fails few requests', well, { failed: 10 }, ['ready']],

@@ -70,20 +70,16 @@ describe('does not start', () => {
   });
 
   it.each([
-    ['a policy that nobody registered', 'limit, forward', 'limit, verify, forward', 'no such policy: verify'],
-    ['a pipeline with an undeclared policy', 'authenticate, limit,', 'limit,', 'POLICY_NOT_DECLARED'],
+    ['a policy that does not exist', 'policies: [api,', 'policies: [api, verify,', 'no such policy: verify'],
+    ['a pipeline with an undeclared policy', 'policies: [api, ', 'policies: [', 'POLICY_NOT_DECLARED'],
     [
-      'a pipeline that forwards without authentication',
-      '      - authenticate:\n',
-      '',
-      'must run operation and authenticate before forward',
+      'a policy that forwards without authentication',
+      'policies: [api, ',
+      'policies: [api, forward, ',
+      'no such policy: forward',
     ],
-    [
-      'a pipeline in which nobody says whom authenticate refuses',
-      '      - authenticate:\n',
-      '      - authenticate:\n      - health:\n',
-      'must run limit right after authenticate',
-    ],
+    ['an API pipeline without a contract', 'contract: contract.yaml', 'document: contract.yaml', 'PARAMS'],
+    ['an API pipeline without a limit', 'limit:\n', 'limits:\n', 'PARAMS'],
     [
       'an endpoint without a pipeline',
       'apiEndpoints: [orders]',
@@ -97,14 +93,19 @@ describe('does not start', () => {
       'serviceEndpoint: nowhere',
       'nowhere has no address',
     ],
-    ['a limit for an unknown operation', 'createToken:', 'makeToken:', 'makeToken, which no contract has'],
+    [
+      'a limit for an unknown operation',
+      'createToken:',
+      'makeToken:',
+      'the limit of makeToken belongs to no operation',
+    ],
     [
       'a time that no timer can keep',
       'serviceEndpoint: orders',
       'serviceEndpoint: orders, bodyTimeout: 600001',
       'PARAMS',
     ],
-    ['an unreadable file', 'apiEndpoints:', '\t: [', 'does not hold'],
+    ['an unreadable file', 'apiEndpoints:', '\t: [', 'is not valid'],
   ])('with %s', async (name, text, replacement, reason) => {
     const config = await configWith(join(folder, name.replaceAll(' ', '-')), text, replacement);
     const { code, error } = await outcome(spawnGateway({ ...complete, GATEWAY_CONFIG_DIR: config }));
@@ -142,7 +143,7 @@ describe('a changed configuration', () => {
       gateway.process.kill('SIGHUP');
       await eventually(async () => expect((await gateway.client.get('/v1/products')).status).toBe(404));
 
-      await writeFile(file, good.replace('policies: [operation', 'policies: [operations'));
+      await writeFile(file, good.replace('policies: [api', 'policies: [apis'));
       await eventually(() => expect(gateway.output()).toContain('configuration refused'));
       expect((await gateway.client.get('/v1/products')).status).toBe(404);
 

@@ -1,4 +1,4 @@
-// The frame of the board's pages: what their navigation leads to.
+// The frame of the board's pages, with their navigation.
 import type { Assets } from '../assets.ts';
 import { createLayout, type Layout } from '../layout.ts';
 

@@ -1,4 +1,4 @@
-// The board's page: a form to log in, and an empty picture and tables that its script fills.
+// The board's page: a log-in form, and an empty picture and tables that the script fills.
 import { readAssets } from '../assets.ts';
 import { boardLayout, boardSection } from './board-layout.ts';
 

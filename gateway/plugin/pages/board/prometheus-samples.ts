@@ -1,4 +1,4 @@
-// Reads the metrics that a process offers to Prometheus (its text format, version 0.0.4).
+// Parses metrics in the text format of Prometheus, version 0.0.4.
 
 export interface Sample {
   readonly name: string;
@@ -7,9 +7,10 @@ export interface Sample {
 }
 
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
-// Without \b the pattern would begin anew at each character of a long name.
+// Without \b the pattern would be tried at each character of a long name.
 const label = /\b(\w+)="((?:[^"\\]|\\.)*)"/g;
 
+/** The samples of a response. Lines that are not samples are skipped. */
 export function readSamples(text: string): Sample[] {
   return text.split('\n').flatMap((row): Sample[] => {
     const [, name, inside = '', figure = ''] = line.exec(row) ?? [];

@@ -1,4 +1,4 @@
-// The runbooks as pages beside the board, which leads to them when something is wrong.
+// The runbooks as pages. The board links to them from each fault.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { boardLayout, runbookSection } from './board-layout.ts';
 
 const folder = fileURLToPath(new URL('../../../../docs/runbooks', import.meta.url));
 
-/** Address → page; the README is their list. */
+/** Address → page. The README is the list of runbooks. */
 export function runbookPages(): Map<string, string> {
   const layout = boardLayout(readAssets());
   const { address: list } = runbookSection;

@@ -1,28 +1,27 @@
-// What all processes say of themselves, asked for again and again as long as somebody looks: the present state, and what changed
-// within the last minute.
+// The metrics of all processes, polled while a board is open: the present state, and the changes within the last minute.
 import { lookup } from 'node:dns/promises';
 import { readSamples, type Sample } from './prometheus-samples.ts';
 
-/** Process → address of its metrics. A name that stands for several addresses means all of them. */
+/** Process → address of its metrics. A host name with several addresses stands for several replicas. */
 export type MetricsAddresses = readonly (readonly [process: string, address: string])[];
 
 export interface ProcessFigures {
   readonly process: string;
-  /** How many of it its name stands for, how many of them answered, and how many said that they are ready. */
+  /** The number of expected replicas, of those that answered, and of those that are ready. */
   readonly known: number;
   readonly replicas: number;
   readonly ready: number;
-  /** The checks that fail at any of them. */
+  /** The checks that fail at any replica. */
   readonly failing: readonly string[];
-  /** Within the last minute; `failed` are answers from 500. */
+  /** Within the last minute. `failed` counts the responses from 500. */
   readonly requests: number;
   readonly failed: number;
-  /** Milliseconds that half and 99 of 100 requests took at most, rounded up to the next bound. */
+  /** Milliseconds within which half and 99 of 100 requests were answered, rounded up to the next bound. */
   readonly half: number;
   readonly most: number;
-  /** Age of its oldest event that is not published, in seconds; undefined for a process without an outbox. */
+  /** Seconds since its oldest unpublished event; undefined for a process without an outbox. */
   readonly lag: number | undefined;
-  /** How many of its events were published, and how many requests it sent to which service, within the last minute. */
+  /** Its published events, and its requests to each service, within the last minute. */
   readonly published: number;
   readonly calls: Readonly<Record<string, number>>;
 }
@@ -32,12 +31,12 @@ export interface QueueFigures {
   readonly waiting: number;
   readonly delayed: number;
   readonly dead: number;
-  /** How many events the consumer took within the last minute. */
+  /** The events that the consumer handled within the last minute. */
   readonly taken: number;
 }
 
 export interface ShopFigures {
-  /** Seconds that the changes are about: a minute, or less when nobody looked so long. */
+  /** Seconds that the changes cover: a minute, or less when the polling began later. */
   readonly within: number;
   readonly processes: readonly ProcessFigures[];
   readonly queues: readonly QueueFigures[];
@@ -47,12 +46,12 @@ export interface ShopFigures {
   readonly stock: Readonly<Record<string, number>>;
 }
 
-/** One look: what each replica said. */
-interface Look {
+/** The result of one poll of all replicas. */
+interface Poll {
   readonly at: number;
-  /** Process → how many replicas there ought to be. */
+  /** Process → the number of expected replicas. */
   readonly known: Readonly<Record<string, number>>;
-  /** Process and address → its samples by name and labels. */
+  /** Process and address → samples by name and labels. */
   readonly replicas: ReadonlyMap<string, ReadonlyMap<string, Sample>>;
 }
 
@@ -61,26 +60,26 @@ const answerWithin = 1_500;
 
 export class ShopMetrics {
   readonly #addresses: MetricsAddresses;
-  #looks: Look[] = [];
+  #polls: Poll[] = [];
 
   constructor(addresses: MetricsAddresses) {
     this.#addresses = addresses;
   }
 
-  /** Asks every process once. One that does not answer in time is not there. */
-  async look(): Promise<void> {
+  /** Asks every process once. A process that does not answer in time counts as missing. */
+  async poll(): Promise<void> {
     const answers = await Promise.all(this.#addresses.map(([process, address]) => ask(process, address)));
     const at = performance.now();
-    // The oldest look that is kept is the last one before the minute began.
-    const first = this.#looks.findLastIndex((look) => at - look.at >= window);
+    // The last poll before the minute began is kept, as the base of the changes.
+    const first = this.#polls.findLastIndex((poll) => at - poll.at >= window);
     const known: Record<string, number> = {};
     for (const answer of answers) known[answer.process] = (known[answer.process] ?? 0) + answer.known;
     const replicas = new Map(answers.flatMap((answer) => answer.replicas));
-    this.#looks = [...this.#looks.slice(Math.max(0, first)), { at, known, replicas }];
+    this.#polls = [...this.#polls.slice(Math.max(0, first)), { at, known, replicas }];
   }
 
   figures(): ShopFigures | undefined {
-    const [now, before] = [this.#looks.at(-1), this.#looks[0]];
+    const [now, before] = [this.#polls.at(-1), this.#polls[0]];
     if (now === undefined || before === undefined) return undefined;
     const processes = [...new Set(this.#addresses.map(([process]) => process))];
     const all = samplesOf(now);
@@ -103,7 +102,7 @@ interface Answer {
   readonly replicas: readonly Replica[];
 }
 
-/** A name that stands for nothing at the moment stands for one process that ought to be there. */
+/** Asks all replicas of a process. A host name without an address stands for one expected replica. */
 async function ask(process: string, address: string): Promise<Answer> {
   const url = new URL(address);
   const hosts = await lookup(url.hostname, { all: true }).catch(() => []);
@@ -114,7 +113,7 @@ async function ask(process: string, address: string): Promise<Answer> {
       return { process, known: Math.max(1, own.length), replicas: replicas.flat() };
     }),
   );
-  // One replica may have an address of either family, and listen on one of them.
+  // A replica may have an address of both families and listen on one of them only.
   return families.reduce((a, b) => (b.replicas.length > a.replicas.length ? b : a));
 }
 
@@ -127,7 +126,7 @@ async function askOne(process: string, url: URL, host: string): Promise<Replica[
     const samples = readSamples(await answer.text());
     return [[`${process} ${at.host}`, new Map(samples.map((sample) => [keyOf(sample), sample]))]];
   } catch {
-    return []; // nothing listens, or it is too slow, or the answer broke off
+    return []; // nothing listens, the replica is too slow, or the response is incomplete
   }
 }
 
@@ -135,7 +134,7 @@ function keyOf({ name, labels }: Sample): string {
   return `${name} ${JSON.stringify(labels)}`;
 }
 
-function samplesOf({ replicas }: Look, process?: string): Sample[] {
+function samplesOf({ replicas }: Poll, process?: string): Sample[] {
   return [...replicas].flatMap(([key, samples]) =>
     process === undefined || key.startsWith(`${process} `) ? [...samples.values()] : [],
   );
@@ -145,8 +144,8 @@ interface Change extends Sample {
   readonly process: string;
 }
 
-/** By how much each figure grew. A replica that was not there before, or began anew, had nothing before. */
-function changesSince(before: Look, now: Look): Change[] {
+/** The increase of each sample. For a replica that is new or was restarted, the increase is the whole value. */
+function changesSince(before: Poll, now: Poll): Change[] {
   return [...now.replicas].flatMap(([key, samples]) => {
     const earlier = before.replicas.get(key);
     const [process = ''] = key.split(' ');
@@ -157,7 +156,7 @@ function changesSince(before: Look, now: Look): Change[] {
   });
 }
 
-function processFigures(process: string, now: Look, changed: readonly Change[]): ProcessFigures {
+function processFigures(process: string, now: Poll, changed: readonly Change[]): ProcessFigures {
   const own = changed.filter((change) => change.process === process);
   const counts = own.filter(({ name }) => name === 'http_server_request_duration_count');
   const failed = counts.filter(({ labels }) => Number(labels.http_response_status_code ?? 0) >= 500);
@@ -197,11 +196,11 @@ function quantile(buckets: Readonly<Record<string, number>>, share: number): num
   const all = bounds.at(-1)?.[1] ?? 0;
   if (all === 0) return 0;
   const [bound = 0] = bounds.find(([, count]) => count >= all * share) ?? [];
-  // What took longer than the last bound is counted with it.
+  // A longer request is counted with the last bound.
   return (Number.isFinite(bound) ? bound : (bounds.at(-2)?.[0] ?? 0)) * 1_000;
 }
 
-/** Every replica says the same of a queue, so that the most is the truth; sums are for what each counts by itself. */
+/** Every replica reports the same depth of a queue, so the maximum applies. Counts of single replicas are added up. */
 function queueFigures(all: readonly Sample[], changed: readonly Sample[]): QueueFigures[] {
   const depths = all.filter(({ name }) => name === 'shop_queue_depth');
   const taken = sumBy(changed, 'shop_deliveries_total', 'messaging_consumer_group_name');

@@ -1,4 +1,4 @@
-// What happened to one order, asked of the services with the operator's own token: they decide whether he may know.
+// The history of one order, read from the services with the operator's own token: the services check the permission.
 import { Problem } from '@shop/shared/protocol';
 import type { GatewayRequest } from '../../entry/gateway-request.ts';
 import type { UpstreamDirectory } from '../../upstream/upstream.ts';
@@ -15,35 +15,35 @@ interface Steps {
 const answerWithin = 3_000;
 
 /**
- * The order's state and its steps in orders and catalogue, by time.
+ * The order's state, and its steps in orders and catalogue in the order of their times.
  * @throws Problem 404 for an unknown order, 503 when a service does not answer
  */
-export async function traceOrder(services: UpstreamDirectory, request: GatewayRequest, id: string): Promise<object> {
+export async function traceOrder(upstreams: UpstreamDirectory, request: GatewayRequest, id: string): Promise<object> {
   const order = await ask<Steps & { reservationId: string }>(
-    services,
+    upstreams,
     'orders',
     `/internal/orders/${id}/trace`,
     request,
   );
   if (order === undefined) throw new Problem('not-found', 'There is no such order.');
   const { reservationId, steps: ofOrder, ...rest } = order;
-  const stock = await ask<Steps>(services, 'catalogue', `/internal/reservations/${reservationId}/trace`, request);
+  const stock = await ask<Steps>(upstreams, 'catalogue', `/internal/reservations/${reservationId}/trace`, request);
   const named = (service: string, steps: readonly Step[] = []) => steps.map((step) => ({ service, ...step }));
   const steps = [...named('orders', ofOrder), ...named('catalogue', stock?.steps)];
   return { ...rest, steps: steps.sort((a, b) => a.at.localeCompare(b.at)) };
 }
 
-/** Undefined when the service knows of no such thing. */
+/** @returns undefined when the service answers 404 */
 async function ask<T>(
-  services: UpstreamDirectory,
+  upstreams: UpstreamDirectory,
   name: string,
   path: string,
   request: GatewayRequest,
 ): Promise<T | undefined> {
-  const service = services.all.find((one) => one.name === name);
-  if (service === undefined) throw new Error(`the configuration has no service ${name}`);
+  const upstream = upstreams.all.find((one) => one.name === name);
+  if (upstream === undefined) throw new Error(`the configuration has no service ${name}`);
   try {
-    const { statusCode, body } = await service.choose().pool.request({
+    const { statusCode, body } = await upstream.choose().pool.request({
       method: 'GET',
       path,
       headers: {
@@ -58,6 +58,6 @@ async function ask<T>(
     if (statusCode !== 200) throw new Error(`${name} answered ${statusCode}`);
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw service.unavailable(1_000, cause);
+    throw upstream.unavailable(1_000, cause);
   }
 }

@@ -1,8 +1,9 @@
-// Policy `docs`: the published contract at /v1/openapi.json, the reference on it and the guides under /docs.
+// Policy `docs`: the published contract at /v1/openapi.json, and its reference and the guides under /docs.
 import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { notModified, Problem } from '@shop/shared/protocol';
-import { actionSchema, type GatewayRequest, type GatewayResponse, type Policy } from '../../entry/gateway-request.ts';
+import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
+import { actionSchema, type Policy } from '../../entry/policy.ts';
 import { commonHeaders } from '../../entry/send-response.ts';
 import { isRead } from '../read-only.ts';
 import type { StaticPage } from '../static-page.ts';
@@ -15,17 +16,17 @@ interface DocsAction {
   readonly events: readonly string[];
 }
 
-/** Bytes that are written at once. A client that takes a large page slowly is seen to read it after each of these. */
+/** Bytes of one write. After each write the connection shows whether a slow client still reads. */
 const pieceLength = 64 * 1024;
 
-/** @param folder what the action names is relative to it */
+/** @param folder the configuration folder. The action names files relative to it. */
 export function docs(folder: string): Policy {
-  const place = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
+  const resolvePath = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
   return {
     name: 'docs',
     schema: actionSchema('docs', { guides: { type: 'string' }, events: { type: 'array', items: { type: 'string' } } }),
     policy({ guides, events }: DocsAction, { gatewayConfig }) {
-      const options = { config: gatewayConfig, folder, guides: place(guides), events: events.map(place) };
+      const options = { config: gatewayConfig, folder, guides: resolvePath(guides), events: events.map(resolvePath) };
       const pages = createDocumentation(options);
       return (request, response, next) => {
         answer(pages.get(request.path), request, response).catch(next);
@@ -47,7 +48,7 @@ async function answer(page: StaticPage | undefined, request: GatewayRequest, res
   headers.push('Content-Type', page.type, 'Content-Length', String(body.length));
   if (encoding !== undefined) headers.push('Content-Encoding', encoding);
   response.writeHead(200, headers);
-  // It ends early when the client has gone, and there is nobody to be told.
+  // The transfer fails only when the client closes the connection, which needs no handling.
   await pipeline(pieces(body), response).catch(() => {});
 }
 

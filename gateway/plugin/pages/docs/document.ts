@@ -1,9 +1,9 @@
-// Parsed OpenAPI and AsyncAPI documents: reading them, and what is in them: texts and references.
+// Parsed OpenAPI and AsyncAPI documents: reading them, and their texts and references.
 import { readFileSync } from 'node:fs';
 import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
 import { parse } from 'yaml';
 
-/** Any YAML document; nothing is asked of what is in it. */
+/** Reads a YAML document without checking its content. */
 export function readYaml(file: string): Node {
   return nodeOf(parse(readFileSync(file, 'utf8')));
 }
@@ -12,7 +12,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Every `$ref` in a value, in the order they stand there. */
+/** Every `$ref` in a value, in document order. */
 export function referencesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(referencesIn);
   if (!isNode(value)) return [];
@@ -21,7 +21,7 @@ export function referencesIn(value: unknown): string[] {
   );
 }
 
-/** A copy in which every `$ref` is what `rename` makes of it. */
+/** A copy with every `$ref` replaced by the result of `rename`. */
 export function withReferences(value: unknown, rename: (reference: string) => string): unknown {
   if (Array.isArray(value)) return value.map((member) => withReferences(member, rename));
   if (!isNode(value)) return value;

@@ -1,4 +1,4 @@
-// Everything that the shop says about itself: the published document, the reference on it, the guides beside it.
+// The pages of the documentation: the published document, its reference and the guides.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { GatewayConfig } from '../../entry/gateway-config.ts';
@@ -11,7 +11,7 @@ import { renderGuide } from './guide.ts';
 import { problemList } from './problem-list.ts';
 import { publishedDocument } from './published-document.ts';
 
-/** In the order of the navigation; each is a file `<name>.md` in the folder of the guides. */
+/** In the order of the navigation. Each is a file `<name>.md` in the folder of the guides. */
 export const guideNames = [
   'getting-started',
   'filtering',
@@ -24,14 +24,14 @@ export const guideNames = [
 
 export interface DocumentationOptions {
   readonly config: Pick<GatewayConfig, 'pipelines'>;
-  /** Contracts are named relative to it. */
+  /** The configuration folder. Contracts are named relative to it. */
   readonly folder: string;
   readonly guides: string;
   /** The AsyncAPI documents. */
   readonly events: readonly string[];
 }
 
-/** Path → page, made once. @throws when a document or guide is missing or does not hold */
+/** Path → page. @throws when a document or guide is missing or invalid */
 export function createDocumentation({ config, folder, guides, events }: DocumentationOptions): Map<string, StaticPage> {
   const assets = readAssets();
   const documents = events.map(
@@ -57,7 +57,7 @@ export function createDocumentation({ config, folder, guides, events }: Document
     new StaticPage(
       layout.page(
         reference,
-        '<main id="reference" class="wide-page"><noscript>This page needs JavaScript. The same is in <a href="/v1/openapi.json">openapi.json</a>.</noscript></main>',
+        '<main id="reference" class="wide-page"><noscript>This page needs JavaScript. The same content is in <a href="/v1/openapi.json">openapi.json</a>.</noscript></main>',
         {
           head: `<link rel="stylesheet" href="${assets.addressOf('swagger-ui.css')}">\n`,
           end: `<script src="${assets.addressOf('swagger-ui.js')}"></script>\n<script src="${assets.addressOf('reference.js')}"></script>\n`,

@@ -1,4 +1,4 @@
-// The list of all events for the guide about them, from the services' AsyncAPI documents.
+// The list of all events for the guide about events, from the services' AsyncAPI documents.
 import { isNode, type Node, nodeOf, resolve } from '@shop/shared/protocol';
 import { textOf } from './document.ts';
 
@@ -22,7 +22,7 @@ interface Member {
   readonly description: string;
 }
 
-/** In Markdown, a section for each event type: what it says, who sends and takes it, the members of its `data`. */
+/** In Markdown, a section for each event type: its meaning, its sender, its consumers and the members of its `data`. */
 export function eventList(documents: readonly EventDocument[]): string {
   const mentions = new Map<string, Mention[]>();
   for (const { service, document } of documents) {
@@ -47,10 +47,10 @@ export function eventList(documents: readonly EventDocument[]): string {
 }
 
 function section(type: string, mentions: readonly Mention[]): string {
-  // The sender knows best what it says.
+  // The sender's description takes precedence.
   const sent = mentions.filter(({ action }) => action === 'send');
   const { message, data } = sent[0] ?? mentions[0] ?? { message: '', data: [] };
-  const takers = mentions
+  const consumers = mentions
     .filter(({ action }) => action === 'receive')
     .map(({ service, summary }) => `- **${service}** ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`);
   const described = data.some(({ description }) => description !== '');
@@ -58,13 +58,13 @@ function section(type: string, mentions: readonly Mention[]): string {
   const rows = data.map(({ name, type: of, description }) => row(`\`${name}\``, of, description));
   return [
     `### ${type}`,
-    `${message} Sent by **${sent.map(({ service }) => service).join(', ')}**${takers.length === 0 ? '.' : '. In the shop itself:'}`,
-    takers.join('\n'),
+    `${message} Sent by **${sent.map(({ service }) => service).join(', ')}**${consumers.length === 0 ? '.' : '. In the shop itself:'}`,
+    consumers.join('\n'),
     [row('In `data`', 'Type', 'Meaning'), row('---', '---', '---'), ...rows].join('\n'),
   ].join('\n\n');
 }
 
-/** The members of an object schema, put together from the parts of an `allOf`. */
+/** The members of an object schema, those of its `allOf` parts included. */
 function membersByName(document: Node, value: unknown): Map<string, unknown> {
   const schema = resolve(document, value);
   const parts = Array.isArray(schema.allOf) ? schema.allOf : [];

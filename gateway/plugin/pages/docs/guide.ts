@@ -1,4 +1,4 @@
-// Turns a guide in Markdown into HTML: headings that can be linked to, links between guides, requests that can be opened.
+// Renders a Markdown guide as HTML, with anchors at headings, links between guides, and links that send example requests.
 import { Marked, type Tokens } from 'marked';
 import { escapeHtml } from '../layout.ts';
 
@@ -34,9 +34,9 @@ const markdownUnder = (base: string): Marked =>
   });
 
 /**
- * @param text Markdown; its first line is the title, `# …`
- * @param generated what takes the place of a comment `<!-- name -->` on a line of its own, in Markdown
- * @param base the address under which the guides beside it are
+ * @param text Markdown, whose first line is the title, `# …`
+ * @param generated creates the Markdown that replaces a comment `<!-- name -->` on a line of its own
+ * @param base the address of the folder of guides
  */
 export function renderGuide(
   text: string,
@@ -47,14 +47,14 @@ export function renderGuide(
   return { title, html: markdownUnder(base).parse(filled, { async: false }) };
 }
 
-/** `filtering.md#quotes`, as it works where the sources are shown, becomes the address of the page here. */
+/** Turns a link between source files, such as `filtering.md#quotes`, into the address of the page. */
 function addressOf(href: string, base: string): string {
   return href.replace(/^([a-z-]+)\.md(?=#|$)/, `${base}/$1`);
 }
 
 /**
- * A request that a browser can send by following a link: a public GET without a gap to fill in, and at most a `→ …` about its
- * answer below it.
+ * The target of an example request that a browser can send by a link: a public GET without placeholders, optionally followed by
+ * `→ …` lines about the response.
  */
 function openable(text: string): string | undefined {
   const target = /^GET (\/v1\/products[^\n{]*?)(?:\n→[^\n]*)*$/.exec(text.trim())?.[1];

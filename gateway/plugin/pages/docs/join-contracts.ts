@@ -1,12 +1,12 @@
-// Joins the services' OpenAPI documents into the one that the shop publishes.
+// Joins the services' OpenAPI documents into the published document.
 import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
 import { referencesIn, textOf, withReferences } from './document.ts';
 
 export interface ServiceContract {
-  /** The service's name: goes in front of component names that mean something else in another service. */
+  /** The service's name. It prefixes component names that have a different meaning in another service. */
   readonly name: string;
   readonly document: Node;
-  /** A sentence about how often an operation may be called. */
+  /** A sentence about the limit of an operation. */
   readonly limitOf?: (operationId: string) => string | undefined;
 }
 
@@ -14,16 +14,16 @@ const isMethod = (member: string): boolean => methods.some((method) => method ==
 
 interface PublicContract extends ServiceContract {
   readonly paths: Readonly<Record<string, Node>>;
-  /** Reference → component, those that the public paths need and no other. */
+  /** Reference → component, only those that the public paths need. */
   readonly components: ReadonlyMap<string, unknown>;
 }
 
 /**
- * One document of all public operations. `x-internal` operations stay out, and components that only they use.
+ * One document of all public operations, without `x-internal` operations and the components that only they use.
  *
- * Components of one name are one component when they are equal through and through, else each is named after its service.
- * @param base the frame: info, servers, and by `x-every-operation` what the gateway answers in front of every service
- * @throws when two services claim one path or operationId, or mean different things by one security scheme
+ * Deeply equal components of the same name are merged; others get the name of their service as a prefix.
+ * @param base the frame: info, servers, and in `x-every-operation` the gateway's responses to every operation
+ * @throws when two services define the same path or operationId, or differ in a security scheme
  */
 export function joinContracts(base: Node, parts: readonly ServiceContract[]): Node {
   const { 'x-every-operation': everywhere, components: _own, ...frame } = base;
@@ -42,7 +42,7 @@ export function joinContracts(base: Node, parts: readonly ServiceContract[]): No
         ? prefixed(reference, part.components.has(reference) ? part.name : gateway.name)
         : reference;
     for (const [path, item] of Object.entries(part.paths)) {
-      if (path in paths) throw new Error(`two services claim ${path}`);
+      if (path in paths) throw new Error(`two services define ${path}`);
       paths[path] = withReferences(item, rename);
     }
     for (const [reference, component] of part.components) {
@@ -57,7 +57,7 @@ export function joinContracts(base: Node, parts: readonly ServiceContract[]): No
   return { ...frame, tags: [...tags.values()], paths, components };
 }
 
-/** The paths without internal operations, each with the gateway's answers and its limit. */
+/** The paths without internal operations, each with the gateway's responses and its limit. */
 function publicPaths({ document, limitOf }: ServiceContract, everywhere: Node): Record<string, Node> {
   const paths: Record<string, Node> = {};
   for (const [path, item] of Object.entries(nodeOf(document.paths))) {
@@ -105,7 +105,7 @@ function publicPart(part: ServiceContract, paths: Record<string, Node>): PublicC
   return { ...part, paths, components };
 }
 
-/** What a value of a document refers to, directly or not. A reference that leads nowhere in it is the gateway's. */
+/** The components that a value refers to, directly or indirectly. A reference to an unknown component belongs to the gateway. */
 function reachable(document: Node, value: unknown): Map<string, unknown> {
   const found = new Map<string, unknown>();
   const open = referencesIn(value);
@@ -126,7 +126,7 @@ function securitySchemes(paths: Readonly<Record<string, Node>>): Set<string> {
   return new Set(requirements.flatMap((requirement) => Object.keys(requirement)));
 }
 
-/** References whose components differ between the parts, themselves or in something that they refer to. */
+/** References whose components differ between the services, themselves or in a component that they refer to. */
 function ambiguousNames(parts: readonly PublicContract[]): Set<string> {
   const texts = new Map<string, string[]>();
   for (const { components } of parts) {
@@ -143,7 +143,7 @@ function ambiguousNames(parts: readonly PublicContract[]): Set<string> {
     }
   }
   const schemes = [...ambiguous].filter((reference) => reference.startsWith('#/components/securitySchemes/'));
-  if (schemes.length > 0) throw new Error(`the services disagree about ${schemes.join(', ')}`);
+  if (schemes.length > 0) throw new Error(`the services differ in ${schemes.join(', ')}`);
   return ambiguous;
 }
 
@@ -157,5 +157,5 @@ function requireUniqueOperations(paths: Node): void {
     .flatMap((item) => Object.values(nodeOf(item)).filter(isNode))
     .flatMap(({ operationId }) => (typeof operationId === 'string' ? [operationId] : []));
   const twice = ids.filter((id, index) => ids.indexOf(id) !== index);
-  if (twice.length > 0) throw new Error(`two operations are called ${twice.join(', ')}`);
+  if (twice.length > 0) throw new Error(`two operations have the id ${twice.join(', ')}`);
 }

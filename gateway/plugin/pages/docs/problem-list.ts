@@ -1,8 +1,8 @@
-// The list of all problems for the guide about errors, from the table that the shop refuses by.
+// The list of all problem codes for the guide about errors.
 import { type ProblemCode, problems } from '@shop/shared/protocol';
 import { problemTexts } from '../problems/problem-texts.ts';
 
-/** A list in Markdown: status, code with a link to its page, when it happens. */
+/** A Markdown list: status, code with a link to its page, and when it happens. */
 export function problemList(): string {
   return Object.entries(problems)
     .map(

@@ -1,4 +1,4 @@
-// Gives every documented refusal an example, so that nobody has to provoke one to see what it looks like.
+// Adds an example to every documented problem response.
 import {
   type Node,
   nodeOf,
@@ -14,8 +14,8 @@ import { problemTexts } from './problem-texts.ts';
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 
 /**
- * The document with examples in those of its `components.responses` that are problem documents: one for each problem code
- * that the description sets in backquotes, or that the response is named after (`NotFound` for `not-found`).
+ * A copy of the document with examples in each problem response of its `components.responses`: one for each problem code
+ * in backquotes in the description, or for the code that the response is named after (`NotFound` for `not-found`).
  */
 export function withProblemExamples(document: Node): Node {
   const components = nodeOf(document.components);
@@ -32,7 +32,7 @@ export function withProblemExamples(document: Node): Node {
   return { ...document, components: { ...components, responses: Object.fromEntries(responses) } };
 }
 
-/** A problem document of this code, as the gateway's page about it shows it. */
+/** An example of a problem document with this code. */
 export function exampleOf(code: ProblemCode): Record<string, unknown> {
   return problemDocument(new Problem(code, problemTexts[code].example), exampleId);
 }

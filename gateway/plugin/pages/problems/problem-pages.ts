@@ -1,7 +1,7 @@
-// Policy `problems`: the pages behind the `type` of every problem document, as JSON or as HTML for people.
+// Policy `problems`: the pages at the `type` of every problem document, as JSON or as HTML.
 import { createHash } from 'node:crypto';
 import { Problem, type ProblemCode, problems } from '@shop/shared/protocol';
-import { actionSchema, type Policy } from '../../entry/gateway-request.ts';
+import { actionSchema, type Policy } from '../../entry/policy.ts';
 import { type Document, sendDocument } from '../../entry/send-response.ts';
 import { escapeHtml } from '../layout.ts';
 import { isRead } from '../read-only.ts';
@@ -14,7 +14,7 @@ const style =
 const styleHash = createHash('sha256').update(style).digest('base64');
 const contentPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
 
-/** `/problems` lists the closed table, `/problems/<code>` explains one entry. */
+/** `/problems` lists all problem codes, `/problems/<code>` explains one of them. */
 export function problemPages(): Policy {
   const pages = new Map<string, { json: string; html: string }>();
   const codes = Object.keys(problems).filter(isCode);
@@ -28,8 +28,8 @@ export function problemPages(): Policy {
       const page = pages.get(request.path);
       if (page === undefined) throw new Problem('not-found', 'There is nothing at this address.');
       if (!isRead(request, response)) return;
-      const forPeople = request.headers.accept?.includes('text/html') === true;
-      const form: Document = forPeople
+      const wantsHtml = request.headers.accept?.includes('text/html') === true;
+      const form: Document = wantsHtml
         ? { type: 'text/html; charset=utf-8', text: page.html, contentPolicy }
         : { text: page.json };
       sendDocument(request, response, {
@@ -58,7 +58,7 @@ function codePage(code: ProblemCode): string {
 <p>${inline(remedy)}</p>
 <h2>Example</h2>
 <pre>${escapeHtml(JSON.stringify(exampleOf(code), null, 2))}</pre>
-<p><a href="/problems">All problems</a> · <a href="/docs/errors">How to deal with errors</a></p>`,
+<p><a href="/problems">All problems</a> · <a href="/docs/errors">How to handle errors</a></p>`,
   );
 }
 
@@ -75,7 +75,7 @@ function page(title: string, content: string): string {
   return `<!doctype html>\n<html lang="en">\n<head>${head}<style>${style}</style></head>\n<body>\n${content}\n</body>\n</html>\n`;
 }
 
-/** Escapes, and sets what stands in backquotes as code. */
+/** Escapes the text and renders backquoted parts as code. */
 function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
