@@ -6,8 +6,8 @@ import { type Node, outlineOperations, readDocument } from '@shop/shared/protoco
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
 import type { GatewayConfig } from '../gateway/plugin/entry/gateway-config.ts';
-import { readYaml } from '../gateway/plugin/pages/docs/document.ts';
 import { publishedDocument } from '../gateway/plugin/pages/docs/published-document.ts';
+import { readYaml } from '../gateway/plugin/pages/yaml-document.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 

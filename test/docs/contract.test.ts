@@ -9,10 +9,10 @@ import { parseSync } from '@swc/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { textOf } from '../../gateway/plugin/pages/docs/document.ts';
 import { joinContracts } from '../../gateway/plugin/pages/docs/join-contracts.ts';
 import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
 import { problemTexts } from '../../gateway/plugin/pages/problems/problem-texts.ts';
+import { textOf } from '../../gateway/plugin/pages/yaml-document.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = `${root}/gateway/config`;

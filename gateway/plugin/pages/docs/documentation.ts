@@ -5,7 +5,7 @@ import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import { readAssets } from '../assets.ts';
 import { createLayout, guidePolicy, referencePolicy } from '../layout.ts';
 import { StaticPage } from '../static-page.ts';
-import { readYaml } from './document.ts';
+import { readYaml } from '../yaml-document.ts';
 import { type EventDocument, eventList } from './event-list.ts';
 import { renderGuide } from './guide.ts';
 import { problemList } from './problem-list.ts';

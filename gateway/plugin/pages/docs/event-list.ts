@@ -1,6 +1,6 @@
 // The list of all events for the guide about events, from the services' AsyncAPI documents.
 import { isNode, type Node, nodeOf, resolve } from '@shop/shared/protocol';
-import { textOf } from './document.ts';
+import { textOf } from '../yaml-document.ts';
 
 export interface EventDocument {
   /** The service that the document belongs to. */

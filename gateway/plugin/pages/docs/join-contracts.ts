@@ -1,6 +1,6 @@
 // Joins the services' OpenAPI documents into the published document.
 import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
-import { referencesIn, textOf, withReferences } from './document.ts';
+import { referencesIn, textOf, withReferences } from '../yaml-document.ts';
 
 export interface ServiceContract {
   /** The service's name. It prefixes component names that have a different meaning in another service. */

@@ -8,7 +8,7 @@ import {
   problemMediaType,
   problems,
 } from '@shop/shared/protocol';
-import { textOf } from '../docs/document.ts';
+import { textOf } from '../yaml-document.ts';
 import { problemTexts } from './problem-texts.ts';
 
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
