@@ -1,4 +1,4 @@
-// Public, optional and required, and scopes: as the contract says, before a service hears of it.
+// Public, optional and required authentication, and scopes: checked by the contract before the service is asked.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
@@ -11,7 +11,7 @@ afterAll(() => gateway.stop());
 const challenge = (answer: { headers: Readonly<Record<string, string>> }) => answer.headers['www-authenticate'];
 
 describe('a public operation', () => {
-  it('takes no notice of a bad token', async () => {
+  it('ignores an invalid token', async () => {
     expect(await gateway.client.post('/v1/products/search', { token: 'x.y.z', body: {} })).toMatchObject({
       status: 200,
     });
@@ -19,13 +19,13 @@ describe('a public operation', () => {
 });
 
 describe('an optional operation', () => {
-  it('works without a token and with a good one', async () => {
+  it('admits requests without a token and with a valid one', async () => {
     expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
     expect(await gateway.client.get('/v1/products', { token: await gateway.issuer.sign() })).toMatchObject({
       status: 200,
     });
   });
-  it('refuses a bad token', async () => {
+  it('refuses an invalid token', async () => {
     expect(await gateway.client.get('/v1/products', { token: await gateway.issuer.forge() })).toMatchObject({
       status: 401,
     });
@@ -33,17 +33,17 @@ describe('an optional operation', () => {
 });
 
 describe('a required operation', () => {
-  it('401 without a token, with the bare challenge', async () => {
+  it('answers 401 without a token, with a challenge without parameters', async () => {
     const answer = await gateway.client.get('/v1/orders');
     expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
     expect(challenge(answer)).toBe('Bearer realm="shop"');
   });
-  it('401 with an expired token, saying so', async () => {
+  it('answers 401 to an expired token, and names the reason', async () => {
     const answer = await gateway.client.get('/v1/orders', { token: await gateway.issuer.sign({ expiresIn: -60 }) });
     expect(answer).toMatchObject({ status: 401 });
     expect(challenge(answer)).toContain('error="invalid_token", error_description="The access token has expired."');
   });
-  it('passes the token on, so that the service can ask again', async () => {
+  it('forwards the token, so that the service can verify it again', async () => {
     const token = await gateway.issuer.sign();
     await gateway.client.get('/v1/orders', { token });
     expect(gateway.service.seen.at(-1)?.headers.authorization).toBe(`Bearer ${token}`);
@@ -55,7 +55,7 @@ describe('a required operation', () => {
 });
 
 describe('an operation with a scope', () => {
-  it('403 without the scope, naming it', async () => {
+  it('answers 403 without the scope, and names it', async () => {
     const answer = await gateway.client.post('/v1/products', {
       token: await gateway.issuer.sign({ scopes: ['orders:fulfil'] }),
       body: {},
@@ -63,14 +63,14 @@ describe('an operation with a scope', () => {
     expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect(challenge(answer)).toBe('Bearer realm="shop", error="insufficient_scope", scope="catalogue:write"');
   });
-  it('200 with it', async () => {
+  it('answers 200 with the scope', async () => {
     const token = await gateway.issuer.sign({ scopes: ['orders:fulfil', 'catalogue:write'] });
     expect(await gateway.client.post('/v1/products', { token, body: {} })).toMatchObject({ status: 200 });
   });
 });
 
-describe('without keys', () => {
-  it('503 with Retry-After while the key set was never there, and public operations work', async () => {
+describe('without a key set', () => {
+  it('answers 503 with Retry-After until the key set was loaded, and serves public operations', async () => {
     const alone = await startGateway({ JWKS_URL: 'http://127.0.0.1:9/' });
     try {
       const answer = await alone.client.get('/v1/orders', { token: await alone.issuer.sign() });

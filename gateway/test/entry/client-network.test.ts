@@ -1,4 +1,4 @@
-// Which addresses are counted as one client.
+// The addresses that count as one client.
 import { expect, it } from '@jest/globals';
 import { clientNetwork } from '../../plugin/entry/client-network.ts';
 

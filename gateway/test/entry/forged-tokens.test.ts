@@ -1,4 +1,4 @@
-// No forged token passes, and none makes the gateway ask anybody anything.
+// No forged token is accepted, and none makes the gateway send a request to another host.
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -31,12 +31,12 @@ afterAll(async () => {
   for (const server of servers) server.close().closeAllConnections();
 });
 
-it('lets the genuine token through', async () => {
+it('accepts the genuine token', async () => {
   const token = signed(goodHeader(genuine), goodClaims(genuine), genuine.privateKey);
   expect(await answerTo(`Bearer ${token}`)).toMatchObject({ status: 200 });
 });
 
-it('answers every forged token with 401, and no service and no foreign address hears of it', async () => {
+it('answers every forged token with 401, and asks no service and no foreign host', async () => {
   const forgeries = forge(genuine).filter(({ authorization }) => /^[\t\x20-\x7e\x80-\xff]*$/.test(authorization));
   expect(forgeries.length).toBeGreaterThan(1_000);
   gateway.service.seen.length = 0;
@@ -58,7 +58,7 @@ it('answers every forged token with 401, and no service and no foreign address h
 
 let turn = 0;
 
-/** Each attempt comes from another address: one that tries many is told to wait instead. */
+/** Each attempt has another client address, because one address would reach its rate limit. */
 async function answerTo(authorization: string): Promise<{ status: number; code: string; challenge: string }> {
   turn += 1;
   const fields = { authorization, 'x-forwarded-for': `203.0.113.${turn % 250}` };

@@ -1,5 +1,5 @@
-// However a request is framed, the service sees exactly the requests that the gateway answered for, each with the
-// identity of its own token.
+// For every framing, the service receives exactly the requests that the gateway answered, each with the identity of its own
+// token.
 
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('passes on what it answers for, and nothing else', async () => {
+it('forwards exactly the requests that it answers', async () => {
   const variants = framingVariants(check.partsOf);
   expect(variants.length).toBeGreaterThan(300);
   answerInTwo(0, 0);
@@ -26,18 +26,18 @@ it('passes on what it answers for, and nothing else', async () => {
 it.each([
   ['answers late', 400, 0],
   ['answers piece by piece', 0, 400],
-])('as well with a service that %s', async (_name, before, between) => {
+])('does so with a service that %s', async (_name, before, between) => {
   gateway.service.seen.length = 0;
   answerInTwo(before, between);
   expect(await check.faultsOf(sequenceVariants(check.partsOf), { silence: usualSilence + 3_000 })).toEqual([]);
 });
 
-/** The service shows what it saw, in two pieces with a pause of `before` ms before them and of `between` ms between them. */
+/** The service answers with the request that it received, in two pieces: `before` ms before the first, `between` ms between them. */
 function answerInTwo(before: number, between: number): void {
   gateway.service.answer = async (request, response) => {
     const answer = Buffer.from(JSON.stringify(shown(gateway.service.seen.at(-1))));
     response.setHeader('Content-Type', 'application/json');
-    // Whoever reads the answers takes a length for that of content.
+    // The reader of the responses expects content after a Content-Length.
     if (request.method !== 'HEAD') response.setHeader('Content-Length', answer.length);
     if (before > 0) await setTimeout(before);
     response.write(answer.subarray(0, 10));

@@ -1,4 +1,4 @@
-// What the guard refuses, what it keeps from the services, and what it says by itself.
+// The requests that the guard refuses, the fields that it does not forward, and its own responses.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -18,7 +18,7 @@ const get = async (target: string, extra = '') => {
   );
   return { ...answers[0], code: JSON.parse(answers[0]?.body || '{}').code };
 };
-/** What every answer carries, however little of a request there was. */
+/** The header fields of every response, even to an incomplete request. */
 const always = {
   'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
   traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/),
@@ -30,7 +30,7 @@ const always = {
 };
 const seen = () => gateway.service.seen.at(-1)?.headers ?? {};
 
-describe('404: one spelling per path', () => {
+describe('a path in another form than the accepted one is answered with 404', () => {
   it.each([
     '/',
     '/v1',
@@ -47,7 +47,7 @@ describe('404: one spelling per path', () => {
   ])('%s', async (path) => {
     expect(await get(path)).toMatchObject({ status: 404, code: 'not-found' });
   });
-  it('an internal operation, even under a path that is routed', async () => {
+  it('also for an internal operation under a routed path', async () => {
     const token = await gateway.issuer.sign();
     expect(await get('/v1/orders/internal', `Authorization: Bearer ${token}\r\n`)).toMatchObject({
       status: 404,
@@ -56,7 +56,7 @@ describe('404: one spelling per path', () => {
   });
 });
 
-describe('400: what two parsers could read differently', () => {
+describe('a target that two parsers could read differently is answered with 400', () => {
   it.each([
     '//v1/products',
     '/v1//products',
@@ -76,7 +76,7 @@ describe('400: what two parsers could read differently', () => {
   });
 });
 
-describe('400: a header field that comes once, given twice', () => {
+describe('a repeated header field that may occur once is answered with 400', () => {
   it.each([
     ['Host', 'shop'],
     ['Authorization', 'Bearer x'],
@@ -112,8 +112,8 @@ describe('400: a header field that comes once, given twice', () => {
   });
 });
 
-describe('405', () => {
-  it('says what the address takes', async () => {
+describe('a method that is not allowed', () => {
+  it('is answered with 405 and the allowed methods', async () => {
     const answer = await gateway.client.call('DELETE', '/v1/orders');
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, OPTIONS, POST' } });
   });
@@ -125,14 +125,14 @@ describe('405', () => {
     const { answers } = await sendRaw(gateway.port, `${method} /v1/orders HTTP/1.1\r\nHost: shop\r\n\r\n`);
     expect(answers[0]).toMatchObject({ status: 405, headers: { 'content-type': 'application/problem+json', allow } });
   });
-  it.each(['TRACE', 'PROPFIND', 'PUT'])('but 404 to %s where nothing is', async (method) => {
+  it.each(['TRACE', 'PROPFIND', 'PUT'])('is answered with 404 when %s names an unknown path', async (method) => {
     const { answers } = await sendRaw(gateway.port, `${method} /v1/nothing HTTP/1.1\r\nHost: shop\r\n\r\n`);
     expect(answers[0]).toMatchObject({ status: 404, headers: { 'content-type': 'application/problem+json' } });
   });
 });
 
 describe('limits of size and time', () => {
-  it('413 for a body past 100 KiB, announced or not', async () => {
+  it('refuse a body past 100 KiB with 413, with or without its length', async () => {
     const large = 'x'.repeat(100 * 1024 + 1);
     expect(await gateway.client.post('/v1/products/search', { rawBody: large })).toMatchObject({
       status: 413,
@@ -141,16 +141,16 @@ describe('limits of size and time', () => {
     const chunked = `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n19001\r\n${large}\r\n0\r\n\r\n`;
     expect((await sendRaw(gateway.port, chunked)).answers[0]).toMatchObject({ status: 413 });
   });
-  it('takes a body of exactly 100 KiB', async () => {
+  it('accept a body of exactly 100 KiB', async () => {
     const answer = await gateway.client.post('/v1/products/search', { rawBody: 'x'.repeat(100 * 1024) });
     expect(answer).toMatchObject({ status: 200 });
   });
-  it('414 for a target past 8 KiB, however long', async () => {
+  it('refuse a target of any length past 8 KiB with 414', async () => {
     for (const length of [8_200, 20_000, 60_000]) {
       expect(await get(`/v1/products?x=${'y'.repeat(length)}`)).toMatchObject({ status: 414, code: 'uri-too-long' });
     }
   });
-  it('431 for a header section past 16 KiB or 100 fields', async () => {
+  it('refuse a header section past 16 KiB or 100 fields with 431', async () => {
     expect(await get('/v1/products', `X: ${'y'.repeat(17_000)}\r\n`)).toMatchObject({ status: 431 });
     expect(await get('/v1/products', `X: ${'y'.repeat(60_000)}\r\n`)).toMatchObject({ status: 431 });
     expect(await get('/v1/products', 'X: y\r\n'.repeat(101))).toMatchObject({
@@ -158,7 +158,7 @@ describe('limits of size and time', () => {
       code: 'header-fields-too-large',
     });
   });
-  it('408 within 12 s for each sender that does not finish, also when a crowd is late at once', async () => {
+  it('refuse each unfinished request with 408 within 12 s, even when many time out together', async () => {
     const part = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 10\r\n\r\nhalf';
     const all = await Promise.all(Array.from({ length: 100 }, () => sendRaw(gateway.port, part, 12_000)));
     for (const { answers, closed } of all) {
@@ -171,16 +171,16 @@ describe('limits of size and time', () => {
   });
 });
 
-describe('requests that are sent ahead', () => {
+describe('pipelined requests', () => {
   const get = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n';
 
-  it('are answered one after the other', async () => {
+  it('are answered in order', async () => {
     const last = get.replace('shop\r\n', 'shop\r\nConnection: close\r\n');
     const { answers } = await sendRaw(gateway.port, get.repeat(59) + last, 10_000);
     expect(answers.map(({ status }) => status)).toEqual(new Array(60).fill(200));
   });
 
-  it('end the connection when they are too many, and none that waited is done', async () => {
+  it('end the connection when they are too many, and no waiting one is executed', async () => {
     const before = gateway.service.seen.length;
     const answer = gateway.service.answer;
     gateway.service.answer = () => {};
@@ -195,8 +195,8 @@ describe('requests that are sent ahead', () => {
   });
 });
 
-describe('what reaches the service', () => {
-  it('is none of what a client says about itself', async () => {
+describe('the forwarded request', () => {
+  it('contains no field in which a client claims its identity', async () => {
     await gateway.client.get('/v1/products', {
       headers: {
         'X-Forwarded-For': '1.2.3.4',
@@ -226,7 +226,7 @@ describe('what reaches the service', () => {
       expect(seen()).not.toHaveProperty(name);
     expect(Number(seen()['request-timeout-ms'])).toBeGreaterThan(9_000);
   });
-  it('is nothing that Connection names', async () => {
+  it('contains no field that Connection names', async () => {
     await get('/v1/products', 'Connection: x-secret\r\nX-Secret: 1\r\nX-Other: 2\r\n');
     expect(seen()).not.toHaveProperty('x-secret');
     expect(seen()).toMatchObject({ 'x-other': '2' });
@@ -234,7 +234,7 @@ describe('what reaches the service', () => {
 });
 
 describe('request id and trace', () => {
-  it('are honoured, returned and passed on', async () => {
+  it('are accepted, returned and forwarded', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const headers = { 'X-Request-Id': 'mine-1', traceparent: `00-${trace}-00f067aa0ba902b7-01`, tracestate: 'a=b' };
     const answer = await gateway.client.get('/v1/products', { headers });
@@ -245,7 +245,7 @@ describe('request id and trace', () => {
       tracestate: 'a=b',
     });
   });
-  it('are made when they are not safe, and a refusal has them too', async () => {
+  it('are created when they are not safe, also for a refusal', async () => {
     const answer = await gateway.client.get('/nowhere', {
       headers: { 'X-Request-Id': 'a b', traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
     });
@@ -255,8 +255,8 @@ describe('request id and trace', () => {
   });
 });
 
-describe('every answer', () => {
-  it('carries the security headers and names no product', async () => {
+describe('every response', () => {
+  it('has the security header fields and names no product', async () => {
     for (const path of ['/v1/products', '/nowhere', '/health/live', '/problems']) {
       const { headers } = await gateway.client.get(path);
       expect(headers).toMatchObject(always);
@@ -270,12 +270,12 @@ describe('every answer', () => {
     ['CONNECT shop:1 HTTP/1.1\r\nHost: shop\r\n\r\n', 405],
     [`GET /${'x'.repeat(40_000)} HTTP/1.1\r\n\r\n`, 414],
     [`GET / HTTP/1.1\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
-  ])('does so for %.20j too', async (bytes, status) => {
+  ])('has them for %.20j too', async (bytes, status) => {
     const { answers } = await sendRaw(gateway.port, bytes);
     expect(answers).toMatchObject([{ status, headers: always }]);
     if (status !== 204) expect(JSON.parse(answers[0]?.body ?? '').instance).toBe(answers[0]?.headers['x-request-id']);
   });
-  it('is a problem document where the bytes are no HTTP', async () => {
+  it('is a problem document when the bytes are not HTTP', async () => {
     for (const bytes of ['\x16\x03\x01\x02\x00\x01\x00\x01', 'HELLO\r\n\r\n', 'GET / HTTP/1.1\nbad header\r\n\r\n']) {
       expect((await sendRaw(gateway.port, bytes)).answers[0]).toMatchObject({
         status: 400,
@@ -283,7 +283,7 @@ describe('every answer', () => {
       });
     }
   });
-  it('still comes when many ask for a tunnel and break off', async () => {
+  it('is still sent after many clients asked for a tunnel and disconnected', async () => {
     for (let count = 0; count < 200; count += 1) {
       const client = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
       await once(client, 'connect');
@@ -292,7 +292,7 @@ describe('every answer', () => {
     expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
     expect(gateway.process.exitCode).toBeNull();
   });
-  it('still comes when many connections are closed in the middle of a request', async () => {
+  it('is still sent after many connections closed in the middle of a request', async () => {
     for (let count = 0; count < 50; count += 1) {
       const client = connect(gateway.port, '127.0.0.1');
       client.on('error', () => undefined); // The gateway may answer half a request by a reset.

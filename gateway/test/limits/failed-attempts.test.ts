@@ -1,4 +1,4 @@
-// The count of failed attempts, over the end of its minute.
+// The count of failed attempts across the end of its minute.
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '@shop/shared/runtime';
@@ -36,14 +36,14 @@ async function passing(count: number, statusCode: number, client?: string): Prom
   return passed;
 }
 
-it('gives nothing back to the next minute', async () => {
+it('takes no count back from the next minute', async () => {
   const slow = await Promise.all(Array.from({ length: 20 }, () => attempt(200)));
   jest.advanceTimersByTime(60_001);
   for (const { finish } of slow) finish();
   expect(await passing(80, 401)).toBe(30);
 });
 
-it('gives nothing back for what was refused', async () => {
+it('keeps the count of a refused attempt', async () => {
   expect(await passing(30, 401)).toBe(30);
   expect(await passing(50, 200)).toBe(0);
   expect(await passing(1, 401)).toBe(0);
@@ -51,7 +51,7 @@ it('gives nothing back for what was refused', async () => {
   expect(await passing(80, 401)).toBe(30);
 });
 
-it('gives back what succeeded within its minute', async () => {
+it('takes the count of a successful attempt back within its minute', async () => {
   const slow = await Promise.all(Array.from({ length: 30 }, () => attempt(200)));
   jest.advanceTimersByTime(30_000);
   for (const { finish } of slow) finish();
@@ -66,7 +66,7 @@ describe('the owner of an account', () => {
 
   const own = '203.0.113.7';
 
-  it('is not shut out by the failures of others, after having succeeded from the same address', async () => {
+  it('is not refused for the failures of others after a success from the same address', async () => {
     expect(await passing(1, 200, own)).toBe(1);
     expect(await passing(40, 401, '192.0.2.1')).toBe(30);
     expect(await passing(40, 401, '192.0.2.2')).toBe(30);
@@ -78,12 +78,12 @@ describe('the owner of an account', () => {
     expect(await passing(1, 200, own)).toBe(1);
   });
 
-  it('may fail as often as anybody from one address', async () => {
+  it('has the same bound of failures from one address as others', async () => {
     expect(await passing(1, 200, own)).toBe(1);
     expect(await passing(40, 401, own)).toBe(30);
   });
 
-  it('is known again for 30 days, and not by a failure', async () => {
+  it('is remembered for 30 days after a success, and not after a failure', async () => {
     expect(await passing(1, 200, own)).toBe(1);
     jest.advanceTimersByTime(31 * 24 * 60 * 60 * 1_000);
     expect(await passing(100, 401, '192.0.2.1')).toBe(30);

@@ -1,4 +1,4 @@
-// Who may ask how often, what the answers say about it, and what happens when the shared counter is away.
+// The rate limits, their header fields, and the fallback while the shared counters are unavailable.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
@@ -11,19 +11,19 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Each address stands for another client; the gateway trusts the one proxy that says so. */
+/** Each address is a different client. The gateway trusts one proxy. */
 const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
 const all = <T>(count: number, ask: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => ask(index)));
-/** The same, a few at a time: everybody's server runs in this one process, and Redis is given up on after 200 ms. */
+/** The same in small groups: all servers run in this process, and a Redis command times out after 200 ms. */
 const steadily = async <T>(count: number, ask: (index: number) => Promise<T>) => {
   const answers: T[] = [];
   for (let done = 0; done < count; done += 10) answers.push(...(await all(10, (index) => ask(done + index))));
   return answers;
 };
 /**
- * Asks 330 times at once. A client has 100 for each second in which the burst falls, and 100 in reserve: where it takes so long
- * here that all pass, another client, of the next attempt, asks as often.
+ * Sends 330 concurrent requests. A client may send 100 in each second of the burst, and 100 from its reserve. On a machine so slow
+ * that all of them pass, the next attempt repeats the burst as another client.
  */
 const burst = async <T extends { status: number }>(ask: (attempt: number, index: number) => Promise<T>) => {
   for (let attempt = 1; ; attempt += 1) {
@@ -37,7 +37,7 @@ const statuses = (answers: readonly { status: number }[]) => {
   return counts;
 };
 
-/** A service that refuses everything. */
+/** A service that refuses every request. */
 const refusal =
   (status: number, code: string): TestGateway['service']['answer'] =>
   (_request, response) => {
@@ -45,8 +45,8 @@ const refusal =
     response.end(JSON.stringify({ type: `/problems/${code}`, title: 't', status, detail: 'd', instance: 'i', code }));
   };
 
-describe('100 a second and 100 in reserve', () => {
-  it('let 200 through at once, and answer 429 with Retry-After beyond', async () => {
+describe('a rate of 100 a second with a reserve of 100', () => {
+  it('admits a burst of 200 requests and answers the others with 429 and Retry-After', async () => {
     const answers = await burst((attempt) => gateway.client.get('/v1/products', from(`203.0.113.10${attempt}`)));
     expect(statuses(answers)[200]).toBeGreaterThanOrEqual(200);
     const refused = answers.find(({ status }) => status === 429);
@@ -60,7 +60,7 @@ describe('100 a second and 100 in reserve', () => {
     expect(statuses(await all(20, () => gateway.client.get('/v1/products', from('203.0.113.2'))))).toEqual({ 200: 20 });
   });
 
-  it('count each operation by itself', async () => {
+  it('is separate for each operation', async () => {
     let origin = {};
     const answers = await burst((attempt) => {
       origin = from(`203.0.113.11${attempt}`);
@@ -70,7 +70,7 @@ describe('100 a second and 100 in reserve', () => {
     expect(await gateway.client.get('/v1/products/1', origin)).toMatchObject({ status: 200 });
   });
 
-  it('count an account, wherever it calls from', async () => {
+  it('counts an account across client addresses', async () => {
     const tokens = await all(6, () => gateway.issuer.sign());
     const answers = await burst((attempt, index) =>
       gateway.client.get('/v1/orders', { token: String(tokens[attempt]), ...from(`198.51.100.${index % 250}`) }),
@@ -81,7 +81,7 @@ describe('100 a second and 100 in reserve', () => {
     ).toMatchObject({ status: 200 });
   });
 
-  it('count a whole IPv6 network as one', async () => {
+  it('counts an IPv6 network as one client', async () => {
     const answers = await burst((attempt, index) =>
       gateway.client.get('/v1/products', from(`2001:db8:1:${attempt}::${index.toString(16)}`)),
     );
@@ -92,7 +92,7 @@ describe('100 a second and 100 in reserve', () => {
   it.each([
     ['that is forged', async () => ({ token: await gateway.issuer.forge() })],
     ['that is not there', async () => ({})],
-  ])('count a request with a token %s by its address, and no account with it', async (_name, credentials) => {
+  ])('counts a request with a token %s by its client address and not by an account', async (_name, credentials) => {
     const bad = await credentials();
     let origin = {};
     const answers = await burst((attempt) => {
@@ -108,7 +108,7 @@ describe('100 a second and 100 in reserve', () => {
     expect(await gateway.client.get('/v1/orders', { token, ...origin })).toMatchObject({ status: 200 });
   });
 
-  it('stand on every answer', async () => {
+  it('is shown in the header fields of every response', async () => {
     const { headers } = await gateway.client.get('/v1/products', from('203.0.113.4'));
     expect(headers).toMatchObject({
       'ratelimit-policy': '"steady";q=100;w=1, "reserve";q=100;w=10',
@@ -117,7 +117,7 @@ describe('100 a second and 100 in reserve', () => {
   });
 });
 
-describe('the limits that are shipped', () => {
+describe('the shipped configuration', () => {
   let shipped: TestGateway;
   beforeAll(async () => {
     const folder = fileURLToPath(new URL('../../config', import.meta.url));
@@ -125,7 +125,7 @@ describe('the limits that are shipped', () => {
   });
   afterAll(() => shipped.stop());
 
-  it.each(['/problems', '/docs/errors', '/board/runbooks'])('hold for %s too', async (path) => {
+  it.each(['/problems', '/docs/errors', '/board/runbooks'])('limits %s too', async (path) => {
     const ask = (attempt: number) =>
       fetch(new URL(path, shipped.url), { headers: { 'X-Forwarded-For': `198.51.10${attempt}.${path.length}` } });
     const counted = statuses(await burst(ask));
@@ -133,7 +133,7 @@ describe('the limits that are shipped', () => {
     expect(counted[429]).toBeGreaterThan(0);
   });
 
-  it('hold an account to 300 changes of itself in a minute', async () => {
+  it('limits an account to 300 changes of itself a minute', async () => {
     shipped.service.answer = (_request, response) => void response.end();
     const token = await shipped.issuer.sign();
     const change = () =>
@@ -144,7 +144,7 @@ describe('the limits that are shipped', () => {
     expect(statuses(await all(310, change))).toEqual({ 200: 300, 429: 10 });
   });
 
-  it('never hold for probes of health', async () => {
+  it('does not limit health probes', async () => {
     const ask = () => fetch(new URL('/health/ready', shipped.url), { headers: { 'X-Forwarded-For': '198.51.100.1' } });
     expect(statuses(await all(500, ask))).toEqual({ 200: 500 });
   });
@@ -157,7 +157,7 @@ describe('log-in and registration', () => {
     gateway.service.answer = refusal(401, 'invalid-credentials');
   };
 
-  it('take 200 registrations and 200 log-ins from one address at once', async () => {
+  it('accept 200 concurrent registrations and 200 concurrent log-ins from one address', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     const register = (index: number) =>
       gateway.client.post('/v1/accounts', { body: { email: `r${index}@shop.test` }, ...from('192.0.2.1') });
@@ -165,7 +165,7 @@ describe('log-in and registration', () => {
     expect(statuses(await all(200, (index) => logIn(`r${index}@shop.test`, '192.0.2.1')))).toEqual({ 200: 200 });
   });
 
-  it('refuse the 301st log-in of a minute from one address', async () => {
+  it('refuse the 301st log-in a minute from one address', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     expect(statuses(await all(310, (index) => logIn(`s${index}@shop.test`, '192.0.2.2')))).toEqual({
       200: 300,
@@ -173,7 +173,7 @@ describe('log-in and registration', () => {
     });
   });
 
-  it('know an IPv4 address again that a proxy writes as IPv6, and no other for it', async () => {
+  it('recognize an IPv4 address that a proxy writes as IPv6, and only that one', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     const mapped = await all(300, (index) => logIn(`u${index}@shop.test`, '::ffff:203.0.113.20'));
     expect(statuses(mapped)).toEqual({ 200: 300 });
@@ -181,7 +181,7 @@ describe('log-in and registration', () => {
     expect(await logIn('u301@shop.test', '203.0.113.20')).toMatchObject({ status: 429 });
   });
 
-  it('refuse an e-mail address after 30 failures from one address, however it is written, and after 60 from all', async () => {
+  it('refuse an e-mail address, in any letter case, after 30 failures from one address and after 60 from all', async () => {
     refuse();
     const spellings = ['anna@shop.TEST ', ' Anna@Shop.test'];
     const fail = (count: number, address: string) => logIn(String(spellings[count % 2]), address);
@@ -198,7 +198,7 @@ describe('log-in and registration', () => {
     expect(await logIn('berta@shop.test', '192.0.2.100')).toMatchObject({ status: 401 });
   });
 
-  it('refuse the same of many attempts at once', async () => {
+  it('apply the same bound to concurrent attempts', async () => {
     refuse();
     const answers = await all(100, (index) => logIn('dora@shop.test', `192.0.2.${index + 110}`));
     expect(statuses(answers)).toEqual({ 401: 60, 429: 40 });
@@ -206,7 +206,7 @@ describe('log-in and registration', () => {
     expect(statuses(oneAddress)).toEqual({ 401: 30, 429: 10 });
   });
 
-  it('count an attempt whose answer nobody waits for', async () => {
+  it('count an attempt whose client closes the connection', async () => {
     let seen = 0;
     gateway.service.answer = () => {
       seen += 1;
@@ -225,7 +225,7 @@ describe('log-in and registration', () => {
     expect(await logIn('emil@shop.test', '192.0.2.201')).toMatchObject({ status: 429 });
   });
 
-  it('read an e-mail address behind a byte order mark, as the service does', async () => {
+  it('read an e-mail address after a byte order mark, as the service does', async () => {
     refuse();
     const attempt = () =>
       gateway.client.post('/v1/tokens', {
@@ -235,7 +235,7 @@ describe('log-in and registration', () => {
     expect(statuses(await all(31, attempt))).toEqual({ 401: 30, 429: 1 });
   });
 
-  it('are watched in whole also where bodies may be larger', async () => {
+  it('are buffered even where larger bodies are allowed', async () => {
     const large = await startGateway({ TRUSTED_PROXIES: '1', BODY_LIMIT: String(1 << 20) });
     try {
       large.service.answer = gateway.service.answer;
@@ -262,19 +262,19 @@ describe('log-in and registration', () => {
     }
   });
 
-  it('leave an e-mail address that is longer than any to the service, and spend no time on it', async () => {
+  it('forward an oversized e-mail address to the service without normalizing it', async () => {
     refuse();
     const answers = await all(31, (index) => logIn(`a${'\u0301'.repeat(2_048)}@shop.test`, `192.0.2.${index + 220}`));
     expect(statuses(answers)).toEqual({ 401: 31 });
   });
 
-  it('do not count what succeeds', async () => {
+  it('do not count successful attempts', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     for (let count = 0; count < 35; count += 1)
       expect(await logIn('carl@shop.test', '192.0.2.101')).toMatchObject({ status: 200 });
   });
 
-  it('leave a body that is no JSON to the service', async () => {
+  it('forward a body that is not JSON to the service', async () => {
     expect(await gateway.client.post('/v1/tokens', { rawBody: '{', ...from('192.0.2.102') })).toMatchObject({
       status: 200,
     });
@@ -282,7 +282,7 @@ describe('log-in and registration', () => {
 });
 
 describe('conflicts', () => {
-  it('that tell whether an e-mail address is registered are 30 a minute for a client address', async () => {
+  it('are limited to 30 a minute for a client address', async () => {
     gateway.service.answer = refusal(409, 'email-already-registered');
     const register = (index: number, address: string) =>
       gateway.client.post('/v1/accounts', { body: { email: `c${index}@shop.test` }, ...from(address) });
@@ -297,7 +297,7 @@ describe('conflicts', () => {
     expect(await register(32, '192.0.2.231')).toMatchObject({ status: 409 });
   });
 
-  it('are 30 a minute for an account, wherever it calls from, and for the accounts of one address', async () => {
+  it('are limited to 30 a minute for an account, and for all accounts of one address', async () => {
     const folder = fileURLToPath(new URL('../../config', import.meta.url));
     const shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });
     try {
@@ -320,8 +320,8 @@ describe('conflicts', () => {
   });
 });
 
-describe('the accounts of one address', () => {
-  it('share ten times the rate of one, whatever their number', async () => {
+describe('the accounts of one client address', () => {
+  it('share ten times the rate of one account', async () => {
     const tokens = await all(60, () => gateway.issuer.sign());
     gateway.service.answer = (_request, response) => void response.end();
     for (let attempt = 1; ; attempt += 1) {
@@ -330,7 +330,7 @@ describe('the accounts of one address', () => {
         gateway.client.get('/v1/orders', { token: String(tokens[index % 60]), ...from(address) }),
       );
       const refused = answers.find(({ status }) => status === 429);
-      // Where 1,600 requests take more than a second, they fall into two windows.
+      // When 1,600 requests take more than a second, they are counted in two windows.
       if (refused === undefined && attempt < 5) continue;
       expect(refused?.headers).toMatchObject({
         'ratelimit-policy': '"steady";q=100;w=1, "reserve";q=100;w=10, "address";q=1000;w=1',
@@ -341,7 +341,7 @@ describe('the accounts of one address', () => {
   });
 });
 
-describe('addresses that a proxy writes', () => {
+describe('client addresses that a proxy writes', () => {
   it.each([
     ['with a port', '203.0.113.60:1234', '203.0.113.60'],
     ['in brackets with a port', '[2001:db8:9::1]:443', '2001:db8:9::2'],
@@ -356,7 +356,7 @@ describe('addresses that a proxy writes', () => {
     expect(await logIn(301, plain)).toMatchObject({ status: 429 });
   });
 
-  it('do not put every client into one bucket, and reach the service without a port', async () => {
+  it('have separate limits, and are forwarded without a port', async () => {
     const seen: unknown[] = [];
     gateway.service.answer = (request, response) => {
       seen.push(request.headers['x-forwarded-for']);
@@ -384,15 +384,15 @@ describe('with Redis', () => {
     pair[index % 2]?.client.post('/v1/tokens', { body: { email: `t${index}@shop.test` }, ...from(address) }) ??
     Promise.reject();
 
-  it('several gateways count together', async () => {
+  it('counts the requests of several gateways together', async () => {
     const passed = statuses(await steadily(360, (index) => logInAt(index, '192.0.2.3')))[200] ?? 0;
     expect(passed).toBeGreaterThanOrEqual(300);
-    // Alone, each would let its 180 through; a question that Redis did not answer in time is counted alone.
+    // Each gateway alone would admit all of its 180. A command that Redis does not answer in time is counted by one gateway alone.
     expect(passed).toBeLessThan(330);
     expect([...redis.counts.keys()]).toContain('shop:createToken:steady:192.0.2.3');
   });
 
-  it('a client that logged in at one gateway is known to the other', async () => {
+  it('shares the clients that logged in between the gateways', async () => {
     const [one, other] = pair;
     if (one === undefined || other === undefined) throw new Error('the gateways were not started');
     const own = { body: { email: 'known@shop.test', password: 'p' }, ...from('192.0.2.90') };
@@ -409,7 +409,7 @@ describe('with Redis', () => {
     expect(await other.client.post('/v1/tokens', own)).toMatchObject({ status: 200 });
   });
 
-  it('a Redis that hangs is as good as away', async () => {
+  it('treats a Redis that does not answer as unavailable', async () => {
     redis.hang(true);
     expect(await logInAt(0, '192.0.2.6')).toMatchObject({ status: 200 });
     await eventually(() => expect(pair[0]?.output()).toContain('it does not answer'), 15_000);
@@ -421,7 +421,7 @@ describe('with Redis', () => {
     });
   });
 
-  it('each counts alone while it is away, says so, and joins again', async () => {
+  it('lets each gateway count alone while Redis is unavailable, logs it, and recovers', async () => {
     const before = pair[0]?.output().length ?? 0;
     const said = (line: string) => eventually(() => expect(pair[0]?.output().slice(before)).toContain(line), 15_000);
     await redis.close();

@@ -1,4 +1,4 @@
-// The state of each part of the shop, why it is not ready, and whether the page that says what to do is there.
+// The state and the faults of each part of the shop on the board, and the runbook of each fault.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -27,7 +27,7 @@ function shop(
 
 let faults: BoardPart['faults'] = [];
 
-/** The state of a part, and what is said of it. */
+/** The state of a part and its faults. */
 function partOf(
   kind: BoardPart['kind'],
   name: string,
@@ -68,12 +68,12 @@ describe('a service', () => {
     expect(partOf('process', 'orders', seen, shop([said]))).toEqual(expected);
   });
 
-  it('is judged by the gateway alone while no process was asked', () => {
+  it('has the state that the gateway observes until the metrics were polled', () => {
     expect(partOf('process', 'orders', well, undefined)).toEqual(['ready']);
     expect(partOf('process', 'orders', away, undefined)).toEqual(['not ready', 'cannot be reached']);
   });
 
-  it('is judged by its own word where the gateway does not lead to it', () => {
+  it('has the state of its own metrics when it is not an upstream of the gateway', () => {
     expect(partOf('process', 'orders', undefined, shop([{}]))).toEqual(['ready']);
     expect(partOf('process', 'orders', undefined, shop([{ ready: 0, failing: ['events'] }]))).toEqual([
       'not ready',
@@ -83,7 +83,7 @@ describe('a service', () => {
 });
 
 describe('the gateway', () => {
-  it('is there, since it is what tells', () => {
+  it('is always up, because it sends the data', () => {
     expect(partOf('process', 'gateway', undefined, undefined)).toEqual(['ready']);
     expect(partOf('process', 'gateway', undefined, shop([{ process: 'gateway', failed: 500 }]))).toEqual([
       'impaired',
@@ -102,7 +102,7 @@ describe('a schema', () => {
     expect(partOf('schema', 'orders', well, shop([said]))).toEqual(expected);
   });
 
-  it('is not at the gateway', () => {
+  it('does not exist for the gateway', () => {
     expect(partOf('schema', 'gateway', well, shop([{ process: 'gateway' }]))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// The board: for whom its figures are, what they say, and that it can be off.
+// The board: its access rules, its data, and that it can be switched off.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
@@ -29,7 +29,7 @@ interface BoardState {
   readonly shop?: { readonly within: number; readonly processes: readonly { readonly requests: number }[] };
 }
 
-/** What gives the events of a stream, one after the other. */
+/** Reads the events of a stream, one after the other. */
 function events(response: Response): () => Promise<BoardState> {
   const source = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   reader = source;
@@ -54,7 +54,7 @@ async function firstEvent(url: string, token: string): Promise<{ response: Respo
 }
 
 describe('the board', () => {
-  it('shows its page to anybody, its figures to staff only', async () => {
+  it('shows its page to everyone and its data to staff only', async () => {
     const { client, issuer, url } = await startReal();
     const page = await fetch(`${url}/board`);
     expect(page.status).toBe(200);
@@ -73,7 +73,7 @@ describe('the board', () => {
     }
   });
 
-  it('tells which services are ready and what came through in the last minute', async () => {
+  it('reports which services are ready, and the requests of the last minute', async () => {
     const { client, issuer, url } = await startReal();
     for (let left = 3; left > 0; left--) await client.get('/v1/products');
     expect((await client.get('/v1/orders')).status).toBe(401);
@@ -93,7 +93,7 @@ describe('the board', () => {
     });
   });
 
-  it('sees a service leave and come back', async () => {
+  it('shows that a service becomes unavailable and recovers', async () => {
     const { issuer, url, service } = await startReal();
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
     const next = events(await fetch(`${url}/board/events`, { headers }));
@@ -105,7 +105,7 @@ describe('the board', () => {
     while ((await stateOfOrders()) !== 'ready');
   });
 
-  it('has the runbooks beside it, and each leads on', async () => {
+  it('has the runbooks as pages with valid links', async () => {
     const { url } = await startReal();
     const list = await fetch(`${url}/board/runbooks`);
     expect(list.headers.get('content-security-policy')).not.toMatch(/unsafe|\*/);
@@ -121,10 +121,10 @@ describe('the board', () => {
     expect((await fetch(`${url}/board/runbooks/nonsense`)).status).toBe(404);
   });
 
-  it('can be open five times for one account, and 50 times in all, and the log says why no more', async () => {
+  it('can be open five times for one account and 50 times in all, and logs further refusals', async () => {
     const { issuer, url, output } = await startReal();
     let leave = new AbortController();
-    // The answers are kept: `fetch` closes the connection of an answer that the garbage collector takes.
+    // The responses are kept in a variable: `fetch` closes the connection of a response that is garbage-collected.
     const answers: Response[] = [];
     const watch = async (accountId: string) => {
       const token = await issuer.sign({ accountId, scopes: ['orders:read-all'] });
@@ -157,7 +157,7 @@ describe('the board', () => {
     leave.abort();
   });
 
-  it('is nowhere when it is off', async () => {
+  it('is 404 when it is switched off', async () => {
     const { issuer, url } = await startReal({ BOARD: 'off' });
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
     expect((await fetch(`${url}/board`)).status).toBe(404);
@@ -166,7 +166,7 @@ describe('the board', () => {
   });
 });
 
-/** What orders says of itself after so many requests. */
+/** The metrics of orders after this many requests. */
 const metrics = (
   requests: number,
   failed: number,
@@ -192,8 +192,8 @@ shop_health{shop_check="database"} 0
 shop_health{shop_check="outboxLag"} 1
 `;
 
-describe('the figures of all processes', () => {
-  it('say how each of them is, and what changed since somebody looks', async () => {
+describe('the metrics of all processes', () => {
+  it('show the state of each process, and the changes since the board was opened', async () => {
     orders = await startStub();
     let text = metrics(10, 0, 5);
     orders.answer = (_request, response) => {
@@ -227,7 +227,7 @@ describe('the figures of all processes', () => {
 describe('the trace of an order', () => {
   const id = '01a1fd73-5e3e-74c8-9e75-bb405acc89fd';
 
-  it('is put together from the services, with the token of the operator', async () => {
+  it('is read from the services with the token of the operator', async () => {
     const { client, issuer, service } = await startReal();
     service.answer = (request, response) => {
       const body = request.url?.startsWith('/internal/orders/')
@@ -261,7 +261,7 @@ describe('the trace of an order', () => {
     ]);
   });
 
-  it('is for staff, and for orders that there are', async () => {
+  it('is available to staff only, and 404 for an unknown order', async () => {
     const { client, issuer, service } = await startReal();
     expect((await client.get(`/board/orders/${id}`)).status).toBe(401);
     const customer = await issuer.sign({ scopes: [] });
@@ -281,7 +281,7 @@ describe('the trace of an order', () => {
 });
 
 describe('traffic', () => {
-  it('counts by how a request ended, and says how long they took', () => {
+  it('counts requests by outcome and measures their duration', () => {
     const traffic = new Traffic();
     for (let took = 1; took <= 100; took++)
       traffic.record('listProducts', took > 98 ? 503 : took > 95 ? 404 : 200, took, 1_000);
@@ -292,7 +292,7 @@ describe('traffic', () => {
     ]);
   });
 
-  it('forgets what is older than a minute', () => {
+  it('forgets requests that are older than a minute', () => {
     const traffic = new Traffic();
     traffic.record('listProducts', 200, 1, 1_000);
     traffic.record('listProducts', 200, 1, 50_000);

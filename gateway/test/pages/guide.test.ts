@@ -1,10 +1,10 @@
-// What a guide's Markdown becomes.
+// The HTML of a guide.
 import { expect, it } from '@jest/globals';
 import { renderGuide } from '../../plugin/pages/docs/guide.ts';
 
 const shown = (request: string): string => renderGuide(`# Guide\n\n\`\`\`http\n${request}\n\`\`\`\n`).html;
 
-it('lets a reader open a request that is whole', () => {
+it('offers a link to a complete example request', () => {
   expect(shown('GET /v1/products?price=lt:5&limit=2')).toContain('href="/v1/products?price=lt:5&amp;limit=2"');
 });
 

@@ -1,4 +1,4 @@
-// The addresses that are asked by those who run the gateway.
+// The health addresses of the gateway.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -16,7 +16,7 @@ describe.each(['/health/live', '/health/ready'])('%s', (path) => {
     expect(await gateway.client.call('HEAD', path)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('says with OPTIONS what can be done', async () => {
+  it('lists the allowed methods with OPTIONS', async () => {
     const { status, headers, text } = await gateway.client.call('OPTIONS', path);
     expect([status, headers.allow, text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
@@ -31,13 +31,13 @@ describe.each(['/health/live', '/health/ready'])('%s', (path) => {
   });
 });
 
-it('an address that asks thousands of times is refused, and nobody else is', async () => {
+it('refuses a client address that sends thousands of probes, and no other', async () => {
   const ask = () => gateway.client.get('/health/live');
   let refused: Awaited<ReturnType<typeof ask>> | undefined;
   for (let asked = 0; asked < 10_000 && refused === undefined; asked += 50) {
     const answers = await Promise.all(Array.from({ length: 50 }, ask));
     refused = answers.find(({ status }) => status !== 200);
-    // What probes need is far below it.
+    // Probes need far fewer requests.
     if (asked < 1_000) expect(refused).toBeUndefined();
   }
   expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });

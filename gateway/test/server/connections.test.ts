@@ -1,4 +1,4 @@
-// How many connections one address, and all together, may hold, and which of them is closed for a new one.
+// The bounds of open connections, for one address and in all, and which connection is closed for a new one.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
-/** The tests speak to the gateway from these; each is an address of its own. */
+/** Client addresses of the tests. */
 const [crowd, other] = ['127.0.1.1', '127.0.1.2'];
 const live = 'GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n';
 const list = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n';
@@ -25,12 +25,12 @@ afterEach(async () => {
 async function start(total: number, perAddress: number, environment = {}): Promise<TestGateway> {
   const limits = { CONNECTION_LIMIT: String(total), CONNECTION_LIMIT_PER_ADDRESS: String(perAddress) };
   gateway = await startGateway({ ...limits, ...environment });
-  // What waits for the gateway at the beginning has a connection of its own, which is no part of what follows.
+  // The request that waited for the gateway to start has a connection, which must close first.
   await setTimeout(100);
   return gateway;
 }
 
-/** Connects from an address, and sends. */
+/** Connects from an address and sends the bytes. */
 async function open(localAddress: string, bytes = ''): Promise<Client> {
   const { port } = gateway as TestGateway;
   const client = Object.assign(connect({ port, host: '127.0.0.1', localAddress }), { received: '' }) as Client;
@@ -44,7 +44,7 @@ async function open(localAddress: string, bytes = ''): Promise<Client> {
   return client;
 }
 
-/** Connects and waits for the answer: from then on the connection is idle. */
+/** Connects and waits for a response: after it the connection is idle. */
 async function openIdle(localAddress: string): Promise<Client> {
   const client = await open(localAddress, live);
   await answered(client);
@@ -56,8 +56,8 @@ const answered = (client: Client, status = 200) =>
 const closed = (client: Client) => eventually(() => expect(client.destroyed).toBe(true));
 const openOf = (some: readonly Client[]) => some.map(({ destroyed }) => !destroyed);
 
-describe('an address that has all its connections open', () => {
-  it('loses the one that has been idle longest to a new one', async () => {
+describe('a client address at its bound', () => {
+  it('loses the connection that has been idle longest to a new one', async () => {
     await start(100, 3);
     const [first, second, third] = [await openIdle(crowd), await openIdle(crowd), await openIdle(crowd)];
     first.received = '';
@@ -71,7 +71,7 @@ describe('an address that has all its connections open', () => {
     expect(openOf([first, fourth, fifth])).toEqual([true, true, true]);
   });
 
-  it('loses none on which a request is received or answered, and has the new one closed', async () => {
+  it('loses no connection with a request in progress: the new one is closed', async () => {
     const { service } = await start(100, 3);
     service.answer = (_request, response) => void setTimeout(2_000).then(() => response.end('{}'));
     const waits = await open(crowd, list);
@@ -94,7 +94,7 @@ describe('an address that has all its connections open', () => {
     expect(openOf([waits, sendsBody, sendsHead]).filter((one) => !one)).toHaveLength(1);
   });
 
-  it('takes nothing from the others', async () => {
+  it('takes no connection from other addresses', async () => {
     await start(100, 3);
     const neighbour = await openIdle(other);
     for (let count = 0; count < 20; count += 1) await openIdle(crowd);
@@ -104,14 +104,14 @@ describe('an address that has all its connections open', () => {
     expect(clients.filter(({ destroyed }) => !destroyed)).toHaveLength(4);
   });
 
-  it('has a connection closed that sends nothing but empty lines', async () => {
+  it('loses a connection that sends only empty lines', async () => {
     await start(100, 1);
     const idler = await openIdle(crowd);
     idler.write('\r\n');
     await setTimeout(200);
     const refused = await open(crowd, live);
     await closed(refused);
-    // It is taken for the beginning of a request for as long as one may take.
+    // It counts as the beginning of a request until the time for a request is over.
     await eventually(async () => {
       const next = await open(crowd, live);
       await Promise.race([once(next, 'data'), once(next, 'close')]);
@@ -121,17 +121,17 @@ describe('an address that has all its connections open', () => {
   });
 });
 
-it('a proxy in front may open as many connections as there are', async () => {
+it('does not bound the connections of a trusted proxy', async () => {
   await start(100, 2, { TRUSTED_PROXIES: '1' });
   const all = await Promise.all(Array.from({ length: 20 }, () => openIdle(crowd)));
   expect(openOf(all)).toEqual(new Array(20).fill(true));
 });
 
-describe('when all connections are open', () => {
+describe('the bound of all connections', () => {
   const total = 5;
   const addresses = Array.from({ length: total }, (_, index) => `127.0.2.${index + 1}`);
 
-  it('the one that has been idle longest makes room for a new one of any address', async () => {
+  it('closes the connection that has been idle longest for a new one of any address', async () => {
     await start(total, 3);
     const all: Client[] = [];
     for (const address of addresses) all.push(await openIdle(address));
@@ -139,7 +139,7 @@ describe('when all connections are open', () => {
     await eventually(() => expect(openOf(all)).toEqual([false, true, true, true, true]));
   });
 
-  it('and none is idle, a new one is answered 503, but a probe of health is answered', async () => {
+  it('answers 503 to a new connection when none is idle, except for a health probe', async () => {
     const { service } = await start(total, 3);
     service.answer = () => {};
     const all = await Promise.all(addresses.map((address) => open(address, list)));
@@ -153,7 +153,7 @@ describe('when all connections are open', () => {
     expect(openOf(all)).toEqual(new Array(total).fill(true));
   });
 
-  it('and none is idle, a crowd that connects and waits keeps no probe out', async () => {
+  it('admits a health probe beside many silent connections when none is idle', async () => {
     const { service } = await start(total, 1_000);
     service.answer = () => {};
     await Promise.all(addresses.map((address) => open(address, list)));

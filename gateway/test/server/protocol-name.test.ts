@@ -1,4 +1,4 @@
-// A request line that names another protocol than HTTP is refused, however it arrives.
+// A request line that names another protocol than HTTP is refused, in whatever pieces it arrives.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -18,7 +18,7 @@ beforeEach(() => {
 const get = (protocol: string) => `GET /v1/products ${protocol}\r\nHost: shop\r\n\r\n`;
 const post = (length: number) => `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** Sends the pieces one by one. @returns all that comes back until the gateway ends the connection */
+/** Sends the pieces one by one. @returns all bytes that the gateway sends until it ends the connection */
 async function sendPieces(pieces: readonly string[]): Promise<string> {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => {});
@@ -45,7 +45,7 @@ it.each([
   'POST /v1/products/search RTSP/1.0\r\nHost: shop\r\nContent-Length: 2\r\n\r\n{}',
   'DESCRIBE /v1/products RTSP/1.0\r\nHost: shop\r\n\r\n',
   'SOURCE /v1/products ICE/1.0\r\nHost: shop\r\n\r\n',
-])('400 for %j', async (bytes) => {
+])('answers 400 to %j', async (bytes) => {
   const { answers, closed } = await sendRaw(gateway.port, bytes);
   expect([answers.map(({ status }) => status), closed]).toEqual([[400], true]);
   expect(answers[0]?.headers).toMatchObject({ 'content-type': 'application/problem+json', connection: 'close' });
@@ -53,7 +53,7 @@ it.each([
   expect(gateway.service.seen).toEqual([]);
 });
 
-it('400 wherever the request line is split', async () => {
+it('answers 400 wherever the request line is split', async () => {
   const line = get('RTSP/1.0');
   const ends = Array.from({ length: line.indexOf('\n') + 1 }, (_, index) => index + 1);
   const answers = await Promise.all([
@@ -68,7 +68,7 @@ it.each([
   ['a request', get('HTTP/1.1')],
   ['a body', `${post(2)}{}`],
   ['a body that is no JSON', `${post(3)} RT`],
-])('400 behind %s, in one piece with it or after its answer', async (_name, ahead) => {
+])('answers 400 after %s, in the same piece or after the response', async (_name, ahead) => {
   for (const pieces of [[ahead + get('RTSP/1.0')], [ahead, get('RTSP/1.0')]]) {
     const answer = await sendPieces(pieces);
     expect(answer).toMatch(/HTTP\/1\.1 400 [\s\S]*"code":"invalid-request"/);
@@ -77,7 +77,7 @@ it.each([
   expect(gateway.service.seen.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(1);
 });
 
-it('the names are allowed everywhere else', async () => {
+it('allows the names everywhere else', async () => {
   const body = JSON.stringify({ text: 'a camera with RTSP/1.0 and ICE/1.0' });
   const { answers } = await sendRaw(gateway.port, post(body.length) + body + get('HTTP/1.1'));
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);

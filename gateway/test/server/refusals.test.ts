@@ -1,4 +1,4 @@
-// What was refused is not done afterwards, and a refusal is told once, by itself.
+// A refused request is not executed afterwards, and it gets exactly one response.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -39,12 +39,12 @@ async function send(bytes: string): Promise<Listening> {
 
 const post = (path: string, framing: string): string => `POST ${path} HTTP/1.1\r\nHost: shop\r\n${framing}\r\n\r\n`;
 
-it('a request that was refused as late is not done when the rest of its body comes', async () => {
+it('does not execute a late request when the rest of its body arrives after the refusal', async () => {
   const search = '/v1/products/search';
   const late = [
     [post(search, 'Content-Length: 10'), '12345', '67890'],
     [post(search, 'Transfer-Encoding: chunked'), '5\r\n12345\r\n', '0\r\n\r\n'],
-    // Streams to the service from the beginning.
+    // A body of this size is streamed to the service.
     [post(search, `Content-Length: ${large}`), 'x'.repeat(large - 1), 'x'],
   ] as const;
   const finish = async ([head, part, rest]: (typeof late)[number]): Promise<void> => {
@@ -54,13 +54,13 @@ it('a request that was refused as late is not done when the rest of its body com
     await once(socket, 'close');
   };
   await Promise.all(late.map(finish));
-  // Whatever the gateway made of the rest has reached the service before this one does.
+  // If the gateway had forwarded the rest, the service would have received it before this request.
   expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
   await setTimeout(200);
   expect(gateway.service.seen.map(({ method }) => method)).toEqual(['GET']);
 });
 
-it('a request whose last bytes come before its refusal has its turn is answered, and not refused as well', async () => {
+it('answers a request whose last bytes arrive before its queued refusal, and does not refuse it too', async () => {
   const limits = {
     trustedProxies: 0,
     maximumBody: 10,
@@ -75,7 +75,7 @@ it('a request whose last bytes come before its refusal has its turn is answered,
     (request, response) => {
       asked.push(request.url ?? '');
       request.on('data', () => {
-        // Node finds the request late just before its last bytes are read.
+        // Node's timer expires just before the last bytes are read.
         const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
         server.emit('clientError', late, request.socket);
       });
@@ -96,7 +96,7 @@ it('a request whose last bytes come before its refusal has its turn is answered,
   }
 });
 
-it('a refusal is not written into the answer that the same request is getting', async () => {
+it('does not write a refusal into the response to the same request', async () => {
   const early = ({ method }: IncomingMessage, response: ServerResponse): void => {
     if (method === 'POST') response.write('{"half":');
   };
@@ -108,15 +108,15 @@ it('a refusal is not written into the answer that the same request is getting', 
     await eventually(() => expect(socket.readableEnded || socket.destroyed).toBe(true));
     socket.destroy();
     expect(socket.received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
-    // It does not look like a whole one either.
+    // The truncated response does not look complete.
     expect(socket.received).not.toMatch(/\r\n0\r\n/);
   } finally {
     gateway.service.server.off('request', early);
   }
 });
 
-describe('a request that was answered before its body was here', () => {
-  it('gets no second answer when the body is broken', async () => {
+describe('a request that was answered before its body arrived', () => {
+  it('gets no second response when the body is invalid', async () => {
     const socket = await send(post('/nowhere', 'Transfer-Encoding: chunked'));
     await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 404 /));
     socket.write('ZZ\r\n');
@@ -124,7 +124,7 @@ describe('a request that was answered before its body was here', () => {
     socket.destroy();
     expect(socket.received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
   });
-  it('leaves the connection to the next one', async () => {
+  it('leaves the connection open for the next request', async () => {
     const socket = await send(post('/nowhere', 'Content-Length: 4'));
     await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 404 /));
     socket.write('abcdGET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n');
@@ -133,8 +133,8 @@ describe('a request that was answered before its body was here', () => {
   });
 });
 
-// Node drops what came in one piece with it, and would read on in the middle of what follows.
-it('a body that grows past its bound while it streams is the last on its connection', async () => {
+// Node discards the bytes that arrived in the same piece, and would continue in the middle of the next request.
+it('closes the connection after a streamed body that exceeds its bound', async () => {
   const piece = `${large.toString(16)}\r\n${'x'.repeat(large)}\r\n`;
   const socket = await send(post('/v1/products/search', 'Transfer-Encoding: chunked') + piece.repeat(3));
   await once(socket, 'end');
@@ -142,7 +142,7 @@ it('a body that grows past its bound while it streams is the last on its connect
   socket.destroy();
 });
 
-it('a request that asks for another protocol is the last on its connection', async () => {
+it('closes the connection after a request that asks for another protocol', async () => {
   const upgrade = 'GET /v1/products/1 HTTP/1.1\r\nHost: shop\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n';
   const next = 'GET /v1/products/2 HTTP/1.1\r\nHost: shop\r\n\r\n';
   const { answers, closed } = await sendRaw(gateway.port, upgrade + next + next.slice(0, 20));

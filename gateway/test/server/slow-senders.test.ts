@@ -1,4 +1,4 @@
-// Many who send slowly at once: what they hold in memory, and whether those who do not have to wait for them.
+// Many slow senders: their memory, and whether other requests wait for them.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -34,7 +34,7 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-it('a crowd that is late at once is refused a few in each turn of the event loop', async () => {
+it('refuses only a few late requests in each turn of the event loop', async () => {
   const server = createGatewayServer(() => {}, limits, createLog('test', 'silent'));
   const accepted: Socket[] = [];
   server.on('connection', (socket) => accepted.push(socket));
@@ -43,7 +43,7 @@ it('a crowd that is late at once is refused a few in each turn of the event loop
     await Promise.all(Array.from({ length: 20 }, () => open((server.address() as AddressInfo).port)));
     await eventually(() => expect(accepted).toHaveLength(20));
     const refused = () => accepted.filter(({ writableEnded }) => writableEnded).length;
-    // What Node tells the server of each of them, all within one turn.
+    // Node emits this error for each of them, all within one turn.
     for (const socket of accepted)
       server.emit('clientError', Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     const seen = [refused()];
@@ -58,7 +58,7 @@ it('a crowd that is late at once is refused a few in each turn of the event loop
   }
 });
 
-it('connections have a bound, with room for thousands who are idle or slow', () => {
+it('bounds the connections, with room for thousands of idle or slow ones', () => {
   const url = 'http://localhost:1';
   const required = { ACCOUNTS_URL: url, ORDERS_URL: url, CATALOGUE_URL: url, JWKS_URL: url };
   const { maximumConnections } = readEnvironment({ ...required, JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'shop' });
@@ -66,7 +66,7 @@ it('connections have a bound, with room for thousands who are idle or slow', () 
   expect(maximumConnections).toBeLessThan(15_000); // About where an idle process would pass 384 MiB.
 });
 
-it('a body that comes byte by byte takes no more memory than its bytes', async () => {
+it('needs no more memory than the bytes of a body that arrives byte by byte', async () => {
   gateway = await startGateway();
   const { port, process: child } = gateway;
   const status = () => readFile(`/proc/${child.pid}/status`, 'utf8');

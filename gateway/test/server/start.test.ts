@@ -1,4 +1,4 @@
-// The gateway starts whole or not at all, takes a new configuration without losing a request, and leaves in order.
+// The start of the gateway, its refusal of an invalid configuration, the reload, and the stop.
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -36,7 +36,7 @@ async function outcome(child: ChildProcess): Promise<{ code: number | null; erro
 }
 
 describe('does not start', () => {
-  it('without its environment, and names every variable', async () => {
+  it('without its environment, and lists every missing variable', async () => {
     const { code, error } = await outcome(spawnGateway({ ACCOUNTS_URL: 'http://a/path', GATEWAY_PORT: 'x' }));
     expect(code).toBe(1);
     expect(
@@ -113,7 +113,7 @@ describe('does not start', () => {
     expect(error).toContain(reason);
   });
 
-  it('with a plugin that is not ours', async () => {
+  it('with another plugin', async () => {
     const config = await copyConfig(join(folder, 'plugin'));
     await appendFile(join(config, 'system.config.yml'), '  other: {}\n');
     const { code, error } = await outcome(spawnGateway({ ...complete, GATEWAY_CONFIG_DIR: config }));
@@ -125,7 +125,7 @@ describe('does not start', () => {
 });
 
 describe('a changed configuration', () => {
-  it('is taken without losing a request; one that does not hold is refused and reported', async () => {
+  it('is loaded without losing a request; an invalid one is refused and logged', async () => {
     const config = await copyConfig(join(folder, 'reload'));
     const gateway = await startGateway({ GATEWAY_CONFIG_DIR: config });
     const file = join(config, 'gateway.config.yml');
@@ -159,7 +159,7 @@ describe('a changed configuration', () => {
 });
 
 describe('at SIGTERM', () => {
-  it('is not ready at once, finishes what runs, closes idle connections, and exits 0 within 10 s', async () => {
+  it('is not ready immediately, finishes running requests, closes idle connections, and exits 0 within 10 s', async () => {
     const gateway = await startGateway({ DRAIN_MS: '500' });
     try {
       gateway.service.answer = (_request, response) => void setTimeout(() => response.end('late'), 1_500);
@@ -181,7 +181,7 @@ describe('at SIGTERM', () => {
     }
   });
 
-  it('takes no proxy from the environment', async () => {
+  it('ignores proxy settings of the environment', async () => {
     const proxy = 'http://127.0.0.1:9';
     const gateway = await startGateway({
       HTTP_PROXY: proxy,

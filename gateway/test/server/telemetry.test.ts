@@ -1,4 +1,4 @@
-// What the gateway tells of itself: spans for a share of the traces that nobody outside decides, and metrics on a port of their own.
+// The gateway's telemetry: spans for a configured share of the traces, and metrics on a separate port.
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -46,7 +46,7 @@ describe('spans', () => {
     expect(started.gateway.service.seen.at(-1)?.headers.traceparent).toBe(`00-${trace}-${forwarded?.spanId}-01`);
   });
 
-  it('are recorded for no more traces than the operator wants, whatever a client asks for', async () => {
+  it('are recorded for the configured share of traces, even when a client asks for more', async () => {
     const started = await startTraced('0');
     await fetch(`${started.gateway.url}/v1/products`, { headers: { traceparent: `00-${trace}-${client}-01` } });
     const { traceparent } = started.gateway.service.seen.at(-1)?.headers ?? {};
@@ -55,7 +55,7 @@ describe('spans', () => {
 });
 
 describe('metrics', () => {
-  it('are on their own port only, by route and never by path', async () => {
+  it('are on their own port only, with routes and without paths', async () => {
     const [port = 0] = await freePorts(1);
     gateway = await startGateway({ METRICS_PORT: String(port) });
     const { client: shop, url } = gateway;
@@ -75,7 +75,7 @@ describe('metrics', () => {
     expect(text).not.toContain('/health/ready');
   });
 
-  it('take nobody who looks at the board for a slow request, but count who is refused there', async () => {
+  it('do not record open streams of the board, but record refused ones', async () => {
     const [port = 0] = await freePorts(1);
     gateway = await startGateway({ GATEWAY_CONFIG_DIR: realConfig, METRICS_PORT: String(port) });
     const { issuer, url } = gateway;
@@ -95,12 +95,12 @@ describe('metrics', () => {
     ]);
   });
 
-  it('are nowhere when nobody asked for them', async () => {
+  it('are not offered without a configured port', async () => {
     gateway = await startGateway();
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
   });
 
-  it('end the start with one line when their port is taken', async () => {
+  it('make the start fail with one line when their port is taken', async () => {
     gateway = await startGateway();
     const { port, service, issuer } = gateway;
     const second = spawnGateway({

@@ -1,4 +1,4 @@
-// A client that does not read its answers: what it holds is its own connection, never one to a service.
+// A client that does not read its responses keeps only its own connection, never one to a service.
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { configWith, startGateway, type TestGateway } from '../start-gateway.ts';
 
-/** Less than the gateway holds for a client; more of them than the buffers between it and the client take. */
+/** Less than the gateway buffers for one client. Several of them exceed the buffers between the gateway and the client. */
 const answer = Buffer.alloc(240 * 1_024, 'x');
 const asked = 100;
 
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: shop\r\n\r\n`;
 
-/** Connects and sends. Reads nothing. */
+/** Connects and sends, but does not read. */
 async function open(port: number, bytes: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').pause();
   sockets.push(socket);
@@ -37,7 +37,7 @@ async function open(port: number, bytes: string): Promise<Socket> {
   return socket;
 }
 
-it('leaves the only connection to the service to the others', async () => {
+it('releases the only connection to the service for other clients', async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
   await configWith(folder, '{ serviceEndpoint: catalogue }', '{ serviceEndpoint: catalogue, connections: 1 }');
   gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder });
@@ -45,7 +45,7 @@ it('leaves the only connection to the service to the others', async () => {
   service.answer = (_request, response) => void response.end(answer);
 
   await open(port, get('/v1/products/1').repeat(asked));
-  // Until nothing more fits between the gateway and this client.
+  // Until the buffers between the gateway and this client are full.
   for (let before = -1; before !== service.seen.length || before === 0; await setTimeout(1_000))
     before = service.seen.length;
   expect(service.seen.length).toBeLessThan(asked);
@@ -54,7 +54,7 @@ it('leaves the only connection to the service to the others', async () => {
   expect(await client.get('/v1/products/2')).toMatchObject({ status: 200 });
 });
 
-it('a client that takes nothing for 30 s is cut off, whatever it sends meanwhile; one that reads slowly is not', async () => {
+it('disconnects a client that reads nothing for 30 s, even when it sends; a slow reader stays connected', async () => {
   gateway = await startGateway({ GATEWAY_CONFIG_DIR: fileURLToPath(new URL('../../config', import.meta.url)) });
   const { service, port, output } = gateway;
   const list = get('/v1/products');
@@ -79,7 +79,7 @@ it('a client that takes nothing for 30 s is cut off, whatever it sends meanwhile
       const closed = [...output().matchAll(/"closed":(\d+)/g)].map(([, count]) => Number(count));
       expect(closed.reduce((sum, count) => sum + count, 0)).toBe(silent.length + sending.length);
     }, 60_000);
-    // What lies in the buffers between is read first, and then the connection is over before the answer is.
+    // The client first reads the buffered bytes. Then the connection ends before the response is complete.
     for (const socket of [...silent, ...sending]) {
       socket.resume();
       await once(socket, 'close');
@@ -90,7 +90,7 @@ it('a client that takes nothing for 30 s is cut off, whatever it sends meanwhile
   }
 });
 
-it('a client that sends far ahead of its answers is cut off before much of it is held', async () => {
+it('disconnects a client that pipelines too many bytes before they fill the memory', async () => {
   gateway = await startGateway({ TRUSTED_PROXIES: '1' });
   const { service, port, process: child } = gateway;
   service.answer = () => {};
@@ -102,7 +102,7 @@ it('a client that sends far ahead of its answers is cut off before much of it is
   const clients = await Promise.all(Array.from({ length: 50 }, () => open(port, post.repeat(90))));
   for (const client of clients) client.resume();
   await eventually(() => expect(clients.filter(({ destroyed }) => !destroyed).length).toBe(0), 8_000);
-  // Together they have sent up to 135 MB.
+  // All clients together have sent up to 135 MB.
   expect((await resident()) - before).toBeLessThan(70);
   expect(service.seen.length).toBeLessThanOrEqual(clients.length);
 });

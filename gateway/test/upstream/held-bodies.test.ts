@@ -1,4 +1,4 @@
-// The bodies that wait in the gateway have a bound together, and every one that is over makes room for another.
+// The common bound of all buffered bodies. Each released body makes room for another.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { eventually } from '@shop/shared/testing';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const length = 128 * 1_024;
-/** So many of these bodies are 56 MiB: the rest of the 64 is for small ones. */
+/** This many of these bodies fill 56 MiB. The rest of the 64 MiB is reserved for small bodies. */
 const fitting = 448;
 const refused = 64;
 
@@ -26,7 +26,7 @@ interface Sending {
   answer: string;
 }
 
-/** Sends a request with this body, or with the beginning of it, from an address of its own. */
+/** Sends a request with this body, or a part of it, from a separate client address. */
 async function send(address: number, framing: string, body: string): Promise<Sending> {
   const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
   sockets.push(socket);
@@ -48,7 +48,7 @@ async function sendMany(framing: string, body: string): Promise<Sending[]> {
   return all;
 }
 
-/** All but the last byte of more bodies than fit. */
+/** Sends all but the last byte of more bodies than fit. */
 async function fill(): Promise<Sending[]> {
   const all = await sendMany(`Content-Length: ${length}`, 'x'.repeat(length - 1));
   await eventually(() => expect(all.filter(({ answer }) => answer !== '').length).toBeGreaterThanOrEqual(refused));
@@ -65,13 +65,13 @@ async function fillAndFinish(): Promise<void> {
     if (answer.startsWith('HTTP/1.1 503')) expect(answer).toContain('\r\nRetry-After: 1\r\n');
 }
 
-it('are refused past 64 MiB, and taken again when those before them are over, however they ended', async () => {
+it('refuses bodies past 64 MiB, and accepts others after the earlier requests ended in any way', async () => {
   await fillAndFinish();
   await fill();
-  // Small bodies have a part that the large ones cannot take.
+  // Large bodies cannot use the share of the small ones.
   const logIn = { body: { email: 'ada@example.com', password: 'correct horse battery staple' } };
   expect(await gateway.client.post('/v1/tokens', logIn)).toMatchObject({ status: 200 });
-  // A request without a body is none of it.
+  // A request without a body is not counted.
   expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
   for (const socket of sockets.splice(0)) socket.destroy();
   const search = () => gateway.client.post('/v1/products/search', { body: {} });
@@ -79,12 +79,12 @@ it('are refused past 64 MiB, and taken again when those before them are over, ho
   const larger = `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n1\r\nx\r\n`;
   const tooLarge = await sendMany('Transfer-Encoding: chunked', larger);
   await eventually(() => expect(tooLarge.every(({ answer }) => answer !== '')).toBe(true), 10_000);
-  // Nothing was kept, and nothing given back twice: as many fit as before.
+  // Every body was released exactly once: as many fit as before.
   expect(await search()).toMatchObject({ status: 200 });
   await fillAndFinish();
 });
 
-it('are let go of once they are answered, though the next request of the connection goes on', async () => {
+it('releases a body after its response, while the connection carries further requests', async () => {
   const resident = async (): Promise<number> => {
     const status = await readFile(`/proc/${gateway.process.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
@@ -99,6 +99,6 @@ it('are let go of once they are answered, though the next request of the connect
     );
     await eventually(() => expect(answered.every(({ answer }) => answer.startsWith('HTTP/1.1 200'))).toBe(true));
   }
-  // In megabytes: kept, the bodies alone would be 250.
+  // In megabytes. Unreleased, the bodies alone would take 250.
   expect((await resident()) - before).toBeLessThan(180);
 });

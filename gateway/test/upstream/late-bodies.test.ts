@@ -1,4 +1,4 @@
-// Clients that are nearly out of time when their request is complete: theirs is the delay, not the service's.
+// Clients whose request is complete shortly before its deadline: the delay does not count against the service.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Sends a body of `length` bytes, the last of them after `pause` ms. @returns the status of the answer */
+/** Sends a body of `length` bytes, the last of them after `pause` ms. @returns the status of the response */
 async function sendLate(length: number, pause: number): Promise<number> {
   const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
   const answer = text(socket).catch(() => '');
@@ -28,10 +28,10 @@ async function sendLate(length: number, pause: number): Promise<number> {
 it.each([
   ['taken in whole', 10],
   ['that streams', 200 * 1_024],
-])('a body %s whose end leaves the service no time says nothing about the service', async (_name, length) => {
-  // A service that is never fast enough, asked by whoever leaves it less than a second.
+])('does not blame the service for a body %s that leaves it no time', async (_name, length) => {
+  // The service is always too slow, and every request leaves it less than a second.
   gateway.service.answer = (_request, response) => void setTimeout(900).then(() => response.end('{}'));
-  // Where the machine stands still meanwhile, they are too late to be asked about at all.
+  // On a machine that pauses meanwhile, they are too late to be forwarded at all.
   const statuses: number[] = [];
   const late = () => statuses.filter((status) => status === 504).length;
   for (let round = 0; round < 3 && late() < 5; round += 1)
@@ -41,7 +41,7 @@ it.each([
   expect(gateway.output()).not.toContain('address ejected');
 });
 
-it('a body that comes when the time is over is a 408, and no service hears of it', async () => {
+it('answers 408 to a body that arrives after the deadline, and does not ask the service', async () => {
   const short = await startGateway({ REQUEST_TIMEOUT_MS: '300' });
   try {
     const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 2\r\n\r\n{';
@@ -63,7 +63,7 @@ it('a body that comes when the time is over is a 408, and no service hears of it
   }
 });
 
-it('a service that has had its time and gives no answer is held to it', async () => {
+it('counts a missing response against a service that had enough time', async () => {
   gateway.service.answer = () => {};
   const ask = (id: number) => sendRaw(gateway.port, `GET /v1/products/${id} HTTP/1.1\r\nHost: shop\r\n\r\n`, 6_000);
   await Promise.all(Array.from({ length: 5 }, (_, id) => ask(id)));

@@ -1,4 +1,4 @@
-// Services that are slow, broken, away or on their way back, and clients that leave: nobody waits for ever.
+// Slow, broken, unavailable and recovering upstreams, and clients that close the connection: no request waits forever.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
@@ -35,7 +35,7 @@ const breakOff = (stub: StubService) => {
 };
 afterEach(async () => {
   for (const stub of [one, two, gateway.service]) answerNormally(stub);
-  // Both addresses are in rotation again when requests reach both.
+  // Both addresses are in rotation when requests reach both.
   await eventually(async () => {
     const from = [await ask(), await ask(), await ask(), await ask()].map(({ body }) => body.from);
     expect(new Set(from)).toEqual(new Set([one.port, two.port]));
@@ -48,13 +48,13 @@ const search = (headers: Record<string, string> = {}) =>
 const staffToken = () => gateway.issuer.sign({ scopes: ['catalogue:write'] });
 
 describe('several addresses', () => {
-  it('take turns', async () => {
+  it('share the requests', async () => {
     const from = [];
     for (let count = 0; count < 8; count += 1) from.push((await ask()).body.from);
     expect(from.filter((port) => port === one.port)).toHaveLength(4);
   });
 
-  it('keep no idle connection for long, whatever the service says about it', async () => {
+  it('have their idle connections closed early, even when the service allows more', async () => {
     one.server.keepAliveTimeout = 65_000;
     const connections = () =>
       new Promise<number>((resolve) => void one.server.getConnections((_error, count) => resolve(count)));
@@ -65,17 +65,17 @@ describe('several addresses', () => {
     };
     await Promise.all(Array.from({ length: 20 }, ask));
     expect(await connections()).toBeGreaterThan(5);
-    // What is left is the probe's.
+    // The remaining connection belongs to the probe.
     await eventually(async () => expect(await connections()).toBeLessThanOrEqual(2), 20_000);
   });
 
-  it('a safe request goes to the other address when the first breaks off', async () => {
+  it('get a safe request again when the first address closes the connection', async () => {
     breakOff(one);
     for (let count = 0; count < 8; count += 1)
       expect(await ask()).toMatchObject({ status: 200, body: { from: two.port } });
   });
 
-  it('a request with an idempotency key does too, with its whole body', async () => {
+  it('get a request with an idempotency key again, with its whole body', async () => {
     breakOff(one);
     two.seen.length = 0;
     const token = await staffToken();
@@ -93,7 +93,7 @@ describe('several addresses', () => {
   it.each([
     ['any other request', {}],
     ['a request of an operation that takes no key', { 'Idempotency-Key': 'k' }],
-  ])('%s that was sent is not sent again: 502', async (_name, headers) => {
+  ])('do not get %s again after it was sent: 502', async (_name, headers) => {
     breakOff(one);
     two.seen.length = 0;
     const answers = [await search(headers), await search(headers)];
@@ -102,7 +102,7 @@ describe('several addresses', () => {
     expect(two.seen).toHaveLength(1);
   });
 
-  it('nor is one whose idempotency key never reaches the service', async () => {
+  it('do not get a request again whose idempotency key is not forwarded', async () => {
     breakOff(one);
     two.seen.length = 0;
     const body = '{"a":1}';
@@ -112,14 +112,14 @@ describe('several addresses', () => {
     expect(two.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
   });
 
-  it('an address that refuses connections costs no request, whatever the method', async () => {
+  it('lose no request, of any method, to an address that refuses connections', async () => {
     await one.close();
     for (let count = 0; count < 8; count += 1)
       expect(await search()).toMatchObject({ status: 200, body: { from: two.port } });
     await one.listen();
   });
 
-  it('an address is ejected after five failures in a row, and comes back', async () => {
+  it('lose an address after five failures in a row, until it recovers', async () => {
     const failed: number[] = [];
     one.answer = (request) => {
       failed.push(performance.now());
@@ -131,7 +131,7 @@ describe('several addresses', () => {
     expect(gateway.output()).toContain('address ejected');
   });
 
-  it('an address that goes on failing stays out for a second, then after one more failure for two', async () => {
+  it('lose a failing address for one second, and after one more failure for two', async () => {
     const failed: number[] = [];
     one.answer = (request) => {
       failed.push(performance.now());
@@ -146,7 +146,7 @@ describe('several addresses', () => {
     expect(pauses[6]).toBeGreaterThan(2_000);
   });
 
-  it('an address that says it is not ready gets nothing', async () => {
+  it('send no request to an address that is not ready', async () => {
     one.ready = false;
     await eventually(async () => {
       expect([await ask(), await ask(), await ask()].map(({ body }) => body.from)).toEqual(new Array(3).fill(two.port));
@@ -155,18 +155,18 @@ describe('several addresses', () => {
   });
 });
 
-describe('an answer', () => {
-  it('that does not come in time is a 504', async () => {
+describe('a response', () => {
+  it('that is late becomes a 504', async () => {
     one.answer = two.answer = () => {};
     expect(await ask()).toMatchObject({ status: 504, body: { code: 'gateway-timeout' } });
   });
 
-  it('that is no HTTP is a 502', async () => {
+  it('that is not HTTP becomes a 502', async () => {
     one.answer = two.answer = (request) => void request.socket.end('NONSENSE\r\n\r\n');
     expect(await search()).toMatchObject({ status: 502 });
   });
 
-  it('that breaks off in the middle never looks whole', async () => {
+  it('that is truncated does not look complete', async () => {
     one.answer = two.answer = (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.write('{"half":');
@@ -176,7 +176,7 @@ describe('an answer', () => {
     await expect(fetch(`${gateway.url}/v1/products/1`).then((answer) => answer.text())).rejects.toThrow();
   });
 
-  it('flows only as fast as the client reads', async () => {
+  it('is read from the service only as fast as the client reads', async () => {
     let written = 0;
     one.answer = two.answer = async (_request, response) => {
       const chunk = Buffer.alloc(1 << 20);
@@ -198,8 +198,8 @@ describe('an answer', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  it('takes its request to the service with it', async () => {
+describe('a client that closes the connection', () => {
+  it('cancels its request to the service', async () => {
     const left: Promise<unknown>[] = [];
     one.answer = two.answer = (_request, response) => void left.push(once(response, 'close'));
     const socket = connect(gateway.port, '127.0.0.1');
@@ -211,8 +211,8 @@ describe('a client that leaves', () => {
 });
 
 describe('the breaker', () => {
-  it('opens when most requests fail, and closes by itself', async () => {
-    // A probe would bring its only address back, and close the breaker with it.
+  it('opens when most requests fail, and closes after a successful trial', async () => {
+    // A passed probe would close the breaker.
     gateway.service.ready = false;
     breakOff(gateway.service);
     const register = () => gateway.client.post('/v1/accounts', { body: {} });
@@ -227,8 +227,8 @@ describe('the breaker', () => {
     await eventually(async () => expect(await register()).toMatchObject({ status: 200 }), 10_000);
   });
 
-  it('tries the service with a request that is here in whole, not with one whose sender is slow', async () => {
-    // A probe would close the breaker before anybody tries.
+  it('uses a complete request as its trial, and not one that a slow client is still sending', async () => {
+    // A passed probe would close the breaker before the trial.
     gateway.service.ready = false;
     try {
       breakOff(gateway.service);
@@ -253,8 +253,8 @@ describe('the breaker', () => {
   });
 });
 
-describe('a service that is away', () => {
-  it('is a 503 with Retry-After, the gateway is not ready, and both recover', async () => {
+describe('an unavailable service', () => {
+  it('causes 503 with Retry-After and a gateway that is not ready, until it recovers', async () => {
     await gateway.service.close();
     const answer = await gateway.client.post('/v1/accounts', { body: {} });
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': expect.any(String) } });
@@ -271,8 +271,8 @@ describe('a service that is away', () => {
   });
 });
 
-describe('a large body, where it is allowed', () => {
-  it('whose sender is too slow says nothing about the service', async () => {
+describe('a large body', () => {
+  it('with a sender that is too slow does not count against the service', async () => {
     const large = await startGateway({ BODY_LIMIT: String(64 << 20), REQUEST_TIMEOUT_MS: '500' });
     try {
       large.service.answer = (_request, response) => void response.end('{}');
@@ -288,7 +288,7 @@ describe('a large body, where it is allowed', () => {
     }
   });
 
-  it('streams to the service with its length', async () => {
+  it('is streamed to the service with its length', async () => {
     const large = await startGateway({ BODY_LIMIT: String(64 << 20) });
     try {
       large.service.answer = (_request, response) => void response.end('{}');

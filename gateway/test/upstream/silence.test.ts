@@ -1,4 +1,4 @@
-// A service that does not begin, or does not go on: it is given up after the times of the configuration.
+// An upstream that does not start or does not continue its response is abandoned after the configured times.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
@@ -10,7 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { configWith, startGateway, type TestGateway } from '../start-gateway.ts';
 
-// A machine that is busy with other tests stands still for half a second.
+// A machine that is busy with other tests may pause for half a second.
 const headersTimeout = 1_500;
 const bodyTimeout = 2_000;
 
@@ -27,13 +27,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Answers in time, but not after what comes before it in these tests. */
+/** Answers in time, but later than the wait that precedes it in these tests. */
 const inTime: RequestListener = async (_request, response) => {
   await setTimeout(0.4 * headersTimeout);
   response.end('{}');
 };
 
-/** Answers in pieces, each after a pause. */
+/** Sends a response in pieces, each after a pause. */
 function inPieces(pieces: readonly string[], pause: number): RequestListener {
   return async (_request, response) => {
     response.setHeader('Content-Type', 'application/json');
@@ -45,7 +45,7 @@ function inPieces(pieces: readonly string[], pause: number): RequestListener {
   };
 }
 
-it('does not begin: 504, long before the deadline of the request', async () => {
+it('answers 504 long before the deadline when the upstream does not start its response', async () => {
   gateway.service.answer = () => {};
   const began = performance.now();
   expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 504, body: { code: 'gateway-timeout' } });
@@ -54,7 +54,7 @@ it('does not begin: 504, long before the deadline of the request', async () => {
   expect(took).toBeLessThan(5_000);
 });
 
-it('has its time from the end of a body that streams to it', async () => {
+it('starts the time of the upstream at the end of a streamed body', async () => {
   gateway.service.answer = inTime;
   const piece = Buffer.alloc(100 * 1_024, ' ');
   const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close';
@@ -67,13 +67,13 @@ it('has its time from the end of a body that streams to it', async () => {
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it('has its time from the end of the wait for a connection to it', async () => {
+it('starts the time of the upstream after the wait for a connection', async () => {
   gateway.service.answer = inTime;
   const answers = await Promise.all([1, 2, 3].map((id) => gateway.client.get(`/v1/products/${id}`)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-it('does not go on: what has come never looks whole, and the connection to it is not kept', async () => {
+it('truncates a response that stops, and closes the connection to the upstream', async () => {
   const left: Promise<unknown>[] = [];
   gateway.service.answer = (_request, response) => {
     left.push(once(response, 'close'));
@@ -85,14 +85,14 @@ it('does not go on: what has come never looks whole, and the connection to it is
   await left[0];
 });
 
-it('goes on in time, for longer than any of the times', async () => {
+it('forwards a response that is longer than any time-out but continues in time', async () => {
   gateway.service.answer = inPieces(['{', ' ', ' ', ' ', '"a"', ':', '1', ' ', '}'], bodyTimeout / 4);
   const began = performance.now();
   expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 200, body: { a: 1 } });
   expect(performance.now() - began).toBeGreaterThan(2 * bodyTimeout);
 });
 
-it('is not to blame while the client does not read', async () => {
+it('does not abandon an upstream while the client does not read', async () => {
   const answer = Buffer.alloc(40 << 20, 'x');
   gateway.service.answer = (_request, response) => void response.end(answer);
   const socket = connect(gateway.port, '127.0.0.1');
@@ -108,7 +108,7 @@ it('is not to blame while the client does not read', async () => {
   expect(read).toBeGreaterThan(answer.length);
 });
 
-/** Stops the gateway when the service has begun, and lets it go on once the whole answer has lain there for a while. */
+/** Stops the gateway process when the service has started its response, and resumes it after the whole response has arrived. */
 function whileGatewayStands(answer: RequestListener): RequestListener {
   return async (request, response) => {
     await setTimeout(50);
@@ -122,12 +122,12 @@ function whileGatewayStands(answer: RequestListener): RequestListener {
   };
 }
 
-it('is not to blame while the gateway stands still: an answer that has come is passed on', async () => {
+it('forwards a response that arrived while the gateway process was stopped', async () => {
   gateway.service.answer = whileGatewayStands(inTime);
   expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 200 });
 });
 
-it('nor is it in the middle of its answer', async () => {
+it('forwards the rest of a response that arrived while the gateway process was stopped', async () => {
   const rest = whileGatewayStands((_request, response) => void response.end('"a":1}'));
   gateway.service.answer = (request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).write('{');
