@@ -15,13 +15,13 @@ import { SignJWT } from 'jose';
 import { keepAwake } from './awake.ts';
 import { canRun } from './can-run.ts';
 
-/** Those whose rate is measured. */
+/** The gateways whose rate is measured. */
 export const gateways = ['bare', 'fastify', 'stock', 'ours'] as const;
 export type GatewayName = (typeof gateways)[number];
 
 export interface Running {
   readonly port: number;
-  /** A token that this gateway takes; `index` names the account. */
+  /** A token that this gateway accepts, of the account with this index. */
   token(index: number): string;
   /** Resident memory in MB. */
   memory(): number;
@@ -41,7 +41,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const issuer = 'https://shop.bench';
 const audience = 'shop';
 
-/** Starts the service and an issuer; gateways come one after the other. */
+/** Starts the service and a token issuer. Gateways are started one after the other. */
 export async function openStage(): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'shop-bench-'));
   const letSleep = keepAwake([0, 1]);
@@ -72,8 +72,8 @@ export async function openStage(): Promise<Stage> {
       JWT_ISSUER: issuer,
       JWT_AUDIENCE: audience,
       DRAIN_MS: '0',
-      // The load and thousands of idle connections come from one address.
-      CONNECTION_LIMIT_PER_ADDRESS: '10000',
+      // The load has one address. X-Forwarded-For gives its requests many, because the limits are those of many clients.
+      TRUSTED_PROXIES: '1',
       LOG_LEVEL: 'warn',
       ...memoryBounds,
     };
@@ -82,7 +82,7 @@ export async function openStage(): Promise<Stage> {
       SERVICE_PORT: String(servicePort),
       EG_HTTP_PORT: String(port),
       EG_CONFIG_DIR: folder,
-      // It is to differ from ours in what it does alone.
+      // Only its code differs from this gateway, not its memory settings.
       ...(name === 'patient' ? memoryBounds : {}),
     };
     const files = {
@@ -161,7 +161,7 @@ function signAll(alg: string, key: KeyObject): Promise<string[]> {
   );
 }
 
-/** The models that stock express-gateway demands are the ones that it comes with. */
+/** Stock express-gateway needs models; it gets those of its own package. */
 function writeStockConfig(folder: string, servicePort: number, key: KeyObject): void {
   const engine = dirname(createRequire(join(root, 'gateway/package.json')).resolve('express-gateway'));
   cpSync(join(engine, 'config'), folder, { recursive: true });

@@ -1,4 +1,4 @@
-// The board: logs in, follows the stream of figures, and says what to do when something is wrong. Tokens stay in memory.
+// The board: logs in, reads the stream of data, and shows each fault with what to do. Tokens are kept in memory only.
 import { createPicture } from './picture.js';
 
 const at = (id) => document.getElementById(id);
@@ -28,7 +28,7 @@ function element(name, content = '', attributes = {}) {
   return made;
 }
 
-/** Fills a table in place: what is selected, focused or led to stays so. A row is found by its first cell. */
+/** Updates a table in place, so that selection, focus and link targets stay. The id of a row is its first cell. */
 function rows(id, all) {
   const body = at(id);
   while (body.rows.length > all.length) body.deleteRow(-1);
@@ -44,7 +44,7 @@ function rows(id, all) {
   }
 }
 
-/** Seconds that an event may wait before somebody should look; as the alert has it. */
+/** Seconds that an event may wait; the threshold of the alert. */
 const longestLag = 30;
 
 function showShop({ within, processes, queues, orders, stock }) {
@@ -70,12 +70,12 @@ function showShop({ within, processes, queues, orders, stock }) {
   at('shop').hidden = false;
 }
 
-/** What is wrong, by part, each with what to do; and a word about what changed since the last time. */
+/** Shows the faults of each part with what to do, and announces the parts whose state has changed. */
 let before = new Map();
 function showParts(parts, blind) {
-  // What a process no longer tells of goes with it.
-  const heard = parts.filter(({ kind }) => kind === 'process' || kind === 'broker');
-  const states = new Map(heard.map(({ name, state }) => [name, state]));
+  // The states of schemas and queues depend on their process, so they are not announced.
+  const announced = parts.filter(({ kind }) => kind === 'process' || kind === 'broker');
+  const states = new Map(announced.map(({ name, state }) => [name, state]));
   const changed = [...states].filter(([name, state]) => before.has(name) && before.get(name) !== state);
   if (changed.length > 0) at('notice').textContent = changed.map(([name, state]) => `${name} is ${state}.`).join(' ');
   before = states;
@@ -94,7 +94,10 @@ function showParts(parts, blind) {
   });
   if (blind)
     items.push(
-      element('li', 'Only the gateway is asked: METRICS_URLS tells it where the processes offer their figures.'),
+      element(
+        'li',
+        'Only the gateway is observed: set METRICS_URLS to the addresses where the processes offer their metrics.',
+      ),
     );
   at('faults').replaceChildren(...(items.length > 0 ? items : [element('li', 'All is well.', { class: 'well' })]));
 }
@@ -137,7 +140,7 @@ async function showOrder(id) {
   at('steps').replaceChildren(...items);
 }
 
-/** Milliseconds. Events come every two seconds; a gateway that is silent for so long hangs. */
+/** Milliseconds without an event after which the gateway counts as blocked. It sends one every two seconds. */
 const longestSilence = 10_000;
 
 async function follow() {
@@ -160,7 +163,7 @@ async function follow() {
   }
 }
 
-/** Nothing is known but that nothing is heard. */
+/** Shows that the gateway does not answer; the state of all other parts is unknown. */
 function showSilence() {
   const todo = 'The board tries again by itself.';
   const faults = [{ what: 'does not answer', todo, runbook: 'process-down' }];
@@ -169,7 +172,7 @@ function showSilence() {
   showParts(parts, false);
 }
 
-/** Follows until the figures may not be seen any more; a broken stream is taken up again. */
+/** Reads the stream until the account may no longer see it. A closed stream is opened again. */
 async function keepFollowing() {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// Where everything stands in the picture of the shop: one arrangement for wide windows, one for narrow ones, in CSS pixels.
+// The positions in the picture of the shop, in CSS pixels: one layout for wide windows and one for narrow ones.
 const services = ['accounts', 'orders', 'catalogue', 'notifications'];
 const called = ['accounts', 'orders', 'catalogue'];
 const queues = {
@@ -7,19 +7,19 @@ const queues = {
   'notifications.mail': 'notifications',
 };
 
-/** A text within its place: x, y, and which end of it is there. */
+/** The position of a text within its card: x, y, and its text anchor. */
 const processTexts = (w, [first, second, third, fourth]) => ({
   name: [34, first],
   state: [w - 12, first, 'end'],
   up: [13, second],
   rate: [w - 12, second, 'end'],
   most: [13, third],
-  // One or the other.
+  // Only one of these two texts is shown.
   failed: [13, fourth],
   why: [13, fourth],
 });
 
-/** In a narrow card a long name leaves no room for the state beside it. */
+/** In a narrow card the state stands below the name, because a long name needs the whole width. */
 const narrowTexts = (w) => {
   const { name, state, ...texts } = processTexts(w, [24, 45, 63, 82]);
   return { ...texts, name, state: [13, 45], up: [w - 12, 45, 'end'], rate: [w - 12, 24, 'end'] };

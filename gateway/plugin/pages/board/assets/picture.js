@@ -1,7 +1,7 @@
-// The picture of the shop: gateway, services, their schemas and the broker, each with its state, and what moves between them.
+// The picture of the shop: gateway, services, schemas and broker with their states, and the requests and events between them.
 import { narrow, wide } from './picture-layout.js';
 
-/** By shape and by word, so that nothing depends on colour alone: an outline, and a sign in it. */
+/** The outline and the sign of each state, so that no information depends on colour alone. */
 const signs = {
   ready: ['M-8,0 a8,8 0 1 1 16,0 a8,8 0 1 1 -16,0z', 'M-3.6,0.4 l2.6,2.6 l4.8,-5.4'],
   impaired: ['M0,-8.6 L9,7.4 H-9z', 'M0,-3.4 v5 M0,4.6 v0.1'],
@@ -23,7 +23,7 @@ function text([x, y, end = 'start'], className, content = '') {
   return svg('text', { x, y, class: className, 'text-anchor': end }, content);
 }
 
-/** Straight pieces with round corners. */
+/** A path of straight lines with round corners. */
 function route(points) {
   const turns = points.slice(1, -1).map(([x, y], index) => {
     const towards = ([toX, toY]) => {
@@ -35,7 +35,7 @@ function route(points) {
   return `M${points[0]} ${turns.join(' ')} L${points.at(-1)}`;
 }
 
-/** A barrel for what keeps data, a card for the rest. */
+/** The outline of a part: a cylinder for a schema, a card for the others. */
 function outline({ key, w, h }) {
   if (!key.startsWith('schema ')) return svg('rect', { class: 'outline', width: w, height: h, rx: 10 });
   const bend = `a${w / 2},7 0 0 0 ${w},0`;
@@ -43,14 +43,14 @@ function outline({ key, w, h }) {
   return svg('path', { class: 'outline', d: body });
 }
 
-/** Where the rest of the figures stands. */
+/** The table row to which a part links. */
 function rowOf(key) {
   const [kind, name] = key.split(' ');
   if (kind === 'broker') return '#queues';
   return kind === 'queue' ? `#queues-${name}` : `#processes-${name}`;
 }
 
-/** What is written on each part; a text without a figure is empty. */
+/** The texts on a part. A text without data is empty. */
 function textsOf(key, { processes = [], queues = [], within = 0 } = {}) {
   const [kind, name] = key.split(' ');
   const said = processes.find(({ process }) => process === name);
@@ -64,7 +64,7 @@ function textsOf(key, { processes = [], queues = [], within = 0 } = {}) {
   const up = `${said.ready} of ${said.known} up`;
   if (said.replicas === 0) return { up };
   const rate = perSecond(said.requests, within);
-  // Where nothing was asked for, nothing was slow and nothing failed.
+  // Without requests there are no durations and no failures.
   if (said.requests === 0) return { up, rate };
   return { up, rate, most: `99 % within ${said.most} ms`, failed: `${said.failed} failed` };
 }
@@ -75,7 +75,7 @@ function perSecond(count, within) {
   return `${rate >= 10 || rate === 0 ? Math.round(rate) : rate.toFixed(1)}/s`;
 }
 
-/** How many requests or events went along a line. */
+/** The number of requests or events on a line. */
 function movedAlong({ event, from, to }, { processes = [], queues = [] } = {}) {
   const said = (name) => processes.find(({ process }) => process === name);
   if (event) return said(from)?.published ?? queues.find(({ consumer }) => consumer === from)?.taken ?? 0;
@@ -146,7 +146,7 @@ function draw({ width, height, places, lines, frames, notes }) {
       svg('rect', { class: 'frame', x, y, width: w, height: h, rx: h / 2 }),
       text([x + w / 2, y + h / 2 + 5, 'middle'], 'note', content),
     ]),
-    // Lines that end at the broker's edge lie below it, those that come out of its queues above.
+    // Lines that end at the broker are drawn below it, lines from its queues above it.
     ...parts.filter(({ key }) => key.startsWith('broker')).map(({ link }) => link),
     svg('g', { 'aria-hidden': 'true' }, ...paths.map(({ drawn }) => drawn)),
     ...parts.filter(({ key }) => !key.startsWith('broker')).map(({ link }) => link),
@@ -154,7 +154,7 @@ function draw({ width, height, places, lines, frames, notes }) {
   return { image, parts, paths };
 }
 
-/** Keeps a picture in an element, in the arrangement that its window has room for. */
+/** Draws the picture in an element, in the layout that fits the window. */
 export function createPicture(element) {
   const roomy = matchMedia('(min-width: 60rem)');
   let now = { parts: [] };
@@ -188,7 +188,7 @@ export function createPicture(element) {
   roomy.addEventListener('change', redraw);
   redraw();
   return {
-    /** What is known now, of every part; of one that is left out nothing is. */
+    /** @param state the data of all parts; the state of a missing part is unknown */
     show(state) {
       now = state;
       update();

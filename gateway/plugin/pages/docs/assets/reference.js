@@ -14,7 +14,7 @@ const ui = SwaggerUIBundle({
   displayRequestDuration: true,
   queryConfigEnabled: false,
   validatorUrl: null,
-  // Whoever logs in on this page has told it the access token: no need to copy it into the dialogue.
+  // After a log-in on this page its access token is used automatically.
   responseInterceptor(response) {
     if (response.ok && new URL(response.url, location.href).pathname === '/v1/tokens') {
       ui.preauthorizeApiKey('bearer', JSON.parse(response.text).access_token);
