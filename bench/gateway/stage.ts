@@ -61,38 +61,10 @@ export async function openStage(): Promise<Stage> {
 
   const start: Stage['start'] = async (name) => {
     const [port = 0] = await freePorts(1);
-    const service_ = `http://127.0.0.1:${servicePort}`;
-    const ours = {
-      GATEWAY_PORT: String(port),
-      GATEWAY_CONFIG_DIR: join(root, 'gateway/config'),
-      ACCOUNTS_URL: service_,
-      ORDERS_URL: service_,
-      CATALOGUE_URL: service_,
-      JWKS_URL: `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/`,
-      JWT_ISSUER: issuer,
-      JWT_AUDIENCE: audience,
-      DRAIN_MS: '0',
-      // The load has one address. X-Forwarded-For gives its requests many, because the limits are those of many clients.
-      TRUSTED_PROXIES: '1',
-      LOG_LEVEL: 'warn',
-      ...memoryBounds,
-    };
-    const others = {
-      PORT: String(port),
-      SERVICE_PORT: String(servicePort),
-      EG_HTTP_PORT: String(port),
-      EG_CONFIG_DIR: folder,
-      // Only its code differs from this gateway, not its memory settings.
-      ...(name === 'patient' ? memoryBounds : {}),
-    };
-    const files = {
-      bare: 'bench/gateway/bare.ts',
-      patient: 'bench/gateway/patient.ts',
-      fastify: 'bench/gateway/fastify.ts',
-      stock: 'bench/gateway/stock.cjs',
-      ours: 'gateway/src/main.ts',
-    };
-    const child = launch(files[name], 0, name === 'ours' ? ours : others);
+    const jwksUrl = `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/`;
+    const environment =
+      name === 'ours' ? ourEnvironment(port, servicePort, jwksUrl) : environmentOf(name, port, servicePort, folder);
+    const child = launch(files[name], 0, environment);
     await untilAnswering(port);
     return {
       port,
@@ -113,6 +85,45 @@ export async function openStage(): Promise<Stage> {
       keySet.close().closeAllConnections();
       rmSync(folder, { recursive: true });
     },
+  };
+}
+
+const files = {
+  bare: 'bench/gateway/bare.ts',
+  patient: 'bench/gateway/patient.ts',
+  fastify: 'bench/gateway/fastify.ts',
+  stock: 'bench/gateway/stock.cjs',
+  ours: 'gateway/src/main.ts',
+};
+
+function ourEnvironment(port: number, servicePort: number, jwksUrl: string): Record<string, string> {
+  const service = `http://127.0.0.1:${servicePort}`;
+  return {
+    GATEWAY_PORT: String(port),
+    GATEWAY_CONFIG_DIR: join(root, 'gateway/config'),
+    ACCOUNTS_URL: service,
+    ORDERS_URL: service,
+    CATALOGUE_URL: service,
+    JWKS_URL: jwksUrl,
+    JWT_ISSUER: issuer,
+    JWT_AUDIENCE: audience,
+    DRAIN_MS: '0',
+    // The load has one address. X-Forwarded-For gives its requests many, because the limits are those of many clients.
+    TRUSTED_PROXIES: '1',
+    LOG_LEVEL: 'warn',
+    ...memoryBounds,
+  };
+}
+
+/** The environment of the other gateways; `folder` has the configuration of the stock engine. */
+function environmentOf(name: string, port: number, servicePort: number, folder: string): Record<string, string> {
+  return {
+    PORT: String(port),
+    SERVICE_PORT: String(servicePort),
+    EG_HTTP_PORT: String(port),
+    EG_CONFIG_DIR: folder,
+    // Only its code differs from this gateway, not its memory settings.
+    ...(name === 'patient' ? memoryBounds : {}),
   };
 }
 
