@@ -1,20 +1,20 @@
-// What the gateway costs: the same requests through a bare forwarder, a common proxy, the stock engine, and ours.
+// The cost of the gateway: the same requests through a bare forwarder, a common proxy, the stock engine, and this gateway.
 import { type Measured as Answers, load } from './collections/load.ts';
 import { openElsewhere, openIdle, openSlow } from './gateway/pressure.ts';
 import { type GatewayName, gateways, openStage, type Running, type Stage } from './gateway/stage.ts';
 import { steadyP99 } from './gateway/steady.ts';
 
-/** With microseconds of processor time a request, which holds also while something else keeps the machine busy. */
+/** With microseconds of processor time per request, which is comparable even while other processes keep the machine busy. */
 type Measured = Answers & { readonly cost: number };
 
-/** Milliseconds until V8 has compiled what is used (the more code a gateway has, the slower it is before that), and after it was idle. */
+/** Milliseconds of warm-up until V8 has compiled the code in use, and of the shorter warm-up after an idle time. */
 const [warmUp, warmAgain] = [10_000, 6_000];
-/** Short and in turn: a machine that others share is half as fast from one moment to the next, and each is compared with its neighbours. */
+/** Short and alternating windows, each compared with its neighbours: the speed of a shared machine can halve at any moment. */
 const [rounds, measured] = [15, 2_000];
 const [windows, measuredTail] = [5, 20_000];
 /**
- * Beside slow senders the whole heap is collected every 30 to 40 s, and the others wait for it: a shorter window would have
- * none of it or too much.
+ * With slow senders a full garbage collection happens every 30 to 40 s and delays all requests. A shorter window would contain
+ * none or too many of them.
  */
 const [windowsBeside, measuredBeside] = [3, 60_000];
 const connections = 32;
@@ -46,8 +46,8 @@ export default async function run(): Promise<void> {
 }
 
 /**
- * Latency at half load beside the bare forwarder, memory with idle connections, latency beside slow senders: with none of them,
- * while they send to somebody else, and while they send to the gateway; and what they do to the least server that waits for them.
+ * Measures the latency at half load in comparison with the bare forwarder, the memory with idle connections, and the latency beside
+ * slow senders: without them, while they send to another process, and while they send to the gateway or to a minimal server.
  */
 async function underPressure(stage: Stage, rate: number): Promise<void> {
   const atHalf: Record<'bare' | 'ours', number[]> = { bare: [], ours: [] };
@@ -66,17 +66,17 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
   const closeIdle = await openIdle(gateway.port, idleConnections);
   console.log(`resident memory with ${idleConnections} idle connections: ${gateway.memory().toFixed(0)} MB`);
   await closeIdle();
-  // A quarter of what the gateway can do: the load and the service share a core that the senders keep busy too.
+  // A quarter of the gateway's maximum: the load and the service share their core with the senders.
   const quarter = rate / 2;
   const patient = await stage.start('patient');
   for (const side of [gateway, patient]) await ask(side, warmUp);
   const elsewhere = await openElsewhere();
   const besides: { who: string; asked: Running; slow?: number; p99: number[] }[] = [
     { who: 'ours beside no slow senders', asked: gateway, p99: [] },
-    { who: `ours beside ${slowSenders} of somebody else's`, asked: gateway, slow: elsewhere.port, p99: [] },
+    { who: `ours beside ${slowSenders} of another process`, asked: gateway, slow: elsewhere.port, p99: [] },
     { who: `ours beside ${slowSenders} of its own`, asked: gateway, slow: gateway.port, p99: [] },
-    { who: 'the least there can be beside no slow senders', asked: patient, p99: [] },
-    { who: `the least there can be beside ${slowSenders} of its own`, asked: patient, slow: patient.port, p99: [] },
+    { who: 'a minimal server beside no slow senders', asked: patient, p99: [] },
+    { who: `a minimal server beside ${slowSenders} of its own`, asked: patient, slow: patient.port, p99: [] },
   ];
   for (let window = 0; window < windowsBeside; window += 1) {
     for (const { asked, slow, p99 } of besides) {
@@ -93,7 +93,7 @@ async function underPressure(stage: Stage, rate: number): Promise<void> {
   for (const side of [gateway, patient]) await side.stop();
 }
 
-/** As it will be measured: code that answers one connection after the other is compiled otherwise. */
+/** Warms up with the load of the measurement, because V8 optimizes for the observed pattern of connections. */
 async function warm(gateway: Running, rate: number): Promise<void> {
   await ask(gateway, warmUp);
   await steadyP99(gateway.port, requests(gateway), rate, warmAgain);
@@ -107,7 +107,8 @@ function requests(gateway: Running): () => string {
   let turn = 0;
   return () => {
     turn += 1;
-    return `GET /v1/orders?limit=10 HTTP/1.1\r\nHost: shop\r\nAccept: application/json\r\nUser-Agent: bench\r\nAuthorization: Bearer ${gateway.token(turn)}\r\n\r\n`;
+    const client = `X-Forwarded-For: 10.0.0.${turn % 250}\r\nAuthorization: Bearer ${gateway.token(turn)}`;
+    return `GET /v1/orders?limit=10 HTTP/1.1\r\nHost: shop\r\nAccept: application/json\r\nUser-Agent: bench\r\n${client}\r\n\r\n`;
   };
 }
 

@@ -7,10 +7,9 @@ import { bundleDocument, type Node, nodeOf, outlineOperations, readDocument, res
 import { serviceNames } from '@shop/shared/runtime';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
-import { readYaml } from '../gateway/docs/document.ts';
-import { publishedDocument } from '../gateway/docs/published.ts';
-
-type Pipeline = { apiEndpoints: string[]; policies: Node[] };
+import type { GatewayConfig } from '../gateway/plugin/entry/gateway-config.ts';
+import { publishedDocument } from '../gateway/plugin/pages/docs/published-document.ts';
+import { readYaml } from '../gateway/plugin/pages/yaml-document.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 
@@ -22,11 +21,9 @@ async function typesOf(document: Node, options: OpenAPITSOptions, names?: readon
 
 async function clientTypes(): Promise<string> {
   const folder = pathOf('gateway/config');
-  const { pipelines } = readYaml(`${folder}/gateway.config.yml`) as { pipelines: Record<string, Pipeline> };
+  const config = readYaml(`${folder}/gateway.config.yml`) as Pick<GatewayConfig, 'pipelines'>;
   // Limits are a setting of the running shop and not a part of its types.
-  for (const pipeline of Object.values(pipelines))
-    pipeline.policies = pipeline.policies.filter((policy) => !('limit' in policy));
-  const document = publishedDocument({ pipelines }, folder);
+  const document = publishedDocument(config, folder, { limits: false });
   const keyedPaths = outlineOperations(document)
     .filter(({ method, takesKey }) => method === 'post' && takesKey)
     .map(({ path }) => path);

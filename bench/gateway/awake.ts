@@ -1,10 +1,10 @@
-// Keeps the cores of a measurement from halting: one that does is woken by its host, on a shared machine milliseconds late.
+// Keeps the cores of a measurement from halting: on a shared machine the host wakes a halted core milliseconds late.
 import { spawn } from 'node:child_process';
 import { canRun } from './can-run.ts';
 
 /**
- * Takes what every other process leaves, and ends with the benchmark however that ends. After each stretch of about 0.1 s it sleeps
- * for a millisecond: a kernel thread that holds a lock and is not given the core otherwise would keep it, and all who wait for it.
+ * Uses the time that every other process leaves, and ends with the benchmark. After about 0.1 s it sleeps for a millisecond, because
+ * a kernel thread that holds a lock might otherwise never get the core.
  */
 const spin = `
   const cell = new Int32Array(new SharedArrayBuffer(4));
@@ -13,8 +13,8 @@ const spin = `
   }`;
 
 /**
- * Where it can, runs something on these cores whenever nothing else wants them.
- * @returns ends it
+ * Runs an idle-priority loop on these cores where the machine permits it.
+ * @returns stops the loop
  */
 export function keepAwake(cores: readonly number[]): () => void {
   if (!canRun('chrt', '--idle', '0', 'taskset', '-c', String(Math.max(...cores)), 'true')) return () => {};

@@ -1,4 +1,4 @@
-// The least a gateway in Node can do: node:http in front, node:http behind, every header passed on, nothing checked.
+// The minimal gateway in Node: node:http on both sides, every header field forwarded, nothing checked.
 import { Agent, request as ask, createServer } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });

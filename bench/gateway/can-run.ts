@@ -1,7 +1,7 @@
-// What the machine offers to keep the parts of a measurement apart.
+// Whether the machine has the tools that separate the parts of a measurement.
 import { execFileSync } from 'node:child_process';
 
-/** Whether a program is there and does what it is asked for. */
+/** Whether a program exists and succeeds with these arguments. */
 export function canRun(program: string, ...args: string[]): boolean {
   try {
     execFileSync(program, args, { stdio: 'ignore' });

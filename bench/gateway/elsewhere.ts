@@ -1,7 +1,7 @@
-// Reads what slow senders send, and cuts them off as the gateway does. A process of its own, on the core of the load.
+// Reads the bytes of slow senders and disconnects them as the gateway does. It is a separate process on the core of the load.
 import { type AddressInfo, createServer } from 'node:net';
 
-/** The gateway's patience, in milliseconds. */
+/** The time-out of the gateway, in milliseconds. */
 const patience = 10_000;
 
 const server = createServer((socket) => {

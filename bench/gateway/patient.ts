@@ -1,5 +1,5 @@
-// The least that a server in Node can do about slow senders: a request is passed on once all of it is here, and cut off when that takes
-// ten seconds. The bare one would open a connection to the service for each of them, and have none left for the others.
+// The minimal gateway in Node that handles slow senders: it forwards a request after all of it has arrived, within ten seconds. The
+// bare gateway would open a connection to the service for each slow sender and have none left for other requests.
 import { Agent, request as ask, createServer } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });

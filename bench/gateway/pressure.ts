@@ -1,4 +1,4 @@
-// Connections that idle and senders that crawl: what they cost the gateway, and the others.
+// Idle connections and slow senders: their cost for the gateway and for other clients.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { canRun } from './can-run.ts';
 /** Milliseconds after thousands of connections were opened or closed. */
 const settling = 1_000;
 
-/** Connections that have asked once and stay open, until the function returned is called. */
+/** Opens connections that send one request and stay open until the returned function is called. */
 export async function openIdle(port: number, count: number): Promise<() => Promise<void>> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
@@ -33,8 +33,8 @@ function begin(port: number): Socket {
 }
 
 /**
- * Somebody else for the slow senders to send to, who only reads. What they do to the others even so, they do to the load, which
- * shares a core with them.
+ * Starts another process that only reads from the slow senders. The latency that remains is their effect on the load, with which they
+ * share a core.
  */
 export async function openElsewhere(): Promise<{ port: number; close: () => Promise<void> }> {
   const reader = forkIdle('elsewhere.ts');
@@ -48,7 +48,7 @@ export async function openElsewhere(): Promise<{ port: number; close: () => Prom
   };
 }
 
-/** Slow senders, until the function returned is called. */
+/** Starts slow senders that send until the returned function is called. */
 export async function openSlow(port: number, count: number): Promise<() => Promise<void>> {
   const senders = forkIdle('slow-senders.ts', String(port), String(count));
   await once(senders, 'message');
@@ -59,7 +59,7 @@ export async function openSlow(port: number, count: number): Promise<() => Promi
   };
 }
 
-/** Where it can, to run when the load and the service leave their core idle: what it does to these says nothing of the gateway. */
+/** Forks with idle priority where possible, so that the process does not slow down the load and the service on its core. */
 function forkIdle(file: string, ...args: string[]): ChildProcess {
   const how = canIdle ? { execPath: 'chrt', execArgv: ['--idle', '0', process.execPath] } : {};
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, how);

@@ -1,4 +1,4 @@
-// The service behind every gateway of the benchmark: ready at once, and the same order list for whoever asks.
+// The service behind every gateway of the benchmark: always ready, with the same list of orders for every request.
 import { createServer } from 'node:http';
 
 const order = (index: number) => ({

@@ -1,17 +1,17 @@
-// Senders that each add a byte to their request every half second, each in its own time, and begin again when cut off.
-// A process of their own: what they do must not hold up whoever measures. Says when all of them have begun.
+// Senders that each send a byte of their request every half second, and start again when disconnected. They run in a separate process
+// so that they do not delay the measurement. The process sends a message when all of them have started.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const [port = 0, count = 0] = process.argv.slice(2).map(Number);
-/** Milliseconds between two bytes of a sender; in how many groups the senders take turns. */
+/** Milliseconds between two bytes of a sender, and the number of groups that send one after the other. */
 const everyByte = 500;
 const turns = 500;
-/** The gateway's patience: begun over this time, they go on being cut off one after the other. */
+/** The time-out of the gateway. Senders that start over this time are also disconnected one after the other. */
 const begunWithin = 10_000;
 const start = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 1000\r\n\r\n';
 
-/** Where it can, from an address of its own: of a crowd behind one address the gateway refuses most at once. */
+/** Each sender has its own address where possible, because the gateway bounds the connections of one address. */
 function begin(index: number): Socket {
   const localAddress = process.platform === 'linux' ? `127.1.${index >> 8}.${index & 255}` : '127.0.0.1';
   const socket = connect({ port, host: '127.0.0.1', localAddress });
@@ -25,7 +25,7 @@ const sockets: Socket[] = [];
 const began = performance.now();
 let turn = 0;
 setInterval(() => {
-  // Something else may have had the core: the turns that were missed are made up for.
+  // Catches up on turns that were missed while another process had the core.
   for (const due = ((performance.now() - began) / everyByte) * turns; turn < due; turn += 1) {
     for (let index = turn % turns; index < sockets.length; index += turns) {
       const socket = sockets[index];

@@ -15,13 +15,13 @@ import { SignJWT } from 'jose';
 import { keepAwake } from './awake.ts';
 import { canRun } from './can-run.ts';
 
-/** Those whose rate is measured. */
+/** The gateways whose rate is measured. */
 export const gateways = ['bare', 'fastify', 'stock', 'ours'] as const;
 export type GatewayName = (typeof gateways)[number];
 
 export interface Running {
   readonly port: number;
-  /** A token that this gateway takes; `index` names the account. */
+  /** A token that this gateway accepts, of the account with this index. */
   token(index: number): string;
   /** Resident memory in MB. */
   memory(): number;
@@ -41,7 +41,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const issuer = 'https://shop.bench';
 const audience = 'shop';
 
-/** Starts the service and an issuer; gateways come one after the other. */
+/** Starts the service and a token issuer. Gateways are started one after the other. */
 export async function openStage(): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'shop-bench-'));
   const letSleep = keepAwake([0, 1]);
@@ -61,38 +61,10 @@ export async function openStage(): Promise<Stage> {
 
   const start: Stage['start'] = async (name) => {
     const [port = 0] = await freePorts(1);
-    const service_ = `http://127.0.0.1:${servicePort}`;
-    const ours = {
-      GATEWAY_PORT: String(port),
-      GATEWAY_CONFIG_DIR: join(root, 'gateway/config'),
-      ACCOUNTS_URL: service_,
-      ORDERS_URL: service_,
-      CATALOGUE_URL: service_,
-      JWKS_URL: `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/`,
-      JWT_ISSUER: issuer,
-      JWT_AUDIENCE: audience,
-      DRAIN_MS: '0',
-      // The load and thousands of idle connections come from one address.
-      CONNECTION_LIMIT_PER_ADDRESS: '10000',
-      LOG_LEVEL: 'warn',
-      ...memoryBounds,
-    };
-    const others = {
-      PORT: String(port),
-      SERVICE_PORT: String(servicePort),
-      EG_HTTP_PORT: String(port),
-      EG_CONFIG_DIR: folder,
-      // It is to differ from ours in what it does alone.
-      ...(name === 'patient' ? memoryBounds : {}),
-    };
-    const files = {
-      bare: 'bench/gateway/bare.ts',
-      patient: 'bench/gateway/patient.ts',
-      fastify: 'bench/gateway/fastify.ts',
-      stock: 'bench/gateway/stock.cjs',
-      ours: 'gateway/src/main.ts',
-    };
-    const child = launch(files[name], 0, name === 'ours' ? ours : others);
+    const jwksUrl = `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/`;
+    const environment =
+      name === 'ours' ? ourEnvironment(port, servicePort, jwksUrl) : environmentOf(name, port, servicePort, folder);
+    const child = launch(files[name], 0, environment);
     await untilAnswering(port);
     return {
       port,
@@ -113,6 +85,45 @@ export async function openStage(): Promise<Stage> {
       keySet.close().closeAllConnections();
       rmSync(folder, { recursive: true });
     },
+  };
+}
+
+const files = {
+  bare: 'bench/gateway/bare.ts',
+  patient: 'bench/gateway/patient.ts',
+  fastify: 'bench/gateway/fastify.ts',
+  stock: 'bench/gateway/stock.cjs',
+  ours: 'gateway/src/main.ts',
+};
+
+function ourEnvironment(port: number, servicePort: number, jwksUrl: string): Record<string, string> {
+  const service = `http://127.0.0.1:${servicePort}`;
+  return {
+    GATEWAY_PORT: String(port),
+    GATEWAY_CONFIG_DIR: join(root, 'gateway/config'),
+    ACCOUNTS_URL: service,
+    ORDERS_URL: service,
+    CATALOGUE_URL: service,
+    JWKS_URL: jwksUrl,
+    JWT_ISSUER: issuer,
+    JWT_AUDIENCE: audience,
+    DRAIN_MS: '0',
+    // The load has one address. X-Forwarded-For gives its requests many, because the limits are those of many clients.
+    TRUSTED_PROXIES: '1',
+    LOG_LEVEL: 'warn',
+    ...memoryBounds,
+  };
+}
+
+/** The environment of the other gateways; `folder` has the configuration of the stock engine. */
+function environmentOf(name: string, port: number, servicePort: number, folder: string): Record<string, string> {
+  return {
+    PORT: String(port),
+    SERVICE_PORT: String(servicePort),
+    EG_HTTP_PORT: String(port),
+    EG_CONFIG_DIR: folder,
+    // Only its code differs from this gateway, not its memory settings.
+    ...(name === 'patient' ? memoryBounds : {}),
   };
 }
 
@@ -161,7 +172,7 @@ function signAll(alg: string, key: KeyObject): Promise<string[]> {
   );
 }
 
-/** The models that stock express-gateway demands are the ones that it comes with. */
+/** Stock express-gateway needs models; it gets those of its own package. */
 function writeStockConfig(folder: string, servicePort: number, key: KeyObject): void {
   const engine = dirname(createRequire(join(root, 'gateway/package.json')).resolve('express-gateway'));
   cpSync(join(engine, 'config'), folder, { recursive: true });

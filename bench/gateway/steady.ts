@@ -1,16 +1,16 @@
-// Asks at a steady rate over connections that stay open, whatever the answers take.
+// Sends requests at a steady rate over open connections, independent of the response times.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NextRequest } from '../collections/load.ts';
 
 const connections = 128;
-/** Milliseconds between two looks at the plan, after which something else had the load's core. */
+/** With more milliseconds between two checks of the schedule, another process had the core of the load. */
 const heldUp = 3;
 
 /**
- * Each request is due at a time that was planned before. When no connection is free it waits for one, and its wait counts:
- * otherwise a gateway that stands still would be asked less, and look the better for it.
+ * Each request is due at a planned time. When no connection is free, it waits for one, and its wait counts. Otherwise a gateway that
+ * stops answering would get fewer requests and better results.
  * @param perSecond requests a second
  * @returns the 99th percentile, in milliseconds, of the time from when a request was due to its answer
  * @throws when the gateway ends a connection
@@ -25,10 +25,10 @@ export async function steadyP99(
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   const times: number[] = [];
   const due: number[] = [];
-  // In turn, so that none of them idles for so long that the gateway ends it.
+  // Used in rotation, so that no connection is idle until the gateway closes it.
   const free = [...sockets];
   const send = (socket: Socket, at: number): void => {
-    // The answers of the benchmark fit into one packet.
+    // The responses of the benchmark fit into one packet.
     socket.once('data', () => {
       times.push(performance.now() - at);
       const waiting = due.shift();
@@ -49,7 +49,7 @@ export async function steadyP99(
     let last = began;
     for (let asked = 0; times.length < planned; await pause(1)) {
       const now = performance.now();
-      // Clients do not wait for each other: when the load itself was held up, what it missed does not come all at once.
+      // After a delay of the load itself, the schedule shifts, so that the missed requests are not sent as one burst.
       began += Math.max(0, now - last - heldUp);
       last = now;
       for (; asked < Math.min(planned, ((now - began) * perSecond) / 1_000); asked += 1) {

@@ -1,4 +1,4 @@
-// Stock express-gateway: its own start, its own jwt and proxy policies, its logs turned down.
+// Stock express-gateway with its own start, its own jwt and proxy policies, and reduced logging.
 process.env.LOG_LEVEL = 'error';
 const { join } = require('node:path');
 

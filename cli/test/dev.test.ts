@@ -13,7 +13,7 @@ describe('processes that read a file', () => {
     ['shared/src/http/create-app.ts', ['gateway', 'accounts', 'orders', 'catalogue', 'notifications']],
     ['services/orders/src/get-order.ts', ['orders']],
     ['services/orders/openapi.yaml', ['gateway', 'orders']],
-    ['gateway/plugin/limit.ts', ['gateway']],
+    ['gateway/plugin/limits/rate-limit.ts', ['gateway']],
     ['docs/errors.md', ['gateway']],
   ])('are named for %s', (path, processes) => {
     expect(processesOf(path)).toEqual(processes);

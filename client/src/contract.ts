@@ -1419,8 +1419,8 @@ export interface components {
             };
         };
         /**
-         * @description The service is away or cannot reach what it needs. Usually nothing was done, but that is not certain: repeat a change with
-         *     the same `Idempotency-Key`.
+         * @description The service is unavailable or cannot reach a system that it needs. Usually nothing was done, but this is not certain: repeat
+         *     a change with the same `Idempotency-Key`.
          */
         GatewayServiceUnavailable: {
             headers: {

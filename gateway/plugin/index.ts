@@ -1,33 +1,24 @@
-// The shop's plugin for express-gateway: one guard in front of everything, and one policy per file.
-import type { TokenVerifier } from '@shop/shared/auth';
-import type { Log } from '@shop/shared/runtime';
-import type { MetricsAddresses } from '../board/figures.ts';
-import { Traffic } from '../board/traffic.ts';
-import { authenticate } from './authenticate.ts';
-import { board } from './board.ts';
-import { type Counters, openCounters } from './counters.ts';
-import { docs } from './docs.ts';
-import type { Middleware, Policy } from './exchange.ts';
-import { forward } from './forward.ts';
-import { type GuardOptions, guard } from './guard.ts';
-import { health } from './health.ts';
-import { limit } from './limit.ts';
-import { observeServices } from './measure.ts';
-import { operation } from './operation.ts';
-import { problemPages } from './problem-pages.ts';
-import { ServiceDirectory } from './service.ts';
+// The shop's plugin for express-gateway: the guard in front of every pipeline, the policy of the API, and those of the pages.
+import { type ApiOptions, api } from './api.ts';
+import { guard } from './entry/guard.ts';
+import type { Middleware, Policy } from './entry/policy.ts';
+import { pageLimit } from './limits/rate-limit.ts';
+import { openRateLimitStore } from './limits/rate-limit-store.ts';
+import { board } from './pages/board/board.ts';
+import type { MetricsAddresses } from './pages/board/shop-metrics.ts';
+import { Traffic } from './pages/board/traffic.ts';
+import { docs } from './pages/docs/docs.ts';
+import { health } from './pages/health.ts';
+import { problemPages } from './pages/problems/problem-pages.ts';
+import { observeUpstreams } from './upstream/measure-attempt.ts';
+import { UpstreamDirectory } from './upstream/upstream.ts';
 
-export interface PluginOptions {
-  /** The configuration folder; contracts are named relative to it. */
-  readonly folder: string;
-  readonly verifier: TokenVerifier;
-  readonly counters: Counters;
-  readonly guard: GuardOptions;
+export interface PluginOptions extends Omit<ApiOptions, 'upstreams'> {
+  /** Whether the process is stopping. */
   readonly draining: () => boolean;
-  /** Whether operators may look at the board, and where it finds the metrics of all processes. */
+  /** Whether the board is shown, and where it reads the metrics of all processes. */
   readonly board: boolean;
   readonly metrics?: MetricsAddresses | undefined;
-  readonly log: Log;
 }
 
 /** The part of the engine's plugin context that is used. */
@@ -38,29 +29,28 @@ export interface PluginContext {
 
 export interface GatewayPlugin {
   readonly name: string;
-  readonly services: ServiceDirectory;
+  readonly upstreams: UpstreamDirectory;
+  /** Registers the guard and every policy. */
   init(context: PluginContext): void;
 }
 
-/** The plugin, wired. `init` registers the guard and every policy. */
+/** Creates the plugin with its policies. */
 export function createPlugin(options: PluginOptions): GatewayPlugin {
-  const services = new ServiceDirectory(options.log);
-  observeServices(services);
-  const known = new Set<string>();
+  const { folder, store, draining, metrics, log } = options;
+  const upstreams = new UpstreamDirectory(log);
+  observeUpstreams(upstreams);
   const traffic = options.board ? new Traffic() : undefined;
   const policies = [
-    operation(options.folder, known),
-    authenticate(options.verifier),
-    limit(options.counters, options.guard.maximumBody, known),
-    forward(services, options.guard, options.log),
-    health(services, options.draining, openCounters(undefined, options.log)),
+    api({ ...options, upstreams }),
+    pageLimit(store),
+    health(upstreams, draining, openRateLimitStore(undefined, log)),
     problemPages(),
-    docs(options.folder),
-    board(services, traffic, options.draining, options.metrics),
+    docs(folder),
+    board(upstreams, traffic, draining, metrics),
   ];
   return {
     name: 'shop',
-    services,
+    upstreams,
     init(context) {
       context.registerGatewayRoute((app) => app.use(guard(options.guard)));
       if (traffic !== undefined) context.registerGatewayRoute((app) => app.use(traffic.middleware));

@@ -1,4 +1,4 @@
-// The gateway's environment as one typed, frozen object. Paths, pipelines and limits stand in config/gateway.config.yml.
+// The gateway's environment as one typed, frozen object. Paths, pipelines and limits are in config/gateway.config.yml.
 import { fileURLToPath } from 'node:url';
 import { tokenVariables } from '@shop/shared/auth';
 import {
@@ -13,7 +13,7 @@ import {
   type Variable,
 } from '@shop/shared/runtime';
 
-/** @throws ConfigError naming every variable that is missing or wrong */
+/** @throws ConfigError that lists every missing or invalid variable */
 export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     host: text('HOST', '0.0.0.0'),
@@ -37,7 +37,7 @@ export function readEnvironment(environment: Environment) {
   });
 }
 
-/** Addresses of one service: http:// with host and port, nothing behind them, commas between several. */
+/** Addresses of one service, separated by commas: `http://` with host and port, and no path. */
 function addresses(name: string): Variable<string> {
   return {
     name,
@@ -47,7 +47,7 @@ function addresses(name: string): Variable<string> {
       for (const address of list) {
         const parsed = URL.canParse(address) ? new URL(address) : undefined;
         if (parsed?.protocol !== 'http:' || parsed.href !== `${parsed.origin}/`) {
-          throw new Error('must be one or several addresses like http://host:port, with commas between them');
+          throw new Error('must be one or several addresses like http://host:port, separated by commas');
         }
       }
       return list.join(',');
@@ -55,7 +55,7 @@ function addresses(name: string): Variable<string> {
   };
 }
 
-/** Process → addresses of its metrics: `orders=http://host:port/metrics`, commas between several, also of one process. */
+/** Addresses of metrics by process, separated by commas: `orders=http://host:port/metrics`. A process may have several. */
 function metricsAddresses(name: string): Variable<readonly (readonly [string, string])[]> {
   return {
     name,
@@ -64,7 +64,7 @@ function metricsAddresses(name: string): Variable<readonly (readonly [string, st
       return value.split(',').map((entry) => {
         const [, process = '', address = ''] = /^\s*([a-z-]+)=(\S+)\s*$/.exec(entry) ?? [];
         if (!URL.canParse(address) || new URL(address).protocol !== 'http:') {
-          throw new Error('must be a list like orders=http://host:port/metrics, with commas between its entries');
+          throw new Error('must be a list like orders=http://host:port/metrics, separated by commas');
         }
         return [process, address] as const;
       });

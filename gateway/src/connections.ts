@@ -1,44 +1,44 @@
-// Which connections are open, how many one client may hold, and which idle one is closed so that a new one gets in.
+// The open connections: how many one client may hold, and which idle connection is closed for a new one.
 import type { Socket } from 'node:net';
 import type { Log } from '@shop/shared/runtime';
-import { clientNetwork } from '../plugin/client-network.ts';
-import { Place, Queue } from './queue.ts';
+import { clientNetwork } from '../plugin/entry/client-network.ts';
+import { LinkedQueue, QueueEntry } from './linked-queue.ts';
 
 export interface ConnectionLimits {
   /**
-   * Open connections. An idle one holds about 16 KB: 10,000 of them, the bodies that are held and the process itself stay below
-   * the 384 MiB that its container has.
+   * Open connections. An idle one takes about 16 KB: 10,000 of them, the buffered bodies and the process itself stay below the
+   * 384 MiB of the container.
    */
   readonly maximumConnections: number;
-  /** Those of one client network. Not applied behind trusted proxies, where the address of a socket is that of a proxy. */
+  /** Open connections of one client network. It does not apply behind trusted proxies, whose address every socket has. */
   readonly maximumPerAddress: number;
   readonly trustedProxies: number;
 }
 
-/** Connections beyond the maximum that are opened when none is idle, for probes of health. */
+/** Connections beyond the maximum that are accepted for health probes when no connection is idle. */
 const spare = 100;
-/** Milliseconds after which the HTTP server has refused a request whose header section is not complete. */
+/** Milliseconds after which the HTTP server has refused a request with an incomplete header section. */
 const arrival = 11_000;
-const tellEvery = 60_000;
+const logEvery = 60_000;
 
 interface Network {
   readonly name: string;
   open: number;
-  readonly idle: Queue<Connection>;
+  readonly idle: LinkedQueue<Connection>;
 }
 
 class Connection {
   readonly socket: Socket;
   readonly network: Network;
-  readonly place = new Place<Connection>(this);
-  readonly placeInNetwork = new Place<Connection>(this);
-  /** A request is being answered, or received after its header section. */
+  readonly entry = new QueueEntry<Connection>(this);
+  readonly networkEntry = new QueueEntry<Connection>(this);
+  /** A request is in progress: its header section has arrived, and its response is not complete. */
   busy = false;
   /** Opened beyond the maximum. */
   spare = false;
-  /** Bytes that had arrived when it became idle: more of them are the next request. */
+  /** Bytes that had arrived when the connection became idle. Further bytes are the next request. */
   bytesRead = 0;
-  /** Since its last request it has sent bytes that were none, such as empty lines: more of them are no request either. */
+  /** Since its last request it has sent bytes that were no request, such as empty lines. Further bytes do not make it busy. */
   sentNoRequest = false;
 
   constructor(socket: Socket, network: Network) {
@@ -48,18 +48,18 @@ class Connection {
 }
 
 /**
- * The open connections of a server. When all of a network, or all of the server, are open, a new one takes the place of the one
- * that has been idle longest (RFC 9112 section 9.5). Each call takes constant time.
+ * The open connections of a server. At the bound of a network or of the server, a new connection replaces the one that has been
+ * idle longest (RFC 9112 section 9.5). Each call takes constant time.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #log: Log;
   readonly #open = new Map<Socket, Connection>();
   readonly #networks = new Map<string, Network>();
-  readonly #idle = new Queue<Connection>();
-  readonly #spare = new Queue<Connection>();
-  readonly #told = new Map<string, number>();
-  /** One listener for all connections: thousands of them are open. */
+  readonly #idle = new LinkedQueue<Connection>();
+  readonly #spare = new LinkedQueue<Connection>();
+  readonly #logged = new Map<string, number>();
+  /** All connections share one listener, because thousands of them may be open. */
   readonly #closed: (this: Socket) => void;
   #spares = 0;
 
@@ -77,10 +77,10 @@ export class Connections {
     return this.#open.keys();
   }
 
-  /** Takes a new connection, after closing an idle one where there is no room. Closes the new one when none is idle. */
+  /** Adds a new connection. At a bound it closes an idle connection, or the new one when no connection is idle. */
   open(socket: Socket): void {
     const name = clientNetwork(socket.remoteAddress ?? '');
-    const network = this.#networks.get(name) ?? { name, open: 0, idle: new Queue<Connection>() };
+    const network = this.#networks.get(name) ?? { name, open: 0, idle: new LinkedQueue<Connection>() };
     const connection = new Connection(socket, network);
     if (!this.#makeRoomInNetwork(network) || !this.#makeRoom(connection)) {
       socket.destroy();
@@ -95,8 +95,8 @@ export class Connections {
   }
 
   /**
-   * A request has arrived on an idle connection.
-   * @returns spare: the connection was opened beyond the maximum, and may only ask for the state of health
+   * Called when a request arrives on an idle connection.
+   * @returns spare: the connection was opened beyond the maximum and may only ask for health
    */
   begin(socket: Socket): 'regular' | 'spare' {
     const connection = this.#open.get(socket);
@@ -107,7 +107,7 @@ export class Connections {
     return connection.spare ? 'spare' : 'regular';
   }
 
-  /** All requests that have arrived on a connection are answered. */
+  /** Called when all requests of a connection are answered. */
   end(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -118,19 +118,19 @@ export class Connections {
   #rest(connection: Connection): void {
     connection.bytesRead = connection.socket.bytesRead;
     if (connection.spare) {
-      this.#spare.join(connection.place);
+      this.#spare.join(connection.entry);
       return;
     }
-    this.#idle.join(connection.place);
-    connection.network.idle.join(connection.placeInNetwork);
+    this.#idle.join(connection.entry);
+    connection.network.idle.join(connection.networkEntry);
   }
 
   #leaveQueues(connection: Connection): void {
-    (connection.spare ? this.#spare : this.#idle).leave(connection.place);
-    connection.network.idle.leave(connection.placeInNetwork);
+    (connection.spare ? this.#spare : this.#idle).leave(connection.entry);
+    connection.network.idle.leave(connection.networkEntry);
   }
 
-  #closeLongestIdle(queue: Queue<Connection>): boolean {
+  #closeLongestIdle(queue: LinkedQueue<Connection>): boolean {
     for (let connection = queue.first; connection !== undefined; connection = queue.first) {
       if (connection.sentNoRequest || connection.socket.bytesRead === connection.bytesRead) {
         this.#close(connection);
@@ -141,12 +141,12 @@ export class Connections {
     return false;
   }
 
-  /** Its next request is arriving. When it is no request, such as an empty line, the connection is idle again after a while. */
+  /** Called when its next request is arriving. After bytes that are not a request, such as an empty line, it becomes idle again. */
   #receive(connection: Connection): void {
     this.#leaveQueues(connection);
     const rest = (): void => {
-      const left = !this.#open.has(connection.socket);
-      if (left || connection.busy || connection.place.queued) return;
+      const closed = !this.#open.has(connection.socket);
+      if (closed || connection.busy || connection.entry.queued) return;
       connection.sentNoRequest = true;
       this.#rest(connection);
     };
@@ -157,8 +157,8 @@ export class Connections {
     const { maximumPerAddress, trustedProxies } = this.#limits;
     if (trustedProxies > 0 || open < maximumPerAddress) return true;
     const room = this.#closeLongestIdle(idle);
-    const what = room ? 'an idle connection gives way to a new one' : 'a new connection is closed';
-    this.#tell(`${what}: its address has too many`, { address: name, open });
+    const what = room ? 'an idle connection was closed for a new one' : 'a new connection was closed';
+    this.#warn(`${what}: its address has too many connections`, { address: name, open });
     return room;
   }
 
@@ -168,12 +168,12 @@ export class Connections {
     connection.spare = !this.#closeLongestIdle(this.#idle);
     const what = connection.spare
       ? 'a new connection may only ask for health'
-      : 'an idle connection gives way to a new one';
-    this.#tell(`${what}: too many connections are open`, { open });
+      : 'an idle connection was closed for a new one';
+    this.#warn(`${what}: too many connections are open`, { open });
     return !connection.spare || this.#makeSpare();
   }
 
-  /** Makes room for one more connection beyond the maximum: the probes ask as soon as they are connected, the others wait. */
+  /** Makes room for one more spare connection. A probe sends its request immediately, so the oldest silent one is closed. */
   #makeSpare(): boolean {
     const { first } = this.#spare;
     if (this.#spares >= spare && first !== undefined) this.#close(first);
@@ -198,11 +198,11 @@ export class Connections {
     if (network.open === 0) this.#networks.delete(network.name);
   }
 
-  /** Logs each text once a minute. */
-  #tell(text: string, details: object): void {
+  /** Logs each text at most once a minute. */
+  #warn(text: string, details: object): void {
     const now = performance.now();
-    if (now - (this.#told.get(text) ?? Number.NEGATIVE_INFINITY) < tellEvery) return;
-    this.#told.set(text, now);
+    if (now - (this.#logged.get(text) ?? Number.NEGATIVE_INFINITY) < logEvery) return;
+    this.#logged.set(text, now);
     this.#log.warn(details, text);
   }
 }

@@ -2,7 +2,7 @@
 declare module 'express-gateway/lib/config/config.js' {
   export default class EngineConfig {
     systemConfig: { plugins?: Record<string, unknown> };
-    gatewayConfig: import('../plugin/gateway-config.ts').GatewayConfig;
+    gatewayConfig: import('../plugin/entry/gateway-config.ts').GatewayConfig;
     /** Reads the file from the folder in `EG_CONFIG_DIR` and checks it against the engine's schema. */
     loadConfig(type: 'system' | 'gateway'): void;
   }

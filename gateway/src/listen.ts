@@ -1,17 +1,17 @@
-// From the first connection to the end of the last answer: how the server listens and how it stops.
+// Starts the server to listen, and stops it after the last running request.
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { type ProcessLife, StartError } from '@shop/shared/runtime';
-import type { GatewayRequest } from '../plugin/exchange.ts';
+import type { GatewayRequest } from '../plugin/entry/gateway-request.ts';
 
-/** From the signal to the end of the last running request. */
+/** Milliseconds from the signal to the end of the last running request. */
 const stopWithin = 9_500;
 
 /**
- * Listens until the process stops. Then it says so for `drain` milliseconds: not ready, and every answer closes its
- * connection; whoever sends requests here has turned elsewhere by the time the port closes. What runs is finished.
- * @param stopping told first
+ * Listens until the process stops. Then, for `drain` milliseconds, the gateway reports that it is not ready and every response
+ * closes its connection, so that clients and load balancers use another gateway before the port closes. Running requests finish.
+ * @param stopping called first when the process stops
  * @returns the port
  * @throws StartError when the port is taken or not allowed
  */
@@ -30,14 +30,14 @@ export async function listen(
   });
   life.onStop('HTTP server', async () => {
     stopping();
-    const lastAnswer = (_request: unknown, response: ServerResponse) => {
+    const closeAfter = (_request: unknown, response: ServerResponse) => {
       response.shouldKeepAlive = false;
     };
-    server.prependListener('request', lastAnswer).prependListener('checkContinue', lastAnswer);
+    server.prependListener('request', closeAfter).prependListener('checkContinue', closeAfter);
     await setTimeout(drain);
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
-    // Connections that fall idle after this moment close by themselves: their last answer said so.
+    // Connections that become idle later close by themselves, because their last response has `Connection: close`.
     await Promise.race([closed, setTimeout(stopWithin - drain)]);
     server.closeAllConnections();
   });

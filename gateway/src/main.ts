@@ -1,9 +1,9 @@
-// The gateway process: environment, keys, plugin, engine, and only then a port.
+// The gateway process: reads the environment, starts the plugin and the engine, and then opens the port.
 import { createTokenVerifier } from '@shop/shared/auth';
 import { runProcess, StartError } from '@shop/shared/runtime';
 import { startTelemetry } from '@shop/shared/telemetry';
-import { openCounters } from '../plugin/counters.ts';
 import { createPlugin } from '../plugin/index.ts';
+import { openRateLimitStore } from '../plugin/limits/rate-limit-store.ts';
 import { readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
@@ -16,27 +16,27 @@ await runProcess('gateway', async (life) => {
   const config = readEnvironment(process.env);
   await startTelemetry('gateway', life, { edge: true });
   const { accounts, orders, catalogue, jwksUrl, issuer, audience, algorithm, configFolder } = config;
-  // The configuration files name these; a value may have come from a file instead of the environment.
+  // The configuration files refer to these variables. A value may come from a file (`…_FILE`) instead of the environment.
   Object.assign(process.env, { ACCOUNTS_URL: accounts, ORDERS_URL: orders, CATALOGUE_URL: catalogue });
 
   let draining = false;
   const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log });
   life.onStop('token verifier', () => verifier.close());
-  const counters = openCounters(config.redisUrl, log);
-  life.onStop('counters', () => counters.close());
+  const store = openRateLimitStore(config.redisUrl, log);
+  life.onStop('rate limit store', () => store.close());
   const plugin = createPlugin({
     folder: configFolder,
     verifier,
-    counters,
+    store,
     guard: config,
     draining: () => draining,
     board: config.board === 'on',
     metrics: config.metrics,
     log,
   });
-  life.onStop('services', () => plugin.services.close());
+  life.onStop('upstreams', () => plugin.upstreams.close());
   const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
-    throw new StartError(`the configuration in ${configFolder} does not hold: ${error.message}`);
+    throw new StartError(`the configuration in ${configFolder} is not valid: ${error.message}`);
   });
   const server = createGatewayServer(engine.handle, config, log);
   const port = await listen(server, config, life, () => {

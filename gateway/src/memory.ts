@@ -1,17 +1,17 @@
-// How the gateway's heap is collected: thousands of connections that only wait should cost little, and so should requests.
+// Garbage collection of the gateway, tuned for thousands of open connections.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Percent by which the old space may grow before all of the heap is collected again: about 55 MB, and never more than halfway to
- * its maximum.
+ * Percent by which the old space may grow until the next full garbage collection: about 55 MB, and never more than half of the
+ * way to its maximum.
  */
 const growth = 200;
 
 /**
- * Gives back what only the start needed: parsed documents, compiled schemas, the text of modules. From then on the whole
- * heap is collected rarely: V8's own eight megabytes of growth are gone within seconds, and each time the requests of a
- * single core wait for tens of milliseconds. Call once.
+ * Frees memory that only the start needed: parsed documents, compiled schemas, the text of modules. After that, full garbage
+ * collections are rare. V8's default growth of eight megabytes is used up within seconds, and each full collection delays all
+ * requests by tens of milliseconds. Call it once.
  */
 export function settleMemory(): void {
   setFlagsFromString('--expose-gc');

@@ -1,39 +1,39 @@
-// Requests of RTSP and ICE, which Node's parser accepts and hands out as if they were HTTP.
+// Detects RTSP and ICE requests, which Node's parser accepts as if they were HTTP.
 import type { Socket } from 'node:net';
 
-/** The end of their request line. In HTTP only the end of a header value looks like it: JSON has no line end in a string. */
+/** The end of their request line. In HTTP only the end of a header value can match: a JSON string contains no line end. */
 const otherProtocol = / (?:RTSP|ICE)\/\d\.\d\r?\n/;
-/** A part of it at the end of what has arrived, from its beginning. */
+/** The beginning of such an end, at the end of the bytes that have arrived. */
 const begun = / (?:R(?:T(?:S(?:P(?:\/(?:\d(?:\.(?:\d\r?)?)?)?)?)?)?)?|I(?:C(?:E(?:\/(?:\d(?:\.(?:\d\r?)?)?)?)?)?)?)?$/;
 const longest = ' RTSP/1.0\r\n'.length;
 const [lineFeed, brace] = [0x0a, 0x7d];
 
-/** What is used of Node's parser of a connection. Its types do not name it. */
+/** The used part of Node's parser of a connection, which Node's types do not declare. */
 interface Parser {
-  /** A copy of the bytes that are parsed, or have just been. */
+  /** A copy of the bytes that are being parsed or were parsed last. */
   getCurrentBuffer(): Buffer;
-  /** Under `kOnExecute`, what Node calls when it has parsed what arrived. */
+  /** Under `kOnExecute`: the function that Node calls after it has parsed the bytes that arrived. */
   [callback: number]: (result: unknown) => void;
   readonly constructor: { readonly kOnExecute: number };
 }
 
 /**
- * Finds request lines that name another protocol than HTTP. Node does not tell which protocol a request names, so the bytes are
- * searched for the name. They are taken from the parser: a listener for `data` would have Node hand out every piece of every body,
- * which doubles what slow senders cost.
+ * Finds request lines that name another protocol than HTTP. Node does not expose the protocol of a request, so the bytes are
+ * searched for it. They are read from the parser: with a listener for `data`, Node would emit every piece of every body, which
+ * doubles the cost of slow senders.
  */
 export class ProtocolNames {
   readonly #found: (socket: Socket) => void;
   readonly #inBody: (socket: Socket) => boolean;
-  /** The end of what has arrived, for connections on which it may be the beginning of such a name. */
+  /** The last bytes that arrived, for connections on which they may be the beginning of such a name. */
   readonly #ends = new WeakMap<Socket, string>();
-  /** What was searched last: a piece may hold many requests. */
+  /** The bytes that were searched last, because one piece may contain many requests. */
   #socket: Socket | undefined;
   #bytesRead = 0;
 
   /**
-   * @param found called for a connection on which such a name has arrived
-   * @param inBody whether what arrives is part of a body
+   * @param found called with a connection on which such a name has arrived
+   * @param inBody whether the next bytes of the connection belong to a body
    */
   constructor(found: (socket: Socket) => void, inBody: (socket: Socket) => boolean) {
     this.#found = found;
@@ -52,7 +52,7 @@ export class ProtocolNames {
     };
   }
 
-  /** Searches what has just arrived. Called for each request before it is run, because a name may follow in the same piece. */
+  /** Searches the bytes that arrived last. Called before each request is executed, because a name may follow in the same piece. */
   search(socket: Socket): void {
     const { bytesRead } = socket;
     if (socket === this.#socket && bytesRead === this.#bytesRead) return;
@@ -69,7 +69,7 @@ export class ProtocolNames {
       this.#found(socket);
       return;
     }
-    // Nearly everything ends with a line or a JSON document, and no such name goes on behind them.
+    // Nearly all pieces end with a line end or a JSON document, after which no such name can continue.
     const last = bytes.at(-1);
     if (last === lineFeed || last === brace) return;
     const end = (before ?? '') + bytes.toString('latin1', Math.max(0, bytes.length - longest));

@@ -1,13 +1,13 @@
-// Reads the configuration again when its file changes or on SIGHUP; one that does not hold changes nothing.
+// Reads the configuration again when its file changes or on SIGHUP. An invalid configuration changes nothing.
 import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '@shop/shared/runtime';
 import type { Engine } from './engine.ts';
 
-// Asking for the time of the file also works where it is a link that is switched, as mounted configuration is.
-const every = 1_000;
+// Polling the modification time also works for a symbolic link that is replaced, such as mounted configuration in Kubernetes.
+const pollEvery = 1_000;
 
-/** Follows `gateway.config.yml` of a folder until closed. A refusal is one line in the log that says why. */
+/** Watches `gateway.config.yml` of a folder until closed. A refused configuration is logged with the reason. */
 export function watchConfig(folder: string, engine: Engine, log: Log): { close(): void } {
   const file = join(folder, 'gateway.config.yml');
   let running = Promise.resolve();
@@ -16,10 +16,11 @@ export function watchConfig(folder: string, engine: Engine, log: Log): { close()
       .then(() => engine.reload())
       .then(
         () => log.info('configuration reloaded'),
-        (error: Error) => log.error({ reason: error.message }, 'configuration refused, the old one stays'),
+        (error: Error) =>
+          log.error({ reason: error.message }, 'configuration refused, the previous one stays in force'),
       );
   };
-  watchFile(file, { interval: every, persistent: false }, reload);
+  watchFile(file, { interval: pollEvery, persistent: false }, reload);
   process.on('SIGHUP', reload);
   return {
     close() {

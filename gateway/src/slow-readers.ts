@@ -1,42 +1,42 @@
-// Clients that do not read their answers: what waits for them is held in memory, and their connections are not idle.
+// Disconnects clients that do not read their responses. Unread responses stay in memory, and such connections are not idle.
 import type { Socket } from 'node:net';
 import type { Log } from '@shop/shared/runtime';
 
-/** Milliseconds between two looks at all connections. */
+/** Milliseconds between two checks of all connections. */
 const every = 5_000;
-/** Looks at a connection, 30 s in all, of which one must find that the client has read something. */
-const looks = 6;
+/** Successive checks, 30 s in all, of which at least one must find that the client has read something. */
+const checksWithoutProgress = 6;
 
 interface Waiting {
-  /** Bytes that the client, or the buffers on the way to it, have taken from the connection. */
-  readonly taken: number;
-  readonly looks: number;
+  /** Bytes that have left the process towards the client. */
+  readonly sent: number;
+  readonly checks: number;
 }
 
 /**
- * Closes each connection from which nothing has been taken for `looks` × `every` although bytes wait. Node's own time-out begins
- * again whenever the client sends something or the server adds to what waits. Looks are counted instead of time, because it may have
- * been this process that stood still.
+ * Closes each connection whose client has read nothing in `checksWithoutProgress` checks although bytes wait. Node's own time-out
+ * restarts whenever the client sends or the server writes something. Checks are counted instead of time, because this process
+ * itself may have been blocked.
  * @param sockets the open connections
  */
 export function watchReaders(sockets: () => Iterable<Socket>, log: Log): NodeJS.Timeout {
   const waiting = new WeakMap<Socket, Waiting>();
-  const look = (): void => {
+  const check = (): void => {
     let closed = 0;
     for (const socket of sockets()) {
       if (socket.writableLength === 0) {
         waiting.delete(socket);
         continue;
       }
-      const taken = socket.bytesWritten - socket.writableLength;
+      const sent = socket.bytesWritten - socket.writableLength;
       const known = waiting.get(socket);
-      const count = known?.taken === taken ? known.looks + 1 : 0;
-      waiting.set(socket, { taken, looks: count });
-      if (count < looks) continue;
+      const count = known?.sent === sent ? known.checks + 1 : 0;
+      waiting.set(socket, { sent, checks: count });
+      if (count < checksWithoutProgress) continue;
       socket.destroy();
       closed += 1;
     }
-    if (closed > 0) log.warn({ closed }, 'connections closed: their clients do not read the answers');
+    if (closed > 0) log.warn({ closed }, 'connections closed: their clients do not read the responses');
   };
-  return setInterval(look, every).unref();
+  return setInterval(check, every).unref();
 }

@@ -1,11 +1,11 @@
-// Sends framings to a gateway and compares what it answered for with what the service behind it saw.
+// Sends framing variants to a gateway and compares its responses with the requests that the service received.
 import type { Parts, Variant } from './framing-variants.ts';
 import { sendRaw } from './raw.ts';
 import type { TestGateway } from './start-gateway.ts';
 import type { SeenRequest } from './stub-service.ts';
 
 export interface FramingCheck {
-  /** Paths and tokens for the variant at a position. */
+  /** The paths and tokens of the variant at an index. */
   partsOf(index: number): Parts;
   /** Sends the variants. @returns a line for each fault */
   faultsOf(
@@ -14,16 +14,16 @@ export interface FramingCheck {
   ): Promise<string[]>;
 }
 
-/** Milliseconds without an answer after which none is waited for; a busy machine answers late. */
+/** Milliseconds without a response after which the check stops waiting. A busy machine answers late. */
 export const usualSilence = 2_000;
 
-/** What a service saw of a request, as it is compared. */
+/** A request as the service received it, in a form that can be compared. */
 export function shown(request: SeenRequest | undefined) {
   const { method = '', url = '', body = '', headers = {} } = request ?? {};
   return { method, url, body, authorization: headers.authorization };
 }
 
-/** @param most how many variants are checked */
+/** @param most the number of variants to check */
 export async function createFramingCheck(gateway: TestGateway, most: number): Promise<FramingCheck> {
   const tokens = await Promise.all(Array.from({ length: 2 * most }, () => gateway.issuer.sign()));
   const partsOf = (index: number): Parts => {

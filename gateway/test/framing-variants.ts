@@ -1,12 +1,12 @@
-// Requests whose end, target or header section two parsers might see differently.
+// Requests whose end, target or header section two parsers might read differently.
 
 export interface Variant {
   readonly name: string;
-  /** One character a byte. */
+  /** One character per byte. */
   readonly bytes: string;
 }
 
-/** The paths and tokens that a variant is made of: one request, and one that hides behind it. */
+/** The paths and tokens of a variant: one request, and a hidden one after it. */
 export interface Parts {
   readonly path: string;
   readonly token: string;
@@ -16,12 +16,12 @@ export interface Parts {
 
 type PartsOf = (index: number) => Parts;
 
-/** Makes every variant; `parts` gives each one paths and tokens of its own. */
+/** Creates every variant. `parts` returns separate paths and tokens for each one. */
 export function framingVariants(parts: PartsOf): Variant[] {
   return variants([...lengths, ...codings, ...chunks, ...bodies, ...lines, ...fields, ...sequences], parts);
 }
 
-/** Makes those with something behind a request that a service answers. */
+/** Creates the variants with bytes after a request that a service answers. */
 export function sequenceVariants(parts: PartsOf): Variant[] {
   return variants(sequences, parts);
 }
@@ -41,7 +41,7 @@ class Pieces {
     this.#parts = parts;
   }
 
-  /** The request that hides in what the first one leaves over. */
+  /** The request that is hidden in the bytes after the first one. */
   get hidden(): string {
     const { hiddenPath, hiddenToken } = this.#parts;
     return `GET ${hiddenPath} HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${hiddenToken}\r\n\r\n`;

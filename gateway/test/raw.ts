@@ -1,24 +1,24 @@
-// Speaks to a port in raw bytes and reads whatever answers come back.
+// Sends raw bytes to a port and parses the responses.
 import { connect } from 'node:net';
 
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case. */
+  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 export interface RawExchange {
-  /** All that came back, one character a byte. */
+  /** All received bytes, one character per byte. */
   readonly text: string;
   readonly answers: readonly RawAnswer[];
-  /** Whether the other side ended the connection. */
+  /** Whether the server ended the connection. */
   readonly closed: boolean;
 }
 
 /**
- * Writes the bytes and reads until the other side closes, or is silent for `silence` milliseconds.
- * @param text one character a byte
+ * Writes the bytes and reads until the server ends the connection, or sends nothing for `silence` milliseconds.
+ * @param text one character per byte
  */
 export function sendRaw(port: number, text: string, silence = 1_000): Promise<RawExchange> {
   return new Promise((resolve) => {
@@ -41,7 +41,7 @@ export function sendRaw(port: number, text: string, silence = 1_000): Promise<Ra
   });
 }
 
-/** Splits a stream of answers; interim ones (1xx) are left out. */
+/** Splits a stream of responses, without interim ones (1xx). */
 function readAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = text;

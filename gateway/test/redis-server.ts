@@ -1,4 +1,4 @@
-// As much of a Redis server as counting needs: the protocol, and the one script that the rate limiter runs.
+// A minimal Redis server for the rate limiter: the protocol, and the one script that the rate limiter runs.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { freePorts } from '@shop/shared/embedded';
@@ -8,11 +8,11 @@ export interface RedisServer {
   readonly counts: ReadonlyMap<string, { value: number; until: number }>;
   listen(): Promise<void>;
   close(): Promise<void>;
-  /** Takes connections and commands and answers none, or answers again. */
+  /** Accepts connections and commands without answering them, or answers again. */
   hang(silent: boolean): void;
 }
 
-/** Listens on a free loopback port, and on the same one again after `close`. */
+/** Listens on a free loopback port, and on the same port again after `close`. */
 export async function startRedis(): Promise<RedisServer> {
   const counts = new Map<string, { value: number; until: number }>();
   const sockets = new Set<Socket>();

@@ -1,4 +1,4 @@
-// Starts the real gateway process for a test file, on the contract and configuration of test/config.
+// Starts the real gateway process for a test, with the contract and configuration of test/config.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readFile, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export interface TestGateway {
   readonly port: number;
   readonly client: TestClient;
   readonly issuer: TestIssuer;
-  /** The one service behind every path, unless the test named others. */
+  /** The service of every path, unless the test set other addresses. */
   readonly service: StubService;
   readonly process: ChildProcess;
   output(): string;
@@ -84,7 +84,7 @@ export async function copyConfig(folder: string): Promise<string> {
   return folder;
 }
 
-/** Copies the test configuration with some of its text replaced. @throws when the text is not there */
+/** Copies the test configuration with a text replaced. @throws when it does not contain the text */
 export async function configWith(folder: string, text: string, replacement: string): Promise<string> {
   const file = join(await copyConfig(folder), 'gateway.config.yml');
   const before = await readFile(file, 'utf8');
@@ -93,7 +93,7 @@ export async function configWith(folder: string, text: string, replacement: stri
   return folder;
 }
 
-/** The bare process, with nothing in its environment but what is given. */
+/** Starts the process with only the given environment. */
 export function spawnGateway(environment: Readonly<Record<string, string>>): ChildProcess {
   const env = { ...plainEnvironment(), HOST: '127.0.0.1', GATEWAY_CONFIG_DIR: testConfig, ...environment };
   return spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });

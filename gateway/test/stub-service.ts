@@ -1,4 +1,4 @@
-// A service that answers what a test tells it to and remembers every request that it saw.
+// A service with responses that a test defines. It records every request.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import { freePorts } from '@shop/shared/embedded';
@@ -14,10 +14,10 @@ export interface SeenRequest {
 export interface StubService {
   readonly url: string;
   readonly port: number;
-  /** Requests so far, health probes left out. */
+  /** The requests so far, without health probes. */
   readonly seen: SeenRequest[];
   readonly server: Server;
-  /** How it answers; by default 200 with the request's own method, path and body. */
+  /** Sends the response; by default 200 with the request's own method, path and body. */
   answer: RequestListener;
   ready: boolean;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export async function startStub(): Promise<StubService> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   };
-  // Nobody else takes this one while the service is away.
+  // The port stays reserved while the service is stopped.
   const [port = 0] = await freePorts(1);
   await listen(port);
   const stub: StubService = {

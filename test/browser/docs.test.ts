@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { guideNames } from '../../gateway/docs/documentation.ts';
+import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { startChromium } from './chromium.ts';
 import { screens } from './screens.ts';

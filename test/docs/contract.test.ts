@@ -9,10 +9,10 @@ import { parseSync } from '@swc/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { textOf } from '../../gateway/docs/document.ts';
-import { joinContracts } from '../../gateway/docs/join-contracts.ts';
-import { publishedDocument } from '../../gateway/docs/published.ts';
-import { problemTexts } from '../../gateway/plugin/problem-texts.ts';
+import { joinContracts } from '../../gateway/plugin/pages/docs/join-contracts.ts';
+import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
+import { problemTexts } from '../../gateway/plugin/pages/problems/problem-texts.ts';
+import { textOf } from '../../gateway/plugin/pages/yaml-document.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = `${root}/gateway/config`;
@@ -234,7 +234,7 @@ describe('joining', () => {
   it('refuses one path or one operationId of two services', () => {
     const twice = (members: object) => () =>
       joinContracts(frame, [part('one', { schema: {}, ...members }), part('two', { schema: {}, ...members })]);
-    expect(twice({ path: '/v1/same' })).toThrow('two services claim /v1/same');
-    expect(twice({ operationId: 'same' })).toThrow('two operations are called same');
+    expect(twice({ path: '/v1/same' })).toThrow('two services define /v1/same');
+    expect(twice({ operationId: 'same' })).toThrow('two operations have the id same');
   });
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
 import { nodeOf, resolve } from '@shop/shared/contract';
 import { eventually } from '@shop/shared/testing';
-import { guideNames } from '../../gateway/docs/documentation.ts';
+import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { differences, type Exchange, examplesOf } from './guide-examples.ts';
 

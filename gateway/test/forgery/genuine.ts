@@ -1,4 +1,4 @@
-// What a genuine token is made of, and how any text becomes a signed one.
+// The parts of a genuine token, and a function that signs arbitrary texts.
 import { type KeyObject, sign } from 'node:crypto';
 
 export interface Genuine {
@@ -7,13 +7,13 @@ export interface Genuine {
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
-  /** An address that nobody may ever be led to. */
+  /** The address of a foreign host that the gateway must never ask. */
   readonly trap: string;
 }
 
 export type Members = Record<string, unknown>;
 
-/** A trick and the token, or the whole header value when there is a space in it. */
+/** A trick and its token, or the whole header value when it contains a space. */
 export type Attempt = readonly [trick: string, token: string];
 
 export const accountId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';

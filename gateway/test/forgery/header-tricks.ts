@@ -1,4 +1,4 @@
-// Forgeries in the protected header: algorithms, keys that the token brings along, key ids, unknown members.
+// Forgeries in the protected header: algorithms, embedded keys, key ids, unknown members.
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import {
   type Attempt,

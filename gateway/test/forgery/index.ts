@@ -1,4 +1,4 @@
-// Makes access tokens that must not pass: each one named by the trick that it tries.
+// Creates forged access tokens that must be refused. Each is named after its trick.
 import { claims, duplicates } from './claim-tricks.ts';
 import type { Genuine } from './genuine.ts';
 import { algorithms, embeddedKeys, headers, keyIds } from './header-tricks.ts';
@@ -12,7 +12,7 @@ export interface Forgery {
   readonly authorization: string;
 }
 
-/** Every forgery; the genuine key signs only what is wrong in some other way. */
+/** Every forgery. A token that the genuine key signs is wrong in another way. */
 export function forge(genuine: Genuine): Forgery[] {
   return [
     ...algorithms(genuine),

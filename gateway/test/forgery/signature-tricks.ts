@@ -1,8 +1,8 @@
-// Forgeries of the signature, and of how a token and its header field are spelled.
+// Forgeries of the signature, and of the form of a token and of its header field.
 import { sign } from 'node:crypto';
 import { type Attempt, type Genuine, goodClaims, goodHeader, signed } from './genuine.ts';
 
-// The order of the curve P-256: no part of a signature may reach it.
+// The order of the curve P-256. Both parts of a signature must be below it.
 const order = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551', 'hex');
 
 export function signatures(genuine: Genuine): Attempt[] {

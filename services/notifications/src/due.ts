@@ -1,7 +1,7 @@
 // The e-mails that are due, as rows: a sender claims some for a while, and settles each when it is known what became of it.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import { isAboutOrder, type Occasion } from './notification.ts';
+import { isAboutOrder, type Occasion, type Pace } from './notification.ts';
 
 export type Due = Occasion & {
   readonly id: string;
@@ -33,12 +33,6 @@ export interface Tried extends Outcome {
 const lease = "interval '30 seconds'";
 /** Claims are to be renewed this often, in milliseconds. */
 export const renewEvery = 10_000;
-
-/** How many e-mails of one kind (about orders, about the account) a recipient gets at once, and then in which time each. */
-export interface Pace {
-  readonly burst: number;
-  readonly secondsEach: number;
-}
 
 // An e-mail whose account is not known yet waits for the account's event; after a week none is expected. Later e-mails about an
 // order wait until the first one is no longer waiting.

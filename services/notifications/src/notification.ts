@@ -2,7 +2,12 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
-import type { Pace } from './due.ts';
+
+/** How many e-mails of one kind (about orders, about the account) a recipient gets at once, and then in which time each. */
+export interface Pace {
+  readonly burst: number;
+  readonly secondsEach: number;
+}
 
 export type OrderKind = EventPayloads['notification.sent.v1']['kind'];
 export type AccountKind = 'email-changed' | 'password-changed';

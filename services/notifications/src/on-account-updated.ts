@@ -1,7 +1,7 @@
 // An account changed: its e-mails go to the new address, and its holder is told of changed credentials.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import type { Pace } from './due.ts';
+import type { Pace } from './notification.ts';
 import { addNotice, leaveShare } from './notification.ts';
 import { keepRecipient } from './recipient.ts';
 

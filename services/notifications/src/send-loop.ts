@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type Pause, startPause } from '@shop/shared/runtime';
 import { beginCounting, instruments } from '@shop/shared/telemetry';
-import { claimDue, type Pace, renewClaims, renewEvery, settleTried, type Tried } from './due.ts';
+import { claimDue, renewClaims, renewEvery, settleTried, type Tried } from './due.ts';
+import type { Pace } from './notification.ts';
 import { kinds } from './notification.ts';
 import { type SendOptions, sendOne } from './send-one.ts';
 

@@ -3,7 +3,7 @@ import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { BrokerUnavailableError, nextTry, type Outcome, type Subscription, type Verdict } from '../transport.ts';
 import { type Link, openConnection } from './connection.ts';
 import type { Send } from './dead-letters.ts';
-import type { RabbitmqOptions } from './rabbitmq.ts';
+import type { RabbitmqOptions } from './options.ts';
 import { requestRepublish } from './republish.ts';
 import { declareConsumer, declareTopology, type Names } from './topology.ts';
 

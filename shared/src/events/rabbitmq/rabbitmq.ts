@@ -1,28 +1,12 @@
 // Events over RabbitMQ: one connection that publishes, one for each consumer, the same topology declared by all of them.
 import type { ConfirmChannel, Options } from 'amqplib';
-import {
-  BrokerUnavailableError,
-  type Message,
-  type Outcome,
-  retryDelays,
-  type Transport,
-  type TransportOptions,
-} from '../transport.ts';
+import { BrokerUnavailableError, type Message, type Outcome, retryDelays, type Transport } from '../transport.ts';
 import { openConnection } from './connection.ts';
 import { openConsumer } from './consumer.ts';
 import { deadLettersOf, type Send } from './dead-letters.ts';
+import type { RabbitmqOptions } from './options.ts';
 import { answerRepublishRequests, requestRepublish } from './republish.ts';
 import { declareTopology, namesOf } from './topology.ts';
-
-export interface RabbitmqOptions extends TransportOptions {
-  /** What the names of the exchange and the queues begin with. */
-  readonly namespace: string;
-  /**
-   * `all`: this process declares the queues of every consumer. `own`: only those that it consumes from, because its user may no
-   * more; somebody else has made the rest.
-   */
-  readonly declares: 'all' | 'own';
-}
 
 interface Outgoing {
   readonly exchange: string;

@@ -1,0 +1,33 @@
+// Step `authenticate`: verifies the access token and checks that the contract admits its account.
+import { authorize, type TokenVerifier } from '@shop/shared/auth';
+import type { OperationOutline } from '@shop/shared/contract';
+import type { GatewayRequest } from './gateway-request.ts';
+import type { Step } from './policy.ts';
+
+/**
+ * The operation's contract says whether a token is needed, and which scopes. The services verify the token again themselves.
+ *
+ * A refused request is counted like any other: by account when only a scope is missing, otherwise by client network. The token
+ * is verified even when the network has used up its limit. Otherwise one client that guesses tokens would exclude the valid
+ * new tokens of its whole network.
+ * @param countRequest takes a refused request from its rate limit; throws Problem 429 when the limit is used up
+ */
+export function authenticate(verifier: TokenVerifier, countRequest: (request: GatewayRequest) => Promise<void>): Step {
+  const verify = async (request: GatewayRequest, security: OperationOutline['security']): Promise<void> => {
+    try {
+      request.caller = await verifier.verify(request.authorization);
+      authorize(request.caller, security);
+    } catch (refusal) {
+      await countRequest(request);
+      throw refusal;
+    }
+    request.authenticated = true;
+  };
+  return (request) => {
+    const security = request.operation?.security;
+    // A public operation ignores the token, so that an invalid one does not prevent a new log-in.
+    if (security !== undefined && security.access !== 'public') return verify(request, security);
+    request.authenticated = true;
+    return undefined;
+  };
+}

@@ -1,0 +1,90 @@
+// One request on its way through the gateway, with what the guard and the steps find out about it.
+import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Caller } from '@shop/shared/auth';
+import type { OperationOutline } from '@shop/shared/contract';
+import type { Span } from '@shop/shared/telemetry';
+import type { BodyBuffer } from './body-buffer.ts';
+
+/** A buffered body, or a stream that fails past the maximum; undefined without a body. */
+export type Body = Buffer | AsyncIterable<Buffer> | undefined;
+
+/** Node's request with the gateway's findings as typed fields. The guard sets the fields up to `deadline`. */
+export class GatewayRequest extends IncomingMessage {
+  /** The request id: the client's own when it is safe, otherwise a new one. */
+  id = '';
+  traceparent = '';
+  /** When the request arrived, on the clock of `performance.now()`. */
+  began = 0;
+  /** The span of the request, when its trace is sampled. */
+  span: Span | undefined = undefined;
+  /** The path without the query, in its only accepted form. */
+  path = '';
+  /** The client's address as the outermost trusted proxy saw it. */
+  client = '';
+  scheme: 'http' | 'https' = 'http';
+  /** Flat list of the end-to-end header fields for the upstream. */
+  forwardable: string[] = [];
+  /** The index of the value of `traceparent` in `forwardable`. */
+  traceparentAt = 0;
+  authorization: string | undefined = undefined;
+  /** Whether an `Idempotency-Key` is forwarded. */
+  hasIdempotencyKey = false;
+  /** The time on the clock of `performance.now()` by which the response must begin. */
+  deadline = 0;
+  /** The client waits for `100 Continue` before it sends the body. */
+  expectsContinue = false;
+  /** The request asks for another protocol by CONNECT or `Upgrade`. Node discards the bytes that follow it. */
+  leavesHttp = false;
+
+  /** The engine and its routers write these fields for themselves. */
+  next: unknown = undefined;
+  params: unknown = undefined;
+  egContext: unknown = undefined;
+  _parsedUrl: unknown = undefined;
+
+  body: Promise<Body> | undefined = undefined;
+  /** The buffer of the body, when the body is buffered. */
+  bodyBuffer: BodyBuffer | undefined = undefined;
+  operation: OperationOutline | undefined = undefined;
+  /** Set by the step `authenticate` when it admits the request. No upstream and no figure of the board is reached without it. */
+  authenticated = false;
+  caller: Caller | undefined = undefined;
+  /** Counts a response 409 before it is sent. Rejects with the problem to send instead. */
+  countConflict: (() => Promise<void>) | undefined = undefined;
+  /** Header fields for every response to this request, flat. */
+  responseHeaders: string[] = [];
+
+  /** Drops the engine's own state, which would otherwise stay in memory until a slow sender has sent the whole body. */
+  leaveEngine(): void {
+    this.next = undefined;
+    this.params = undefined;
+    this.egContext = undefined;
+    this._parsedUrl = undefined;
+  }
+
+  /** Always false, so that Node handles an upgrade as a normal request and never exposes the bare socket. */
+  get upgrade(): boolean {
+    return false;
+  }
+
+  set upgrade(requested: boolean | null) {
+    if (requested === true) this.leavesHttp = true;
+  }
+}
+
+/** The operation that streams the board's figures. It lasts as long as the page is open, so its duration is not recorded. */
+export const boardStream = 'watchBoard';
+
+export type GatewayResponse = ServerResponse<GatewayRequest>;
+
+/**
+ * A listener for the `close` event of responses. All responses share it: thousands of requests may wait for their senders, and
+ * a closure for each of them would make every garbage collection slower.
+ */
+export function onResponseClose(
+  listener: (request: GatewayRequest, response: GatewayResponse) => void,
+): (this: GatewayResponse) => void {
+  return function (this: GatewayResponse): void {
+    listener(this.req, this);
+  };
+}

@@ -1,0 +1,98 @@
+// The guard runs before every pipeline, and so also for paths that no pipeline matches.
+import { contentTooLarge, Problem } from '@shop/shared/problem';
+import { inRequest } from '@shop/shared/runtime';
+import { addressIn, plainAddress } from './client-network.ts';
+import type { GatewayRequest } from './gateway-request.ts';
+import { type HeaderFields, readHeaderFields } from './header-fields.ts';
+import { measureRequest } from './measure-request.ts';
+import type { Middleware } from './policy.ts';
+import { identifyRequest, traceState } from './request-id.ts';
+import { readRequestTarget } from './request-target.ts';
+
+export interface GuardOptions {
+  /** The number of trusted proxies in front of the gateway; with 0, X-Forwarded-For is ignored. */
+  readonly trustedProxies: number;
+  /** Bytes of the request body, of the request target and of the header section. */
+  readonly maximumBody: number;
+  readonly maximumTarget: number;
+  readonly maximumHeader: number;
+  /** Milliseconds from the first byte of the request to the end of the response's header section. */
+  readonly deadline: number;
+}
+
+const withBody = new Set(['POST', 'PUT', 'PATCH']);
+const allow = 'GET, HEAD, POST, PATCH, OPTIONS';
+const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+/** Refuses a request that is not unambiguously well-formed, and records its identity for the policies. */
+export function guard(options: GuardOptions): Middleware {
+  return (request, response, next) => {
+    // Every response needs an id and a trace, also when the header section is refused below.
+    identifyRequest(request);
+    measureRequest(request, response);
+    request.deadline = performance.now() + options.deadline;
+    const fields = readHeaderFields(request.rawHeaders, options.maximumHeader);
+    request.forwardable = fields.forwardable;
+    request.authorization = fields.single.get('authorization');
+    request.hasIdempotencyKey = fields.single.has('idempotency-key');
+    readAddress(request, fields, options.trustedProxies);
+    // The target of CONNECT is not a path. Other methods are checked by the pipeline of the path.
+    if (request.method === 'CONNECT')
+      throw new Problem('method-not-allowed', 'The method CONNECT is not supported.', { headers: { Allow: allow } });
+    request.path = readRequestTarget(request.url ?? '', options.maximumTarget);
+    checkFraming(request, fields, options.maximumBody);
+    const state = traceState(request);
+    if (state !== undefined) request.forwardable.push('tracestate', state);
+    // The scope is a copy and not the request: a connection to an upstream that is opened in it keeps it for its whole life.
+    inRequest({ id: request.id, traceparent: request.traceparent }, next);
+  };
+}
+
+/** The client is the address that the outermost trusted proxy saw. A client can forge every entry left of it. */
+function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxies: number): void {
+  request.client = plainAddress(request.socket.remoteAddress ?? '');
+  if (trustedProxies > 0) {
+    const seen = fields.forwardedFor.split(',').map((address) => address.trim());
+    const outermost = seen.slice(-trustedProxies)[0];
+    // With an entry that is not an address, the proxy counts as the client.
+    request.client = addressIn(outermost ?? '') ?? request.client;
+    request.scheme = fields.forwardedProto === 'https' ? 'https' : 'http';
+  }
+  const host = fields.single.get('host');
+  if (host === undefined || !hostForm.test(host))
+    throw malformed('host', 'The request needs one valid Host header field.');
+  request.forwardable.push('x-forwarded-for', request.client, 'x-forwarded-proto', request.scheme);
+  request.forwardable.push('x-forwarded-host', host, 'x-request-id', request.id);
+  request.traceparentAt = request.forwardable.push('traceparent', request.traceparent) - 1;
+}
+
+/** Accepts only framings that every parser reads in the same way (RFC 9112 section 6.3). Node already refuses two framings at once. */
+function checkFraming(request: GatewayRequest, { single }: HeaderFields, maximumBody: number): void {
+  const length = single.get('content-length');
+  const coding = single.get('transfer-encoding');
+  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0')
+    throw malformed('', 'The HTTP version is not supported.');
+  if (
+    coding !== undefined &&
+    (coding.toLowerCase() !== 'chunked' || request.httpVersion === '1.0' || length !== undefined)
+  ) {
+    throw malformed('transfer-encoding', 'The only transfer coding is chunked, in HTTP/1.1, without a content length.');
+  }
+  if (length !== undefined && !/^\d{1,15}$/.test(length))
+    throw malformed('content-length', 'The content length is not valid.');
+  if (!withBody.has(request.method ?? '') && (coding !== undefined || Number(length ?? 0) > 0)) {
+    throw malformed('', `A ${request.method} request has no body.`);
+  }
+  if (Number(length ?? 0) > maximumBody) throw contentTooLarge(maximumBody);
+  const expectation = single.get('expect');
+  if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
+    throw malformed('expect', 'The only expectation is 100-continue.');
+  }
+}
+
+function malformed(header: string, detail: string): Problem {
+  return new Problem('invalid-request', detail, {
+    headers: { Connection: 'close' },
+    ...(header === '' ? {} : { errors: [{ header, detail }] }),
+  });
+}

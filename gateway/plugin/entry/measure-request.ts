@@ -1,0 +1,29 @@
+// The metric and the span of each request to the gateway.
+import { instruments, isMeasuring, methodOf, SpanStatusCode } from '@shop/shared/telemetry';
+import { boardStream, type GatewayRequest, type GatewayResponse, onResponseClose } from './gateway-request.ts';
+
+/**
+ * Records the duration of the request and ends its span when the response closes. Health probes and the board's stream are not
+ * recorded.
+ */
+export function measureRequest(request: GatewayRequest, response: GatewayResponse): void {
+  if (!isMeasuring() && request.span === undefined) return;
+  response.on('close', record);
+}
+
+const record = onResponseClose((request, response) => {
+  const { began, span, operation } = request;
+  const status = response.headersSent ? response.statusCode : undefined;
+  if (request.path.startsWith('/health/') || (operation?.operationId === boardStream && status === 200)) return;
+  const attributes = {
+    'http.request.method': methodOf(request),
+    ...(operation === undefined ? {} : { 'http.route': operation.path }),
+    ...(status === undefined ? { 'error.type': 'client gone' } : { 'http.response.status_code': status }),
+  };
+  instruments.serverRequests.record((performance.now() - began) / 1000, attributes);
+  if (span === undefined) return;
+  span.updateName(operation === undefined ? methodOf(request) : `${methodOf(request)} ${operation.path}`);
+  span.setAttributes({ ...attributes, 'shop.request.id': request.id });
+  if (status === undefined || status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+});

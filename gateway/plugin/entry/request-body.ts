@@ -1,0 +1,73 @@
+// The request body: a small one is buffered before the upstream is asked, a larger one is streamed.
+import { contentTooLarge } from '@shop/shared/problem';
+import { BodyBuffer, incompleteBody } from './body-buffer.ts';
+import { type Body, type GatewayRequest, type GatewayResponse, onResponseClose } from './gateway-request.ts';
+
+// A buffered body can be sent twice and always has a Content-Length. Its slow sender holds no connection to an upstream.
+// Past this size the memory costs more than these advantages.
+export const bufferedAtMost = 128 * 1024;
+
+/**
+ * The body of a request, at most `maximum` bytes or as many as its contract accepts. The first call starts to read it; each
+ * further call returns the same promise.
+ * @throws Problem 413 past the maximum; 503 with `Retry-After` when the buffered bodies exceed their common bound; 400 when the
+ *   client closed the connection or the request was refused meanwhile
+ */
+export function readBody(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
+  request.body ??= startReading(request, response, Math.min(maximum, request.operation?.maxBytes ?? maximum));
+  return request.body;
+}
+
+function startReading(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
+  const chunked = request.headers['transfer-encoding'] !== undefined;
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (!chunked && length === 0) return Promise.resolve(undefined);
+  if (length > maximum) return Promise.reject(contentTooLarge(maximum));
+  if (connectionEnded(request)) return Promise.reject(incompleteBody());
+  if (request.expectsContinue) response.writeContinue();
+  if (length > bufferedAtMost || (chunked && maximum > bufferedAtMost))
+    return Promise.resolve(streamBody(request, response, maximum));
+  return new Promise((resolve, reject) => {
+    request.bodyBuffer = new BodyBuffer(maximum, chunked ? maximum : length, resolve, reject);
+    request.on('data', onData).on('end', onEnd).on('error', onAbort).on('close', onAbort);
+    // The buffer is kept until the response closes, because a second attempt may send it again.
+    response.on('close', releaseBuffer);
+  });
+}
+
+// All requests share these listeners. Thousands of requests may wait for their senders, and each closure that a request keeps
+// makes every garbage collection slower.
+function onData(this: GatewayRequest, chunk: Buffer): void {
+  this.bodyBuffer?.add(chunk);
+}
+
+function onEnd(this: GatewayRequest): void {
+  if (connectionEnded(this)) this.bodyBuffer?.fail(incompleteBody());
+  else this.bodyBuffer?.end();
+}
+
+function onAbort(this: GatewayRequest): void {
+  if (!this.readableEnded) this.bodyBuffer?.fail(incompleteBody());
+}
+
+const releaseBuffer = onResponseClose((request) => request.bodyBuffer?.release());
+
+async function* streamBody(request: GatewayRequest, response: GatewayResponse, maximum: number): AsyncIterable<Buffer> {
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > maximum) {
+      // The rest of the body is not read, so the connection cannot carry another request.
+      response.shouldKeepAlive = false;
+      throw contentTooLarge(maximum);
+    }
+    if (connectionEnded(request)) throw incompleteBody();
+    yield chunk;
+  }
+  if (connectionEnded(request)) throw incompleteBody();
+}
+
+/** Whether the connection can carry no further response. The request may have been refused as late: then it must not be executed. */
+function connectionEnded({ socket }: GatewayRequest): boolean {
+  return !socket.writable;
+}

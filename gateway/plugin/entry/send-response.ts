@@ -1,0 +1,88 @@
+// The gateway's own responses, problem documents among them, and the header fields of every response.
+import { STATUS_CODES } from 'node:http';
+import { Problem, problemDocument, problemMediaType } from '@shop/shared/problem';
+import { requestIdentity } from '@shop/shared/protocol';
+import { inRequest, type Log } from '@shop/shared/runtime';
+import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
+
+const security = [
+  'X-Content-Type-Options',
+  'nosniff',
+  'X-Frame-Options',
+  'DENY',
+  'Referrer-Policy',
+  'no-referrer',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
+] as const;
+const lockedDown = "default-src 'none'; frame-ancestors 'none'";
+const overTls = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const;
+
+type Identity = Pick<GatewayRequest, 'id' | 'traceparent' | 'scheme' | 'responseHeaders'>;
+
+/** The header fields of every response, flat: request id, trace, security, and those that policies added. */
+export function commonHeaders(request: Identity, contentPolicy: string = lockedDown): string[] {
+  const headers = ['X-Request-Id', request.id, 'traceparent', request.traceparent, ...security];
+  headers.push('Content-Security-Policy', contentPolicy);
+  if (request.scheme === 'https') headers.push(...overTls);
+  if (request.responseHeaders.length > 0) headers.push(...request.responseHeaders);
+  return headers;
+}
+
+export interface Document {
+  readonly status?: number;
+  readonly type?: string;
+  readonly text: string;
+  /** Further header fields, flat. */
+  readonly headers?: readonly string[];
+  readonly contentPolicy?: string;
+}
+
+/** Sends a complete document. */
+export function sendDocument(request: GatewayRequest, response: GatewayResponse, document: Document): void {
+  const { status = 200, type = 'application/json', text, headers = [], contentPolicy } = document;
+  const body = Buffer.from(text);
+  const all = commonHeaders(request, contentPolicy);
+  all.push('Content-Type', type, 'Content-Length', String(body.length), ...headers);
+  response.writeHead(status, all).end(body);
+}
+
+/** Sends an error as a problem document. An error that is not a Problem becomes a 500 without internal details. */
+export function sendProblem(request: GatewayRequest, response: GatewayResponse, error: unknown, log: Log): void {
+  const problem = error instanceof Problem ? error : unexpected(error);
+  inRequest(request, () => {
+    if (problem.status === 500) log.error({ err: problem.cause ?? problem }, problem.code);
+    else if (problem.status > 500) log.warn({ reason: reasonOf(problem.cause) }, problem.code);
+  });
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const text = JSON.stringify(problemDocument(problem, request.id));
+  sendDocument(request, response, { status: problem.status, type: problemMediaType, text, headers: fieldsOf(problem) });
+}
+
+/**
+ * The bytes of a refusal that ends its connection.
+ * @param request the refused request, when the guard has seen it
+ */
+export function rawRefusal(problem: Problem, request?: GatewayRequest): string {
+  const identity: Identity = request?.id ? request : { ...requestIdentity({}), scheme: 'http', responseHeaders: [] };
+  const body = JSON.stringify(problemDocument(problem, identity.id));
+  const fields = [...commonHeaders(identity), 'Content-Type', problemMediaType, ...fieldsOf(problem)];
+  fields.push('Content-Length', String(Buffer.byteLength(body)), 'Date', new Date().toUTCString());
+  const lines = fields.map((field, index) => (index % 2 === 0 ? `${field}: ` : `${field}\r\n`)).join('');
+  return `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines}Connection: close\r\n\r\n${body}`;
+}
+
+function fieldsOf(problem: Problem): string[] {
+  return ['Cache-Control', 'no-store', ...Object.entries(problem.headers).flat()];
+}
+
+function unexpected(cause: unknown): Problem {
+  return new Problem('internal-error', 'The request could not be handled.', { cause });
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

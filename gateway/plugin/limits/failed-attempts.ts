@@ -1,0 +1,112 @@
+// Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address, without excluding its owner.
+import { createHash } from 'node:crypto';
+import { emailKey } from '@shop/shared/runtime';
+import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import { clientNetwork } from '../entry/client-network.ts';
+import type { GatewayResponse } from '../entry/gateway-request.ts';
+import type { Step } from '../entry/policy.ts';
+import { bufferedAtMost, readBody } from '../entry/request-body.ts';
+import type { ApiLimit, FailureBounds } from './limit-config.ts';
+import type { RateLimitStore } from './rate-limit-store.ts';
+import type { RememberedKeys } from './remembered-keys.ts';
+import { tooManyRequests } from './token-bucket.ts';
+
+/** Wrong credentials, and a registered e-mail address: a client that guesses learns something from both. */
+const failures = new Set([401, 409]);
+const windowSeconds = 60;
+const day = 24 * 60 * 60;
+/** How long a client network that succeeded with an e-mail address is exempt from `failuresPerEmail`. */
+const rememberedFor = 30 * day;
+/** Milliseconds before the end of a window in which no count is taken back, because it could reach the next window. */
+const safetyMargin = 1_000;
+
+/** Applies the failure bounds of each operation that has some. It buffers the body of such a request. */
+export function limitFailedAttempts(store: RateLimitStore, { operations = {} }: ApiLimit, maximumBody: number): Step {
+  const limits = new Map<string, FailedAttempts>();
+  for (const [id, own] of Object.entries(operations)) {
+    if (own.failuresPerEmail !== undefined || own.failuresPerEmailAndAddress !== undefined)
+      limits.set(id, new FailedAttempts(store, id, own));
+  }
+  return (request, response) => {
+    const limit = limits.get(request.operation?.operationId ?? '');
+    if (limit === undefined) return undefined;
+    // The body must be buffered: the e-mail address of a streamed body is not known in time.
+    return readBody(request, response, Math.min(maximumBody, bufferedAtMost)).then((body) =>
+      limit.watch(body, clientNetwork(request.client), response),
+    );
+  };
+}
+
+interface Bound {
+  readonly counter: RateLimiterAbstract;
+  readonly allowed: number;
+}
+
+export class FailedAttempts {
+  readonly #byPair: Bound | undefined;
+  readonly #byEmail: Bound | undefined;
+  /** Pairs of e-mail address and client network that succeeded. */
+  readonly #succeeded: RememberedKeys;
+
+  constructor(store: RateLimitStore, name: string, bounds: FailureBounds) {
+    const bound = (kind: string, allowed: number | undefined): Bound | undefined =>
+      allowed === undefined
+        ? undefined
+        : { counter: store.counter(`${name}:${kind}`, allowed, windowSeconds), allowed };
+    this.#byPair = bound('failures-by-pair', bounds.failuresPerEmailAndAddress);
+    this.#byEmail = bound('failures', bounds.failuresPerEmail);
+    this.#succeeded = store.keys(`${name}:succeeded`, rememberedFor);
+  }
+
+  /**
+   * Counts the attempt as failed until its response shows otherwise. So concurrent attempts are bounded like successive ones,
+   * and a client gains nothing by closing the connection early. An attempt that is refused here stays counted.
+   * @param network of the client
+   * @throws Problem 429 with `Retry-After` when the e-mail address in the body has failed too often
+   */
+  async watch(body: unknown, network: string, response: GatewayResponse): Promise<void> {
+    const email = emailIn(body);
+    if (email === undefined) return;
+    const pair = createHash('sha256').update(`${network}\n${email}`).digest('base64url');
+    const takeBack = [await this.#count(this.#byPair, pair)];
+    if (!(await this.#succeeded.has(pair))) takeBack.push(await this.#count(this.#byEmail, email));
+    response.once('finish', () => {
+      const { statusCode } = response;
+      if (failures.has(statusCode)) return;
+      for (const each of takeBack) each();
+      if (statusCode < 300) void this.#succeeded.add(pair);
+    });
+  }
+
+  /** @returns a function that takes the count back */
+  async #count(bound: Bound | undefined, key: string): Promise<() => void> {
+    if (bound === undefined) return () => {};
+    const { counter, allowed } = bound;
+    const { consumedPoints, msBeforeNext }: RateLimiterRes = await counter.penalty(key);
+    if (consumedPoints > allowed) throw tooManyRequests(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
+    const until = performance.now() + msBeforeNext - safetyMargin;
+    return () => {
+      // When Redis is unavailable the count in memory applies; a lost count is not worth an error.
+      if (performance.now() <= until) counter.reward(key).catch(() => {});
+    };
+  }
+}
+
+/** An address of 254 characters is never longer in any decomposed form. Normalizing a much longer text could take seconds. */
+const longestEmail = 2_048;
+
+// Decodes as the service does: it accepts a byte order mark, which JSON.parse alone refuses.
+const utf8 = new TextDecoder();
+
+/** The e-mail address in the form in which accounts compares it. */
+function emailIn(body: unknown): string | undefined {
+  if (!Buffer.isBuffer(body)) return undefined;
+  try {
+    const { email } = JSON.parse(utf8.decode(body)) as { email?: unknown };
+    if (typeof email !== 'string' || email.length > longestEmail) return undefined;
+    return emailKey(email).slice(0, 254);
+  } catch {
+    // The service refuses a body that is not JSON.
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+// The limits as gateway.config.yml states them, and the schemas that check them.
+import type { Rate } from './token-bucket.ts';
+
+/** Failures a minute after which a client has to wait. */
+export interface FailureBounds {
+  /** For one e-mail address, from one client network. */
+  readonly failuresPerEmailAndAddress?: number;
+  /** For one e-mail address, from all client networks that have never succeeded with it. */
+  readonly failuresPerEmail?: number;
+}
+
+/** The limits of one operation. */
+export interface OperationLimit extends FailureBounds {
+  readonly rate: Rate;
+  /** Responses 409 a minute for each account, and for each client network. */
+  readonly conflictsPerCaller?: number;
+}
+
+/** The member `limit` of the policy `api`. */
+export interface ApiLimit {
+  /** The rate of each operation that is not listed in `operations`. */
+  readonly rate: Rate;
+  readonly operations?: Readonly<Record<string, OperationLimit>>;
+}
+
+const positive = { type: 'integer', minimum: 1 };
+/** The schema of `Rate`. */
+export const rateSchema = {
+  type: 'object',
+  properties: {
+    steady: positive,
+    seconds: positive,
+    reserve: positive,
+    reserveSeconds: positive,
+    accountsPerAddress: positive,
+  },
+  required: ['steady', 'seconds'],
+};
+
+/** The schema of `ApiLimit`. */
+export const apiLimitSchema = {
+  type: 'object',
+  properties: {
+    rate: rateSchema,
+    operations: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        properties: {
+          rate: rateSchema,
+          failuresPerEmail: positive,
+          failuresPerEmailAndAddress: positive,
+          conflictsPerCaller: positive,
+        },
+        required: ['rate'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['rate'],
+};

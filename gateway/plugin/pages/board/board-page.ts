@@ -1,0 +1,59 @@
+// The board's page: a log-in form, and an empty picture and tables that the script fills.
+import { readAssets } from '../assets.ts';
+import { boardLayout, boardSection } from './board-layout.ts';
+
+export const boardPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export function boardPage(): string {
+  const assets = readAssets();
+  const content = `<main class="guide board">
+<h1>The shop now</h1>
+<p id="notice" class="asking" role="status">Log in with an account that has the scope <code>orders:read-all</code>.</p>
+<form id="log-in">
+<label>E-mail <input name="email" type="email" autocomplete="username" required></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<button>Log in</button>
+</form>
+<section id="figures" hidden>
+<p id="as-of"></p>
+<ul id="faults"></ul>
+<figure>
+<div id="picture"></div>
+<figcaption>Solid lines are requests, broken ones events; what moves on them moved in the last minute. Each part leads to its figures below.</figcaption>
+</figure>
+<div id="shop" hidden>
+${table('Processes', 'processes', ['Process', 'Ready', 'Requests', 'Failed', 'Half within', '99 % within', 'Events wait since'])}
+${table('Queues', 'queues', ['Consumer', 'Taken', 'Waiting', 'Delayed', 'Dead letters'])}
+<div class="beside">
+${table('Orders', 'orders', ['Status', 'The newest'])}
+${table('Stock', 'stock', ['Moved', 'Units'])}
+</div>
+<p id="within"></p>
+</div>
+${table('Requests through this gateway in the last minute', 'operations', ['Operation', 'Requests', 'Refused', 'Failed', 'Half within', '99 % within'])}
+<h2>One order</h2>
+<form id="find">
+<label>Order <input name="order" autocomplete="off" size="36" required></label>
+<button>Show what happened</button>
+</form>
+<p id="found" role="status"></p>
+<ol id="steps" hidden></ol>
+</section>
+</main>`;
+  const head = `<link rel="stylesheet" href="${assets.addressOf('board.css')}">\n`;
+  const end = `<script type="module" src="${assets.addressOf('board.js')}"></script>\n`;
+  return boardLayout(assets).page(boardSection, content, { head, end });
+}
+
+/** A heading, and a table whose rows the script fills. */
+function table(title: string, id: string, columns: readonly string[]): string {
+  const head = columns.map((column) => `<th scope="col">${column}</th>`).join('');
+  return `<section>
+<h2>${title}</h2>
+<div class="wide" tabindex="0" role="region" aria-label="${title}"><table>
+<thead><tr>${head}</tr></thead>
+<tbody id="${id}"></tbody>
+</table></div>
+</section>`;
+}

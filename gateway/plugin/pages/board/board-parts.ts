@@ -1,0 +1,153 @@
+// The parts of the shop that the board shows: the state of each part, its faults, and what to do about them.
+import type { ProcessFigures, QueueFigures, ShopFigures } from './shop-metrics.ts';
+
+/** `impaired`: the part works, but needs attention. `unknown`: the process that knows its state does not answer. */
+export type State = 'ready' | 'impaired' | 'not ready' | 'unknown';
+
+export interface BoardPart {
+  readonly kind: 'process' | 'schema' | 'broker' | 'queue';
+  readonly name: string;
+  readonly state: State;
+  readonly faults: readonly BoardFault[];
+}
+
+export interface BoardFault {
+  /** A few words for the picture. */
+  readonly what: string;
+  /** What to do, in one or two sentences. */
+  readonly todo: string;
+  /** The name of the runbook in docs/runbooks. */
+  readonly runbook: string;
+}
+
+/** The state of an upstream as the gateway observes it. */
+export interface UpstreamView {
+  readonly known: number;
+  readonly usable: number;
+  /** Whether its breaker is open. */
+  readonly refusing: boolean;
+}
+
+// The thresholds of the alerts, without their delays: operators open the board when something may be wrong.
+const longestLag = 30;
+const fullQueue = 1_000;
+const fewestRequests = 100;
+const slowest = 500;
+const mostFailed = 0.01;
+
+/**
+ * @param upstreams as the gateway observes them, by name
+ * @param shop the metrics of the processes; undefined before the first poll
+ */
+export function partsOf(upstreams: ReadonlyMap<string, UpstreamView>, shop: ShopFigures | undefined): BoardPart[] {
+  const { processes: reports, queues } = shop ?? { processes: [], queues: [] };
+  const names = new Set(['gateway', ...upstreams.keys(), ...reports.map(({ process }) => process)]);
+  const processes = [...names].map((name) =>
+    processPart(
+      name,
+      upstreams.get(name),
+      reports.find((one) => one.process === name),
+    ),
+  );
+  const owners = reports.filter(({ process }) => process !== 'gateway');
+  if (shop === undefined) return processes;
+  return [...processes, ...owners.map(schemaPart), brokerPart(reports, queues), ...queues.map(queuePart)];
+}
+
+function processPart(name: string, view: UpstreamView | undefined, report: ProcessFigures | undefined): BoardPart {
+  // The gateway is up: it sends this data.
+  const up = name === 'gateway' || (view === undefined ? (report?.ready ?? 0) > 0 : view.usable > 0 && !view.refusing);
+  const faults = report === undefined ? [] : [...absence(report, up), ...checks(report), ...slowness(report)];
+  if (view?.refusing === true) faults.unshift(breakerOpen);
+  if (!up && faults.length === 0) faults.push(unreachable(name));
+  return { kind: 'process', name, state: up ? (faults.length > 0 ? 'impaired' : 'ready') : 'not ready', faults };
+}
+
+const breakerOpen: BoardFault = {
+  what: 'most requests failed',
+  todo: 'The gateway refuses requests to it for a few seconds, then tries one.',
+  runbook: 'breaker-open',
+};
+
+const unreachable = (name: string): BoardFault => ({
+  what: 'cannot be reached',
+  todo: `Check its log and /health/ready; ${name.toUpperCase()}_URL must be the address where it listens.`,
+  runbook: 'service-unreachable',
+});
+
+function absence({ known, replicas, ready }: ProcessFigures, up: boolean): BoardFault[] {
+  const runbook = 'process-down';
+  if (replicas === 0 && up) {
+    const todo = 'It works, but its metrics cannot be read: METRICS_URLS must be the address where it offers them.';
+    return [{ what: 'its metrics are unavailable', todo, runbook }];
+  }
+  if (replicas === 0) {
+    return [{ what: 'nothing answers', todo: 'Does its process run? The end of its log has the reason.', runbook }];
+  }
+  if (ready === known || ready === 0) return [];
+  const todo = 'The logs show which replica, and why. The other replicas serve its requests meanwhile.';
+  return [{ what: `${known - ready} of ${known} not ready`, todo, runbook }];
+}
+
+function checks({ failing }: ProcessFigures): BoardFault[] {
+  // The lag of the outbox is shown at its schema.
+  return failing
+    .filter((check) => check !== 'outboxLag')
+    .map((check) => ({ what: `check ${check} fails`, ...remedy(check) }));
+}
+
+function remedy(check: string): Pick<BoardFault, 'todo' | 'runbook'> {
+  if (check === 'database')
+    return {
+      todo: 'PostgreSQL does not answer it. Does PostgreSQL run, and accept connections?',
+      runbook: 'service-unreachable',
+    };
+  if (check === 'events')
+    return { todo: 'The broker does not answer it. Does the broker run, and accept messages?', runbook: 'outbox-lag' };
+  return { todo: 'Its log has the reason.', runbook: 'service-unreachable' };
+}
+
+function slowness({ requests, failed, most }: ProcessFigures): BoardFault[] {
+  const faults: BoardFault[] = [];
+  if (failed > requests * mostFailed) {
+    const todo = 'Its log has a line for each failed request, with the reason.';
+    faults.push({ what: `${failed} of ${requests} failed`, todo, runbook: 'requests-fail' });
+  }
+  if (requests >= fewestRequests && most > slowest) {
+    const todo = 'Find the operation below, and check the load of the machine and of the database.';
+    faults.push({ what: 'slow requests', todo, runbook: 'requests-slow' });
+  }
+  return faults;
+}
+
+function schemaPart({ process: name, replicas, failing, lag = 0 }: ProcessFigures): BoardPart {
+  const kind = 'schema';
+  if (replicas === 0) return { kind, name, state: 'unknown', faults: [] };
+  // The fault is shown at the service.
+  if (failing.includes('database')) return { kind, name, state: 'not ready', faults: [] };
+  if (lag <= longestLag) return { kind, name, state: 'ready', faults: [] };
+  const todo = 'The relay does not publish them: does the broker run, and accept messages?';
+  const waits: BoardFault = { what: `events wait since ${Math.round(lag)} s`, todo, runbook: 'outbox-lag' };
+  return { kind, name, state: 'impaired', faults: [waits] };
+}
+
+/** The broker has no metrics of its own: its state follows from the checks of the processes and from the queues' metrics. */
+function brokerPart(reports: readonly ProcessFigures[], queues: readonly QueueFigures[]): BoardPart {
+  const missed = reports.some(({ failing }) => failing.includes('events'));
+  const state = missed ? 'not ready' : queues.length > 0 ? 'ready' : 'unknown';
+  return { kind: 'broker', name: 'broker', state, faults: [] };
+}
+
+function queuePart({ consumer: name, waiting, delayed, dead }: QueueFigures): BoardPart {
+  const faults: BoardFault[] = [];
+  if (dead > 0) {
+    const todo =
+      'Given up after seven attempts: the command `events dead list` shows why, `events dead replay` tries again.';
+    faults.push({ what: dead === 1 ? '1 dead letter' : `${dead} dead letters`, todo, runbook: 'dead-letters' });
+  }
+  if (waiting + delayed > fullQueue) {
+    const todo = 'More events arrive than are consumed: is the consumer slow, or does its handler fail?';
+    faults.push({ what: `${waiting + delayed} events wait`, todo, runbook: 'queue-backlog' });
+  }
+  return { kind: 'queue', name, state: faults.length > 0 ? 'impaired' : 'ready', faults };
+}

@@ -1,0 +1,107 @@
+// The streams of server-sent events behind open boards: the state of the shop, every two seconds.
+import { Problem } from '@shop/shared/problem';
+import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
+import { commonHeaders } from '../../entry/send-response.ts';
+import type { UpstreamDirectory } from '../../upstream/upstream.ts';
+import { partsOf, type UpstreamView } from './board-parts.ts';
+import { type MetricsAddresses, ShopMetrics } from './shop-metrics.ts';
+import type { Traffic } from './traffic.ts';
+
+const every = 2_000;
+/** A stream ends before its access token expires. The page opens the next one with a new token. */
+const longest = 5 * 60_000;
+/** The bounds of all open streams and of those of one account, so that no account can exclude the others. */
+const mostStreams = 50;
+const mostPerAccount = 5;
+
+export class BoardStreams {
+  readonly #upstreams: UpstreamDirectory;
+  readonly #traffic: Traffic;
+  readonly #draining: () => boolean;
+  readonly #addresses: MetricsAddresses;
+  readonly #perAccount = new Map<string, number>();
+  #open = 0;
+  #metrics: ShopMetrics;
+  #polling: NodeJS.Timeout | undefined;
+
+  constructor(upstreams: UpstreamDirectory, traffic: Traffic, draining: () => boolean, addresses: MetricsAddresses) {
+    this.#upstreams = upstreams;
+    this.#traffic = traffic;
+    this.#draining = draining;
+    this.#addresses = addresses;
+    this.#metrics = new ShopMetrics(addresses);
+  }
+
+  /**
+   * Answers a request with a stream.
+   * @throws Problem 429 or 503 with `Retry-After` when too many streams are open
+   */
+  open(request: GatewayRequest, response: GatewayResponse): void {
+    const headers = [...commonHeaders(request), 'Content-Type', 'text/event-stream', 'Cache-Control', 'no-store'];
+    if (request.method === 'HEAD') {
+      response.writeHead(200, headers).end();
+      return;
+    }
+    const account = request.caller?.accountId ?? '';
+    this.#enter(account);
+    response.writeHead(200, headers);
+    const began = performance.now();
+    const send = (): void => {
+      // Nothing is added for a client that does not read. Such a client is disconnected after a while.
+      if (response.writableNeedDrain) return;
+      const now = performance.now();
+      response.write(`data: ${JSON.stringify(this.#state(now))}\n\n`);
+      if (this.#draining() || now - began > longest) response.end();
+    };
+    const timer = setInterval(send, every);
+    response.once('close', () => {
+      clearInterval(timer);
+      this.#leave(account);
+    });
+    send();
+  }
+
+  /** Counts a stream. The first one starts the polling of the metrics, which all streams share. */
+  #enter(account: string): void {
+    const own = this.#perAccount.get(account) ?? 0;
+    checkBounds(this.#open, own);
+    if (this.#open === 0 && this.#addresses.length > 0) this.#startPolling();
+    this.#open += 1;
+    this.#perAccount.set(account, own + 1);
+  }
+
+  #leave(account: string): void {
+    this.#open -= 1;
+    const left = (this.#perAccount.get(account) ?? 0) - 1;
+    if (left > 0) this.#perAccount.set(account, left);
+    else this.#perAccount.delete(account);
+    if (this.#open === 0) clearInterval(this.#polling);
+  }
+
+  #startPolling(): void {
+    this.#metrics = new ShopMetrics(this.#addresses);
+    const poll = (): void => void this.#metrics.poll();
+    poll();
+    this.#polling = setInterval(poll, every);
+  }
+
+  #state(now: number): object {
+    const shop = this.#metrics.figures();
+    const views = this.#upstreams.all.map(({ name, known, usable, breaker }): [string, UpstreamView] => [
+      name,
+      { known, usable, refusing: breaker.open },
+    ]);
+    const operations = this.#traffic.figures(now);
+    return { parts: partsOf(new Map(views), shop), operations, shop, blind: this.#addresses.length === 0 };
+  }
+}
+
+function checkBounds(all: number, own: number): void {
+  const headers = { 'Retry-After': '60' };
+  if (own >= mostPerAccount)
+    throw new Problem('too-many-requests', `This account has ${own} boards open; close one of them.`, { headers });
+  if (all >= mostStreams) {
+    const cause = new Error(`${all} boards are open`);
+    throw new Problem('service-unavailable', 'Too many boards are open.', { headers, cause });
+  }
+}

@@ -1,0 +1,61 @@
+// Policy `board`: the board of the running shop for operators, its runbooks, and the data behind it.
+import { Problem } from '@shop/shared/problem';
+import { isId } from '@shop/shared/runtime';
+import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
+import { actionSchema, type Policy } from '../../entry/policy.ts';
+import { sendDocument } from '../../entry/send-response.ts';
+import type { UpstreamDirectory } from '../../upstream/upstream.ts';
+import { isRead } from '../read-only.ts';
+import { boardPage, boardPolicy } from './board-page.ts';
+import { BoardStreams } from './board-streams.ts';
+import { runbookPages } from './runbook-pages.ts';
+import type { MetricsAddresses } from './shop-metrics.ts';
+import { traceOrder } from './trace-order.ts';
+import type { Traffic } from './traffic.ts';
+
+/**
+ * The pages are public and contain no data of the shop. `/board/events` and `/board/orders/…` show the state of the shop and of
+ * an order, so their pipeline must authenticate the request first.
+ * @param traffic undefined when the board is switched off: then its addresses are 404
+ * @param metrics where the processes offer their metrics; without it the board shows only what the gateway itself observes
+ */
+export function board(
+  upstreams: UpstreamDirectory,
+  traffic: Traffic | undefined,
+  draining: () => boolean,
+  metrics: MetricsAddresses = [],
+): Policy {
+  const streams = traffic === undefined ? undefined : new BoardStreams(upstreams, traffic, draining, metrics);
+  return {
+    name: 'board',
+    schema: actionSchema('board'),
+    policy() {
+      const pages = runbookPages().set('/board', boardPage());
+      return (request, response, next) => {
+        if (streams === undefined) throw new Problem('not-found', 'There is nothing at this address.');
+        if (!isRead(request, response)) return;
+        const text = pages.get(request.path);
+        if (text !== undefined) {
+          sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: boardPolicy });
+          return;
+        }
+        if (request.path.startsWith('/board/runbooks/')) throw new Problem('not-found', 'There is no such runbook.');
+        if (!request.authenticated) throw new Error('the data of the board was reached without authenticate');
+        const [, id] = /^\/board\/orders\/([^/]+)$/.exec(request.path) ?? [];
+        if (id === undefined) streams.open(request, response);
+        else sendTrace(upstreams, request, response, id).catch(next);
+      };
+    },
+  };
+}
+
+async function sendTrace(
+  upstreams: UpstreamDirectory,
+  request: GatewayRequest,
+  response: GatewayResponse,
+  id: string,
+): Promise<void> {
+  if (!isId(id)) throw new Problem('not-found', 'There is no such order.');
+  const text = JSON.stringify(await traceOrder(upstreams, request, id));
+  sendDocument(request, response, { text, headers: ['Cache-Control', 'no-store'] });
+}

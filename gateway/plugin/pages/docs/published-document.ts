@@ -1,0 +1,63 @@
+// The published OpenAPI document: the contracts to which the pipelines forward, with the limits of each operation.
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/contract';
+import type { GatewayConfig } from '../../entry/gateway-config.ts';
+import type { ApiLimit } from '../../limits/limit-config.ts';
+import { withProblemExamples } from '../problems/problem-examples.ts';
+import { joinContracts, type ServiceContract } from './join-contracts.ts';
+
+const frame = fileURLToPath(new URL('shop.openapi.yaml', import.meta.url));
+
+/**
+ * The public OpenAPI document.
+ * @param config the configuration in force. Only contracts that a pipeline forwards to an upstream are published.
+ * @param folder contracts are named relative to it
+ * @param options whether the description of each operation states its limit
+ */
+export function publishedDocument(
+  config: Pick<GatewayConfig, 'pipelines'>,
+  folder: string,
+  { limits = true }: { readonly limits?: boolean } = {},
+): Node {
+  const contracts = Object.values(config.pipelines).flatMap(({ policies }): ServiceContract[] => {
+    const { contract, limit, forward } = apiAction(policies);
+    if (typeof contract !== 'string' || forward === undefined) return [];
+    const file = isAbsolute(contract) ? contract : join(folder, contract);
+    return [
+      {
+        name: basename(dirname(file)),
+        document: withProblemExamples(readDocument(file)),
+        limitOf: (operationId) => (limits ? limitText(limit as ApiLimit, operationId) : undefined),
+      },
+    ];
+  });
+  return joinContracts(withProblemExamples(bundleDocument(frame)), contracts);
+}
+
+/** The action of the policy `api` in a pipeline; an empty node without it. */
+function apiAction(policies: GatewayConfig['pipelines'][string]['policies']): Node {
+  const steps = policies.map((policy) => policy.api).find((value) => value !== undefined);
+  return nodeOf(nodeOf(Array.isArray(steps) ? steps[0] : steps).action);
+}
+
+function limitText({ rate, operations }: ApiLimit, operationId: string): string {
+  const own = operations?.[operationId];
+  const { steady, seconds, reserve, reserveSeconds } = own?.rate ?? rate;
+  const more = reserve === undefined ? '' : `, and ${reserve} more within ${period(reserveSeconds ?? seconds)}`;
+  const bounds = [
+    own?.failuresPerEmailAndAddress === undefined
+      ? ''
+      : ` At most ${own.failuresPerEmailAndAddress} refused attempts a minute for one e-mail address from one client address.`,
+    own?.failuresPerEmail === undefined
+      ? ''
+      : ` At most ${own.failuresPerEmail} refused attempts a minute for one e-mail address.`,
+    own?.conflictsPerCaller === undefined ? '' : ` At most ${own.conflictsPerCaller} conflicts (409) a minute.`,
+  ].join('');
+  return `Limit: ${steady} requests within ${period(seconds)}${more}, for each account or, without one, each address.${bounds}`;
+}
+
+function period(seconds: number): string {
+  if (seconds === 1) return 'a second';
+  return seconds === 60 ? 'a minute' : `${seconds} seconds`;
+}

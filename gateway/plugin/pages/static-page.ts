@@ -1,0 +1,54 @@
+// A page or file as it is sent: its bytes, its entity tag, and its Cache-Control.
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+const compress = promisify(gzip);
+
+export interface PageOptions {
+  readonly type: string;
+  readonly contentPolicy?: string;
+  /** The address contains a digest of the content, so the content never changes. */
+  readonly immutable?: boolean;
+}
+
+export interface Encoded {
+  readonly body: Buffer;
+  /** Strong, and different for each encoding (RFC 9110 section 8.8.1). */
+  readonly etag: string;
+  readonly encoding: 'gzip' | undefined;
+}
+
+/** Content that is created once and sent unchanged. */
+export class StaticPage {
+  readonly type: string;
+  readonly contentPolicy: string | undefined;
+  readonly cacheControl: string;
+  readonly #plain: Encoded;
+  #compressed: Promise<Encoded> | undefined;
+
+  constructor(content: string | Buffer, { type, contentPolicy, immutable = false }: PageOptions) {
+    this.type = type;
+    this.contentPolicy = contentPolicy;
+    this.cacheControl = immutable ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
+    const body = Buffer.from(content);
+    this.#plain = { body, etag: `"${digest(body)}"`, encoding: undefined };
+  }
+
+  /** The content in an encoding that the client accepts. It is compressed at the first request for it. */
+  encoded(acceptEncoding: string | undefined): Promise<Encoded> {
+    if (acceptEncoding === undefined || !/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/i.test(acceptEncoding))
+      return Promise.resolve(this.#plain);
+    this.#compressed ??= compress(this.#plain.body).then((body) => ({
+      body,
+      etag: `${this.#plain.etag.slice(0, -1)}-gzip"`,
+      encoding: 'gzip',
+    }));
+    return this.#compressed;
+  }
+}
+
+/** Twelve hexadecimal digits that change with the content. */
+export function digest(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,34 @@
+// Parsed OpenAPI and AsyncAPI documents: reading them, and their texts and references.
+import { readFileSync } from 'node:fs';
+import { isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { parse } from 'yaml';
+
+/** Reads a YAML document without checking its content. */
+export function readYaml(file: string): Node {
+  return nodeOf(parse(readFileSync(file, 'utf8')));
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Every `$ref` in a value, in document order. */
+export function referencesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (!isNode(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === '$ref' && typeof member === 'string' ? [member] : referencesIn(member),
+  );
+}
+
+/** A copy with every `$ref` replaced by the result of `rename`. */
+export function withReferences(value: unknown, rename: (reference: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((member) => withReferences(member, rename));
+  if (!isNode(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      name === '$ref' && typeof member === 'string' ? rename(member) : withReferences(member, rename),
+    ]),
+  );
+}

@@ -1,0 +1,159 @@
+// Step `forward`: sends the request to a host of its upstream, and to another host when the first cannot have received it.
+import { Problem } from '@shop/shared/problem';
+import { type Span, traceparentOf } from '@shop/shared/telemetry';
+import type { GatewayConfig } from '../entry/gateway-config.ts';
+import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
+import type { Step } from '../entry/policy.ts';
+import { readBody } from '../entry/request-body.ts';
+import { measureAttempt } from './measure-attempt.ts';
+import { proxyResponse, ResponseWithheld, UpstreamFailure } from './proxy-response.ts';
+import type { Upstream, UpstreamDirectory } from './upstream.ts';
+import type { UpstreamHost } from './upstream-host.ts';
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+// With less time left the upstream is not asked. It is shorter than the shortest deadline that can be configured.
+const leastTime = 50;
+// A late response counts against an upstream that had this much time, or half of a shorter deadline.
+const fairTime = 1_000;
+
+const milliseconds = { type: 'integer', minimum: 1, maximum: 600_000 };
+
+export const forwardSchema = {
+  type: 'object',
+  properties: {
+    serviceEndpoint: { type: 'string' },
+    // For each host of the upstream.
+    connections: { type: 'integer', minimum: 1, default: 128 },
+    connectTimeout: { ...milliseconds, default: 1_000 },
+    headersTimeout: { ...milliseconds, default: 10_000 },
+    bodyTimeout: { ...milliseconds, default: 10_000 },
+  },
+  required: ['serviceEndpoint'],
+};
+
+/** The member `forward` of the policy `api`. Times are in milliseconds. */
+export interface ForwardConfig {
+  readonly serviceEndpoint: string;
+  readonly connections: number;
+  readonly connectTimeout: number;
+  readonly headersTimeout: number;
+  readonly bodyTimeout: number;
+}
+
+/**
+ * The upstream that the configuration of a pipeline names.
+ * @param deadline milliseconds that a request has in all
+ * @throws when the service endpoint has no address
+ */
+export function openUpstream(
+  upstreams: UpstreamDirectory,
+  { serviceEndpoint, ...times }: ForwardConfig,
+  { serviceEndpoints }: GatewayConfig,
+  deadline: number,
+): Upstream {
+  const addresses = serviceEndpoints[serviceEndpoint]?.url?.split(',') ?? [];
+  const origins = addresses.map((address) => new URL(address).origin);
+  if (origins.length === 0) throw new Error(`the service endpoint ${serviceEndpoint} has no address`);
+  const { connections, connectTimeout, headersTimeout, bodyTimeout } = times;
+  const fair = Math.min(fairTime, headersTimeout, deadline / 2);
+  const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair };
+  return upstreams.open(serviceEndpoint, origins, options);
+}
+
+/** Forwards the request and sends the response. */
+export function forward(upstream: Upstream, maximumBody: number): Step {
+  return async (request, response) => {
+    // A second check: without it, a change of the steps' order could open the upstreams to everyone.
+    if (!request.authenticated) throw new Error('forward was reached without authenticate');
+    const body = await readBody(request, response, maximumBody);
+    // 408 and not 504: the time passed while the request arrived, no upstream was asked, and nothing was done.
+    if (timeLeft(request) < leastTime)
+      throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
+    // After the body: the trial request of an open breaker must not be one that a slow client is still sending.
+    upstream.requireClosed();
+    await tryHosts(request, response, upstream, body);
+  };
+}
+
+/** Makes at most two attempts: the second one only when the first cannot have been received, or repeating it is harmless. */
+async function tryHosts(
+  request: GatewayRequest,
+  response: GatewayResponse,
+  upstream: Upstream,
+  body: Body,
+): Promise<void> {
+  const first = upstream.choose();
+  try {
+    await attempt(request, response, upstream, first, body);
+  } catch (failure) {
+    if (!(failure instanceof UpstreamFailure) || !mayRepeat(request, body, failure)) throw toProblem(upstream, failure);
+    await attempt(request, response, upstream, upstream.choose(first), body).catch((second: unknown) => {
+      throw toProblem(upstream, second);
+    });
+  }
+}
+
+async function attempt(
+  request: GatewayRequest,
+  response: GatewayResponse,
+  upstream: Upstream,
+  host: UpstreamHost,
+  body: Body,
+): Promise<void> {
+  const measured = measureAttempt(request, upstream.name);
+  try {
+    const answered = await proxyResponse(request, response, host, forwardedHeaders(request, body, measured.span), body);
+    measured.end(answered ? response.statusCode : undefined);
+    if (answered) succeeded(upstream, host);
+  } catch (failure) {
+    if (failure instanceof ResponseWithheld) {
+      measured.end(failure.status);
+      succeeded(upstream, host);
+      throw failure.problem;
+    }
+    if (failure instanceof UpstreamFailure) {
+      measured.end(undefined, failure);
+      // An incomplete request is the client's fault: a slow or closed client says nothing about the upstream.
+      if (failure.counts && request.complete) {
+        host.failed();
+        upstream.breaker.failed(performance.now());
+      }
+    }
+    throw failure;
+  }
+}
+
+function succeeded(upstream: Upstream, host: UpstreamHost): void {
+  host.succeeded();
+  upstream.breaker.succeeded(performance.now());
+}
+
+function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | undefined): string[] {
+  const left = Math.max(1, Math.floor(timeLeft(request)));
+  const headers = [...request.forwardable, 'request-timeout-ms', String(left)];
+  if (span !== undefined) headers[request.traceparentAt] = traceparentOf(span);
+  const length = request.headers['content-length'];
+  if (body !== undefined && !Buffer.isBuffer(body) && length !== undefined) headers.push('content-length', length);
+  return headers;
+}
+
+/** Milliseconds until the deadline of the request. */
+function timeLeft({ deadline }: GatewayRequest): number {
+  return deadline - performance.now();
+}
+
+/** Whether a second attempt is allowed: the upstream cannot have received the first, or repeating is harmless. Never when late. */
+function mayRepeat(request: GatewayRequest, body: Body, { sent, late }: UpstreamFailure): boolean {
+  const whole = body === undefined || Buffer.isBuffer(body);
+  const harmless =
+    safeMethods.has(request.method ?? '') || (request.hasIdempotencyKey && request.operation?.takesKey === true);
+  return whole && !late && (!sent || harmless);
+}
+
+function toProblem(upstream: Upstream, failure: unknown): unknown {
+  if (!(failure instanceof UpstreamFailure)) return failure;
+  const { cause } = failure;
+  if (failure.late) return new Problem('gateway-timeout', 'The service did not answer in time.', { cause });
+  if (!failure.sent) return upstream.unavailable(1_000, cause);
+  return new Problem('bad-gateway', 'The service gave no valid answer.', { cause });
+}

@@ -1,0 +1,222 @@
+// One attempt to have an upstream answer a request. The response is streamed at the pace at which the client reads it.
+import { Problem } from '@shop/shared/problem';
+import type { Dispatcher } from 'undici';
+import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
+import { type ResponseFields, responseHeaders } from './response-headers.ts';
+import type { UpstreamHost, UpstreamHostOptions } from './upstream-host.ts';
+
+const conflict = 409;
+
+// Bytes buffered for a client that does not read. A connection to an upstream is worth more than this memory.
+const bufferedForClient = 256 * 1024;
+
+/** Why an attempt brought no response. */
+export class UpstreamFailure extends Error {
+  /** Whether the upstream can have received the request. */
+  readonly sent: boolean;
+  readonly late: boolean;
+  /** Whether the failure counts against the upstream: not when it was late but had too little time. */
+  readonly counts: boolean;
+
+  constructor(cause: unknown, { sent, late, counts }: { sent: boolean; late: boolean; counts: boolean }) {
+    super('the upstream sent no response', { cause });
+    this.sent = sent;
+    this.late = late;
+    this.counts = counts;
+  }
+}
+
+/** The upstream answered, and the client is sent a problem instead of its response. */
+export class ResponseWithheld extends Error {
+  readonly status: number;
+  readonly problem: unknown;
+
+  constructor(status: number, problem: unknown) {
+    super('the response is not sent to the client');
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/**
+ * Sends the request to the host and the host's response to the client.
+ * @returns whether the upstream answered; false when the client closed the connection before that
+ * @throws UpstreamFailure when no byte of a response was sent to the client
+ * @throws ResponseWithheld when the upstream answered 409 and the caller has reached its limit of conflicts
+ */
+export function proxyResponse(
+  request: GatewayRequest,
+  response: GatewayResponse,
+  host: UpstreamHost,
+  headers: readonly string[],
+  body: Body,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const handler = new ResponseProxy(request, response, host.options, resolve, reject);
+    const method = request.method ?? 'GET';
+    // undici accepts any async iterable as a body; its types do not list it.
+    const content = (body ?? null) as Buffer | null;
+    host.pool.dispatch({ method, path: request.url ?? '/', headers: headers as string[], body: content }, handler);
+  });
+}
+
+class ResponseProxy implements Dispatcher.DispatchHandler {
+  readonly #request: GatewayRequest;
+  readonly #response: GatewayResponse;
+  readonly #resolve: (answered: boolean) => void;
+  readonly #reject: (failure: unknown) => void;
+  readonly #times: UpstreamHostOptions;
+  /** Milliseconds that the upstream has for this request. */
+  #allowed: number;
+  #timer: NodeJS.Timeout;
+  readonly #onClose = () => this.#abandon(new Error('the client closed the connection'));
+  #controller: Dispatcher.DispatchController | undefined;
+  #late = false;
+  #ended = false;
+  #clientBusy = false;
+  #stalled = false;
+
+  constructor(
+    request: GatewayRequest,
+    response: GatewayResponse,
+    times: UpstreamHostOptions,
+    resolve: (answered: boolean) => void,
+    reject: (failure: unknown) => void,
+  ) {
+    this.#request = request;
+    this.#response = response;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#times = times;
+    this.#allowed = this.#left();
+    this.#timer = setTimeout(() => this.#expire(), Math.max(1, this.#allowed));
+    response.once('close', this.#onClose);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#ended) controller.abort(new Error('abandoned before it was sent'));
+  }
+
+  /** Starts the upstream's own time: it does not include the wait for a connection or the transfer of the request's body. */
+  onRequestSent(): void {
+    if (this.#ended || this.#response.headersSent) return;
+    const { headersTimeout } = this.#times;
+    this.#allowed = Math.min(headersTimeout, this.#left());
+    if (this.#allowed < headersTimeout) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#expire(), headersTimeout);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, fields: ResponseFields): void {
+    if (status < 200 || this.#ended) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#stall(), this.#times.bodyTimeout);
+    const { countConflict } = this.#request;
+    if (status === conflict && countConflict !== undefined) this.#sendCounted(countConflict(), controller, fields);
+    else this.#response.writeHead(status, responseHeaders(this.#request, status, fields));
+  }
+
+  /** Starts the response once the conflict is counted, or withholds it when the count has reached its limit. */
+  #sendCounted(counted: Promise<void>, controller: Dispatcher.DispatchController, fields: ResponseFields): void {
+    this.#clientBusy = true;
+    controller.pause();
+    counted.then(
+      () => {
+        if (this.#ended) return;
+        this.#clientBusy = false;
+        this.#response.writeHead(conflict, responseHeaders(this.#request, conflict, fields));
+        controller.resume();
+      },
+      (problem: unknown) => {
+        if (this.#ended) return;
+        this.#end();
+        this.#reject(new ResponseWithheld(conflict, problem));
+        controller.abort(new Error('the response is withheld'));
+      },
+    );
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#timer.refresh();
+    this.#stalled = false;
+    if (this.#response.write(chunk) || this.#clientBusy || this.#response.writableLength < bufferedForClient) return;
+    this.#clientBusy = true;
+    controller.pause();
+    this.#response.once('drain', () => {
+      this.#clientBusy = false;
+      this.#timer.refresh();
+      controller.resume();
+    });
+  }
+
+  onResponseEnd(): void {
+    if (this.#ended) return;
+    this.#response.end();
+    this.#end();
+    this.#resolve(true);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#ended) return;
+    const answered = this.#response.headersSent;
+    this.#end();
+    if (answered) {
+      // A truncated response must not look complete.
+      this.#response.destroy();
+      this.#resolve(true);
+    } else if (error instanceof Problem) {
+      this.#reject(error);
+    } else {
+      const late = this.#late;
+      const counts = !late || this.#allowed >= this.#times.fairTime;
+      this.#reject(new UpstreamFailure(error, { sent: this.#controller !== undefined, late, counts }));
+    }
+  }
+
+  /** Milliseconds until the deadline of the request. */
+  #left(): number {
+    return this.#request.deadline - performance.now();
+  }
+
+  /**
+   * The upstream is late. `setImmediate` first lets a response be read that arrived meanwhile, because the delay may have been in
+   * this process.
+   */
+  #expire(): void {
+    setImmediate(() => {
+      if (this.#ended || this.#response.headersSent) return;
+      this.#late = true;
+      const error = new Error('the upstream did not answer in time');
+      // A request that still waits for a connection has no controller. `onRequestStart` aborts it later.
+      this.onResponseError(null, error);
+      this.#controller?.abort(error);
+    });
+  }
+
+  /** The rest of the response does not arrive. An upstream that waits for a slow client is not stalled. */
+  #stall(): void {
+    if (this.#clientBusy) {
+      this.#timer.refresh();
+      return;
+    }
+    this.#stalled = true;
+    setImmediate(() => {
+      if (this.#ended || !this.#stalled) return;
+      this.#controller?.abort(new Error('the upstream stopped in the middle of its response'));
+    });
+  }
+
+  #abandon(reason: Error): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#controller?.abort(reason);
+    this.#resolve(false);
+  }
+
+  #end(): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#response.off('close', this.#onClose);
+  }
+}

@@ -1,0 +1,168 @@
+// Passes the requests of each connection to the engine, in order, and refuses those that must not be executed.
+import type { Socket } from 'node:net';
+import { Problem } from '@shop/shared/problem';
+import type { Log } from '@shop/shared/runtime';
+import { type GatewayRequest, type GatewayResponse, onResponseClose } from '../plugin/entry/gateway-request.ts';
+import type { GuardOptions } from '../plugin/entry/guard.ts';
+import type { Middleware } from '../plugin/entry/policy.ts';
+import { identifyRequest } from '../plugin/entry/request-id.ts';
+import { sendProblem } from '../plugin/entry/send-response.ts';
+import { type ParserError, problemFor, refuse } from './client-errors.ts';
+import type { Connections } from './connections.ts';
+import { paceTasks } from './paced-tasks.ts';
+import { ProtocolNames } from './protocol-name.ts';
+
+/** Pipelined requests that a connection may have unanswered. Each one holds memory until it is executed. */
+const pipelinedRequests = 100;
+/** Bytes of pipelined requests, bodies included, that may arrive after those that came together with the first of them. */
+const pipelinedBytes = 64 * 1_024;
+/** Refusals in one turn of the event loop. Thousands of slow senders can time out at once, and other requests must not wait. */
+const refusalsPerTurn = 8;
+
+/** The unanswered requests of a connection. An idle connection keeps no state. */
+interface PendingRequests {
+  last: GatewayResponse;
+  /** The response before the last. */
+  previous: GatewayResponse | undefined;
+  count: number;
+  /** Requests that wait for the response before theirs, and the bytes that had arrived when the first of them came. */
+  waiting: number;
+  bytesRead: number;
+}
+
+export class RequestDispatcher {
+  readonly #handle: Middleware;
+  readonly #limits: GuardOptions;
+  readonly #connections: Connections;
+  readonly #log: Log;
+  readonly #pending = new WeakMap<Socket, PendingRequests>();
+  readonly #refused = new WeakSet<Socket>();
+  readonly #pace = paceTasks(refusalsPerTurn);
+  readonly #names: ProtocolNames;
+
+  constructor(handle: Middleware, limits: GuardOptions, connections: Connections, log: Log) {
+    this.#handle = handle;
+    this.#limits = limits;
+    this.#connections = connections;
+    this.#log = log;
+    this.#names = new ProtocolNames(
+      (socket) => this.refuse(new Error('the request line does not name HTTP'), socket),
+      (socket) => this.#pending.get(socket)?.last.req.complete === false,
+    );
+  }
+
+  /** Starts to follow a new connection. */
+  open(socket: Socket): void {
+    this.#connections.open(socket);
+    this.#names.watch(socket);
+  }
+
+  /**
+   * Executes a request after the response to the one before it. Node parses a pipelined request immediately, but the earlier
+   * request may end the connection, and a request without a response must not be executed.
+   */
+  accept(request: GatewayRequest, response: GatewayResponse): void {
+    const { socket } = request;
+    const known = this.#pending.get(socket);
+    const { bytesRead } = socket;
+    const ahead = known === undefined || known.waiting === 0 ? 0 : bytesRead - known.bytesRead;
+    if (known !== undefined && (known.count > pipelinedRequests || ahead > pipelinedBytes)) socket.destroy();
+    this.#names.search(socket);
+    // Node also parses bytes that arrive after a refusal, or while a refusal is still queued.
+    if (!socket.writable || this.#refused.has(socket)) return;
+    if (known === undefined && !this.#admit(request, response)) return;
+    const previous = known?.last;
+    const pending = known ?? { last: response, previous, count: 0, waiting: 0, bytesRead };
+    pending.last = response;
+    pending.previous = previous;
+    pending.count += 1;
+    this.#pending.set(socket, pending);
+    response.on('close', this.#onClose);
+    if (request.leavesHttp) {
+      response.shouldKeepAlive = false;
+      // The target of CONNECT is not a path. The guard refuses the method for every path.
+      if (request.method === 'CONNECT') request.url = '/';
+    }
+    if (previous === undefined || previous.writableFinished) this.#run(request, response);
+    else this.#runAfter(previous, pending, request, response);
+  }
+
+  /** Refuses what a connection has sent, because of an error of Node's parser, of its timers, or of the request line. */
+  refuse(error: ParserError, socket: Socket): void {
+    if (this.#refused.has(socket)) return;
+    this.#refused.add(socket);
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? this.#pending.get(socket)?.last.req : undefined;
+    this.#pace(() => {
+      // The rest of a late request may have arrived meanwhile: then it is answered, and the connection ends without a refusal.
+      const problem = late?.complete ? undefined : problemFor(error, this.#limits);
+      refuse(socket, problem, this.#pending.get(socket));
+    });
+  }
+
+  /** Whether a connection may send requests: one beyond the maximum may only ask for health. */
+  #admit(request: GatewayRequest, response: GatewayResponse): boolean {
+    const { socket } = request;
+    if (this.#connections.begin(socket) !== 'spare') return true;
+    response.shouldKeepAlive = false;
+    if (request.url?.startsWith('/health/')) return true;
+    this.#refused.add(socket);
+    this.#pace(() => refuse(socket, tooManyConnections()));
+    return false;
+  }
+
+  #runAfter(
+    previous: GatewayResponse,
+    pending: PendingRequests,
+    request: GatewayRequest,
+    response: GatewayResponse,
+  ): void {
+    const { socket } = request;
+    const { bytesRead } = socket;
+    if (pending.waiting === 0) pending.bytesRead = bytesRead;
+    pending.waiting += 1;
+    previous.once('close', () => {
+      pending.waiting -= 1;
+      pending.bytesRead = bytesRead;
+      if (socket.writable) this.#run(request, response);
+    });
+  }
+
+  #run(request: GatewayRequest, response: GatewayResponse): void {
+    try {
+      this.#handle(request, response, (error) => {
+        // The engine skips the guard, too, for a target without a path.
+        if (request.id === '') identifyRequest(request);
+        const problem = error ?? new Problem('not-found', 'There is nothing at this address.');
+        sendProblem(request, response, problem, this.#log);
+      });
+    } catch (error) {
+      sendProblem(request, response, error, this.#log);
+    }
+  }
+
+  readonly #onClose = onResponseClose((request, response) => {
+    const { socket } = request;
+    const pending = this.#pending.get(socket);
+    if (pending === undefined) return;
+    pending.count -= 1;
+    if (pending.previous === response) pending.previous = undefined;
+    if (pending.count > 0) return;
+    if (request.complete) this.#rest(socket);
+    // Answered before its body was complete. The state is kept, so that an invalid rest does not get a second response.
+    else request.once('end', () => pending.count === 0 && this.#rest(socket));
+  });
+
+  /** Every request of the connection is answered. */
+  #rest(socket: Socket): void {
+    this.#pending.delete(socket);
+    this.#connections.end(socket);
+  }
+}
+
+function tooManyConnections(): Problem {
+  return new Problem('service-unavailable', 'Too many connections are open.', { headers: { 'Retry-After': '10' } });
+}

@@ -1,0 +1,303 @@
+// The requests that the guard refuses, the fields that it does not forward, and its own responses.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sendRaw } from '../raw.ts';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+const get = async (target: string, extra = '') => {
+  const { answers } = await sendRaw(
+    gateway.port,
+    `GET ${target} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n${extra}\r\n`,
+  );
+  return { ...answers[0], code: JSON.parse(answers[0]?.body || '{}').code };
+};
+/** The header fields of every response, even to an incomplete request. */
+const always = {
+  'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/),
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': expect.stringContaining("default-src 'none'"),
+};
+const seen = () => gateway.service.seen.at(-1)?.headers ?? {};
+
+describe('a path in another form than the accepted one is answered with 404', () => {
+  it.each([
+    '/',
+    '/v1',
+    '/v2/products',
+    '/v1/Products',
+    '/v1/products/',
+    '/v1/%70roducts',
+    '/v1/products/a%20b',
+    '/v1/orders/internal/x',
+    '/internal/stock',
+    '/health',
+    '/metrics',
+    '/admin',
+  ])('%s', async (path) => {
+    expect(await get(path)).toMatchObject({ status: 404, code: 'not-found' });
+  });
+  it('also for an internal operation under a routed path', async () => {
+    const token = await gateway.issuer.sign();
+    expect(await get('/v1/orders/internal', `Authorization: Bearer ${token}\r\n`)).toMatchObject({
+      status: 404,
+      code: 'not-found',
+    });
+  });
+});
+
+describe('a target that two parsers could read differently is answered with 400', () => {
+  it.each([
+    '//v1/products',
+    '/v1//products',
+    '/v1/./products',
+    '/v1/x/../products',
+    '/v1/%2e%2E/products',
+    '/v1/a%2fb',
+    '/v1/a%5Cb',
+    '/v1/a\\b',
+    '/v1/products;a=b',
+    '/v1/products%00',
+    'http://shop/v1/products',
+    '/v1/products?a#b',
+    '*',
+  ])('%s', async (target) => {
+    expect(await get(target)).toMatchObject({ status: 400, code: 'invalid-request' });
+  });
+});
+
+describe('a repeated header field that may occur once is answered with 400', () => {
+  it.each([
+    ['Host', 'shop'],
+    ['Authorization', 'Bearer x'],
+    ['Content-Type', 'application/json'],
+    ['Content-Encoding', 'identity'],
+    ['Expect', '100-continue'],
+    ['Idempotency-Key', 'once'],
+    ['If-Match', '"1"'],
+    ['If-None-Match', '"1"'],
+    ['X-Request-Id', 'once'],
+    ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+    ['tracestate', 'a=b'],
+  ])('%s', async (name, value) => {
+    const again = name === 'Host' ? '' : `${name}: ${value}\r\n`;
+    const header = name.toLowerCase();
+    const { status, body } = await get('/v1/products', `${again}${name}: ${value}\r\n`);
+    expect({ status, ...JSON.parse(body ?? '') }).toMatchObject({
+      status: 400,
+      code: 'invalid-request',
+      errors: [{ header, detail: `The header field ${header} may be given once.` }],
+    });
+  });
+  it.each([
+    ['Content-Length', '0'],
+    ['Transfer-Encoding', 'chunked'],
+  ])('%s', async (name, value) => {
+    const fields = `${name}: ${value}\r\n`.repeat(2);
+    const { answers } = await sendRaw(
+      gateway.port,
+      `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n${fields}\r\n0\r\n\r\n`,
+    );
+    expect(answers[0]?.status).toBe(400);
+  });
+});
+
+describe('a method that is not allowed', () => {
+  it('is answered with 405 and the allowed methods', async () => {
+    const answer = await gateway.client.call('DELETE', '/v1/orders');
+    expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, OPTIONS, POST' } });
+  });
+  it.each([
+    ['TRACE', 'GET, HEAD, OPTIONS, POST'],
+    ['PROPFIND', 'GET, HEAD, OPTIONS, POST'],
+    ['CONNECT', 'GET, HEAD, POST, PATCH, OPTIONS'],
+  ])('%s', async (method, allow) => {
+    const { answers } = await sendRaw(gateway.port, `${method} /v1/orders HTTP/1.1\r\nHost: shop\r\n\r\n`);
+    expect(answers[0]).toMatchObject({ status: 405, headers: { 'content-type': 'application/problem+json', allow } });
+  });
+  it.each(['TRACE', 'PROPFIND', 'PUT'])('is answered with 404 when %s names an unknown path', async (method) => {
+    const { answers } = await sendRaw(gateway.port, `${method} /v1/nothing HTTP/1.1\r\nHost: shop\r\n\r\n`);
+    expect(answers[0]).toMatchObject({ status: 404, headers: { 'content-type': 'application/problem+json' } });
+  });
+});
+
+describe('limits of size and time', () => {
+  it('refuse a body past 100 KiB with 413, with or without its length', async () => {
+    const large = 'x'.repeat(100 * 1024 + 1);
+    expect(await gateway.client.post('/v1/products/search', { rawBody: large })).toMatchObject({
+      status: 413,
+      body: { code: 'content-too-large' },
+    });
+    const chunked = `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n19001\r\n${large}\r\n0\r\n\r\n`;
+    expect((await sendRaw(gateway.port, chunked)).answers[0]).toMatchObject({ status: 413 });
+  });
+  it('accept a body of exactly 100 KiB', async () => {
+    const answer = await gateway.client.post('/v1/products/search', { rawBody: 'x'.repeat(100 * 1024) });
+    expect(answer).toMatchObject({ status: 200 });
+  });
+  it('refuse a target of any length past 8 KiB with 414', async () => {
+    for (const length of [8_200, 20_000, 60_000]) {
+      expect(await get(`/v1/products?x=${'y'.repeat(length)}`)).toMatchObject({ status: 414, code: 'uri-too-long' });
+    }
+  });
+  it('refuse a header section past 16 KiB or 100 fields with 431', async () => {
+    expect(await get('/v1/products', `X: ${'y'.repeat(17_000)}\r\n`)).toMatchObject({ status: 431 });
+    expect(await get('/v1/products', `X: ${'y'.repeat(60_000)}\r\n`)).toMatchObject({ status: 431 });
+    expect(await get('/v1/products', 'X: y\r\n'.repeat(101))).toMatchObject({
+      status: 431,
+      code: 'header-fields-too-large',
+    });
+  });
+  it('refuse each unfinished request with 408 within 12 s, even when many time out together', async () => {
+    const part = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 10\r\n\r\nhalf';
+    const all = await Promise.all(Array.from({ length: 100 }, () => sendRaw(gateway.port, part, 12_000)));
+    for (const { answers, closed } of all) {
+      expect(answers[0]).toMatchObject({
+        status: 408,
+        headers: { 'content-type': 'application/problem+json', ...always },
+      });
+      expect(closed).toBe(true);
+    }
+  });
+});
+
+describe('pipelined requests', () => {
+  const get = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n';
+
+  it('are answered in order', async () => {
+    const last = get.replace('shop\r\n', 'shop\r\nConnection: close\r\n');
+    const { answers } = await sendRaw(gateway.port, get.repeat(59) + last, 10_000);
+    expect(answers.map(({ status }) => status)).toEqual(new Array(60).fill(200));
+  });
+
+  it('end the connection when they are too many, and no waiting one is executed', async () => {
+    const before = gateway.service.seen.length;
+    const answer = gateway.service.answer;
+    gateway.service.answer = () => {};
+    try {
+      const { closed } = await sendRaw(gateway.port, get.repeat(500), 5_000);
+      expect(closed).toBe(true);
+      expect(gateway.service.seen.length).toBeLessThanOrEqual(before + 1);
+    } finally {
+      gateway.service.answer = answer;
+    }
+    expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('the forwarded request', () => {
+  it('contains no field in which a client claims its identity', async () => {
+    await gateway.client.get('/v1/products', {
+      headers: {
+        'X-Forwarded-For': '1.2.3.4',
+        Forwarded: 'for=1.2.3.4',
+        'X-Forwarded-Host': 'evil',
+        'X-Account-Id': 'a',
+        'eg-consumer-id': 'b',
+        'X-HTTP-Method-Override': 'DELETE',
+        X_Account_Id: 'c',
+        Cookie: 'd=e',
+        'Request-Timeout-Ms': '1',
+      },
+    });
+    expect(seen()).toMatchObject({
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': `127.0.0.1:${gateway.port}`,
+    });
+    for (const name of [
+      'forwarded',
+      'x-account-id',
+      'eg-consumer-id',
+      'x-http-method-override',
+      'x_account_id',
+      'cookie',
+    ])
+      expect(seen()).not.toHaveProperty(name);
+    expect(Number(seen()['request-timeout-ms'])).toBeGreaterThan(9_000);
+  });
+  it('contains no field that Connection names', async () => {
+    await get('/v1/products', 'Connection: x-secret\r\nX-Secret: 1\r\nX-Other: 2\r\n');
+    expect(seen()).not.toHaveProperty('x-secret');
+    expect(seen()).toMatchObject({ 'x-other': '2' });
+  });
+});
+
+describe('request id and trace', () => {
+  it('are accepted, returned and forwarded', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const headers = { 'X-Request-Id': 'mine-1', traceparent: `00-${trace}-00f067aa0ba902b7-01`, tracestate: 'a=b' };
+    const answer = await gateway.client.get('/v1/products', { headers });
+    expect(answer.headers).toMatchObject({ 'x-request-id': 'mine-1', traceparent: expect.stringContaining(trace) });
+    expect(seen()).toMatchObject({
+      'x-request-id': 'mine-1',
+      traceparent: answer.headers.traceparent,
+      tracestate: 'a=b',
+    });
+  });
+  it('are created when they are not safe, also for a refusal', async () => {
+    const answer = await gateway.client.get('/nowhere', {
+      headers: { 'X-Request-Id': 'a b', traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
+    });
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.body.instance).toBe(answer.headers['x-request-id']);
+    expect(answer.headers.traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
+  });
+});
+
+describe('every response', () => {
+  it('has the security header fields and names no product', async () => {
+    for (const path of ['/v1/products', '/nowhere', '/health/live', '/problems']) {
+      const { headers } = await gateway.client.get(path);
+      expect(headers).toMatchObject(always);
+      expect(JSON.stringify(headers)).not.toMatch(/express|undici|node/i);
+    }
+  });
+  it.each([
+    ['OPTIONS /problems HTTP/1.1\r\nHost: shop\r\n\r\n', 204],
+    ['HELLO\r\n\r\n', 400],
+    ['GET other://shop HTTP/1.1\r\nHost: shop\r\n\r\n', 404],
+    ['CONNECT shop:1 HTTP/1.1\r\nHost: shop\r\n\r\n', 405],
+    [`GET /${'x'.repeat(40_000)} HTTP/1.1\r\n\r\n`, 414],
+    [`GET / HTTP/1.1\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+  ])('has them for %.20j too', async (bytes, status) => {
+    const { answers } = await sendRaw(gateway.port, bytes);
+    expect(answers).toMatchObject([{ status, headers: always }]);
+    if (status !== 204) expect(JSON.parse(answers[0]?.body ?? '').instance).toBe(answers[0]?.headers['x-request-id']);
+  });
+  it('is a problem document when the bytes are not HTTP', async () => {
+    for (const bytes of ['\x16\x03\x01\x02\x00\x01\x00\x01', 'HELLO\r\n\r\n', 'GET / HTTP/1.1\nbad header\r\n\r\n']) {
+      expect((await sendRaw(gateway.port, bytes)).answers[0]).toMatchObject({
+        status: 400,
+        headers: { 'content-type': 'application/problem+json' },
+      });
+    }
+  });
+  it('is still sent after many clients asked for a tunnel and disconnected', async () => {
+    for (let count = 0; count < 200; count += 1) {
+      const client = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
+      await once(client, 'connect');
+      client.write('CONNECT shop:1 HTTP/1.1\r\nHost: shop\r\n\r\n', () => client.resetAndDestroy());
+    }
+    expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
+    expect(gateway.process.exitCode).toBeNull();
+  });
+  it('is still sent after many connections closed in the middle of a request', async () => {
+    for (let count = 0; count < 50; count += 1) {
+      const client = connect(gateway.port, '127.0.0.1');
+      client.on('error', () => undefined); // The gateway may answer half a request by a reset.
+      client.end('GET /v1/pro');
+    }
+    expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
+  });
+});

@@ -1,0 +1,94 @@
+// The count of failed attempts across the end of its minute.
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createLog } from '@shop/shared/runtime';
+import type { GatewayResponse } from '../../plugin/entry/gateway-request.ts';
+import { FailedAttempts } from '../../plugin/limits/failed-attempts.ts';
+import { openRateLimitStore } from '../../plugin/limits/rate-limit-store.ts';
+
+const body = Buffer.from('{"email":"anna@shop.test"}');
+let attempts: FailedAttempts;
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick'] });
+  attempts = new FailedAttempts(openRateLimitStore(undefined, createLog('test', 'silent')), 'logIn', {
+    failuresPerEmailAndAddress: 30,
+  });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** An attempt that the service answers with `statusCode` once `finish` is called. */
+async function attempt(statusCode: number, client = '192.0.2.1'): Promise<{ passed: boolean; finish: () => void }> {
+  const response = Object.assign(new EventEmitter(), { statusCode }) as unknown as GatewayResponse;
+  const refusal = await attempts.watch(body, client, response).catch((problem: unknown) => problem);
+  return { passed: refusal === undefined, finish: () => response.emit('finish') };
+}
+
+async function passing(count: number, statusCode: number, client?: string): Promise<number> {
+  let passed = 0;
+  for (let index = 0; index < count; index += 1) {
+    const made = await attempt(statusCode, client);
+    made.finish();
+    if (made.passed) passed += 1;
+  }
+  return passed;
+}
+
+it('takes no count back from the next minute', async () => {
+  const slow = await Promise.all(Array.from({ length: 20 }, () => attempt(200)));
+  jest.advanceTimersByTime(60_001);
+  for (const { finish } of slow) finish();
+  expect(await passing(80, 401)).toBe(30);
+});
+
+it('keeps the count of a refused attempt', async () => {
+  expect(await passing(30, 401)).toBe(30);
+  expect(await passing(50, 200)).toBe(0);
+  expect(await passing(1, 401)).toBe(0);
+  jest.advanceTimersByTime(60_001);
+  expect(await passing(80, 401)).toBe(30);
+});
+
+it('takes the count of a successful attempt back within its minute', async () => {
+  const slow = await Promise.all(Array.from({ length: 30 }, () => attempt(200)));
+  jest.advanceTimersByTime(30_000);
+  for (const { finish } of slow) finish();
+  expect(await passing(80, 401)).toBe(30);
+});
+
+describe('the owner of an account', () => {
+  beforeEach(() => {
+    const counters = openRateLimitStore(undefined, createLog('test', 'silent'));
+    attempts = new FailedAttempts(counters, 'logIn', { failuresPerEmail: 60, failuresPerEmailAndAddress: 30 });
+  });
+
+  const own = '203.0.113.7';
+
+  it('is not refused for the failures of others after a success from the same address', async () => {
+    expect(await passing(1, 200, own)).toBe(1);
+    expect(await passing(40, 401, '192.0.2.1')).toBe(30);
+    expect(await passing(40, 401, '192.0.2.2')).toBe(30);
+    expect(await passing(5, 401, '192.0.2.3')).toBe(0);
+    expect(await passing(5, 200, own)).toBe(5);
+    jest.advanceTimersByTime(29 * 24 * 60 * 60 * 1_000);
+    expect(await passing(100, 401, '192.0.2.1')).toBe(30);
+    expect(await passing(100, 401, '192.0.2.2')).toBe(30);
+    expect(await passing(1, 200, own)).toBe(1);
+  });
+
+  it('has the same bound of failures from one address as others', async () => {
+    expect(await passing(1, 200, own)).toBe(1);
+    expect(await passing(40, 401, own)).toBe(30);
+  });
+
+  it('is remembered for 30 days after a success, and not after a failure', async () => {
+    expect(await passing(1, 200, own)).toBe(1);
+    jest.advanceTimersByTime(31 * 24 * 60 * 60 * 1_000);
+    expect(await passing(100, 401, '192.0.2.1')).toBe(30);
+    expect(await passing(100, 401, '192.0.2.2')).toBe(30);
+    expect(await passing(1, 200, own)).toBe(0);
+    expect(await passing(5, 200, '192.0.2.1')).toBe(0);
+  });
+});

@@ -1,0 +1,129 @@
+// The state and the faults of each part of the shop on the board, and the runbook of each fault.
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type BoardPart, partsOf, type UpstreamView } from '../../plugin/pages/board/board-parts.ts';
+import type { ProcessFigures, QueueFigures, ShopFigures } from '../../plugin/pages/board/shop-metrics.ts';
+
+const well: UpstreamView = { known: 1, usable: 1, refusing: false };
+const away: UpstreamView = { known: 1, usable: 0, refusing: false };
+
+const figures: ProcessFigures = {
+  ...{ process: 'orders', known: 1, replicas: 1, ready: 1, failing: [] },
+  ...{ requests: 1_000, failed: 0, half: 5, most: 20, lag: 0.5, published: 3, calls: {} },
+};
+const queue: QueueFigures = { consumer: 'orders.effects', waiting: 0, delayed: 0, dead: 0, taken: 1 };
+
+function shop(
+  processes: readonly Partial<ProcessFigures>[],
+  queues: readonly Partial<QueueFigures>[] = [{}],
+): ShopFigures {
+  return {
+    ...{ within: 60, orders: {}, stock: {} },
+    processes: processes.map((one) => ({ ...figures, ...one })),
+    queues: queues.map((one) => ({ ...queue, ...one })),
+  };
+}
+
+let faults: BoardPart['faults'] = [];
+
+/** The state of a part and its faults. */
+function partOf(
+  kind: BoardPart['kind'],
+  name: string,
+  seen: UpstreamView | undefined,
+  said: ShopFigures | undefined,
+): unknown[] {
+  const parts = partsOf(new Map(seen === undefined ? [] : [['orders', seen]]), said);
+  const part = parts.find((one) => one.kind === kind && one.name === name);
+  faults = part?.faults ?? [];
+  return part === undefined ? [] : [part.state, ...faults.map(({ what }) => what)];
+}
+
+afterEach(() => {
+  for (const { runbook } of faults)
+    expect([
+      runbook,
+      existsSync(fileURLToPath(new URL(`../../../docs/runbooks/${runbook}.md`, import.meta.url))),
+    ]).toEqual([runbook, true]);
+});
+
+describe('a service', () => {
+  it.each([
+    ['is ready', well, {}, ['ready']],
+    ['is away', away, { replicas: 0, ready: 0 }, ['not ready', 'nothing answers']],
+    ['has no database', away, { ready: 0, failing: ['database'] }, ['not ready', 'check database fails']],
+    ['has no broker', away, { ready: 0, failing: ['events'] }, ['not ready', 'check events fails']],
+    ['lacks something else', away, { ready: 0, failing: ['keys'] }, ['not ready', 'check keys fails']],
+    ['is well and out of reach', away, {}, ['not ready', 'cannot be reached']],
+    ['is refused by its breaker', { ...well, refusing: true }, {}, ['not ready', 'most requests failed']],
+    ['tells no figures', well, { replicas: 0, ready: 0 }, ['impaired', 'its metrics are unavailable']],
+    ['has lost one of three', well, { known: 3, replicas: 2, ready: 2 }, ['impaired', '1 of 3 not ready']],
+    ['fails some requests', well, { failed: 11 }, ['impaired', '11 of 1000 failed']],
+    ['fails few requests', well, { failed: 10 }, ['ready']],
+    ['is slow', well, { most: 1_000 }, ['impaired', 'slow requests']],
+    ['was slow at one of few requests', well, { requests: 99, most: 1_000 }, ['ready']],
+    ['waits with its events, which is said elsewhere', well, { lag: 60, failing: ['outboxLag'] }, ['ready']],
+  ] as const)('%s', (_what, seen, said, expected) => {
+    expect(partOf('process', 'orders', seen, shop([said]))).toEqual(expected);
+  });
+
+  it('has the state that the gateway observes until the metrics were polled', () => {
+    expect(partOf('process', 'orders', well, undefined)).toEqual(['ready']);
+    expect(partOf('process', 'orders', away, undefined)).toEqual(['not ready', 'cannot be reached']);
+  });
+
+  it('has the state of its own metrics when it is not an upstream of the gateway', () => {
+    expect(partOf('process', 'orders', undefined, shop([{}]))).toEqual(['ready']);
+    expect(partOf('process', 'orders', undefined, shop([{ ready: 0, failing: ['events'] }]))).toEqual([
+      'not ready',
+      'check events fails',
+    ]);
+  });
+});
+
+describe('the gateway', () => {
+  it('is always up, because it sends the data', () => {
+    expect(partOf('process', 'gateway', undefined, undefined)).toEqual(['ready']);
+    expect(partOf('process', 'gateway', undefined, shop([{ process: 'gateway', failed: 500 }]))).toEqual([
+      'impaired',
+      '500 of 1000 failed',
+    ]);
+  });
+});
+
+describe('a schema', () => {
+  it.each([
+    ['is ready', {}, ['ready']],
+    ['does not answer', { ready: 0, failing: ['database'] }, ['not ready']],
+    ['is known by nobody else', { replicas: 0, ready: 0, lag: undefined }, ['unknown']],
+    ['has old events in its outbox', { lag: 31.4 }, ['impaired', 'events wait since 31 s']],
+  ] as const)('%s', (_what, said, expected) => {
+    expect(partOf('schema', 'orders', well, shop([said]))).toEqual(expected);
+  });
+
+  it('does not exist for the gateway', () => {
+    expect(partOf('schema', 'gateway', well, shop([{ process: 'gateway' }]))).toEqual([]);
+  });
+});
+
+describe('the broker', () => {
+  it.each([
+    ['is there for whoever reads its queues', [{}], [{}], 'ready'],
+    ['is missed by who needs it', [{ failing: ['events'] }], [{}], 'not ready'],
+    ['is unknown when nobody tells', [{ replicas: 0 }], [], 'unknown'],
+  ] as const)('%s', (_what, said, queues, state) => {
+    expect(partOf('broker', 'broker', well, shop(said, queues))).toEqual([state]);
+  });
+});
+
+describe('a queue', () => {
+  it.each([
+    ['is ready', { waiting: 1_000 }, ['ready']],
+    ['has a dead letter', { dead: 1 }, ['impaired', '1 dead letter']],
+    ['has dead letters', { dead: 2 }, ['impaired', '2 dead letters']],
+    ['is long', { waiting: 900, delayed: 101 }, ['impaired', '1001 events wait']],
+  ] as const)('%s', (_what, said, expected) => {
+    expect(partOf('queue', 'orders.effects', well, shop([{}], [said]))).toEqual(expected);
+  });
+});

@@ -1,0 +1,39 @@
+// The pages that explain the problem codes.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { problems } from '@shop/shared/problem';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+describe('/problems', () => {
+  it('lists every problem code', async () => {
+    const { body } = await gateway.client.get('/problems');
+    expect(body.problems.map(({ code }) => code)).toEqual(Object.keys(problems));
+  });
+  it.each(Object.keys(problems))('explains %s as JSON and as a page without external resources', async (code) => {
+    const { body } = await gateway.client.get(`/problems/${code}`);
+    expect(body).toMatchObject({ code, when: expect.any(String), remedy: expect.any(String), example: { code } });
+    const page = await gateway.client.get(`/problems/${code}`, { headers: { Accept: 'text/html,*/*;q=0.8' } });
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.text).toContain(`<code>${code}</code>`);
+    expect(page.text).not.toMatch(/<script|<link|<img|src=|https?:/);
+  });
+  it('answers 404 for an unknown code', async () => {
+    expect(await gateway.client.get('/problems/no-such-thing')).toMatchObject({ status: 404 });
+  });
+  it('lists the allowed methods with OPTIONS', async () => {
+    const { status, headers } = await gateway.client.call('OPTIONS', '/problems');
+    expect([status, headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS']);
+    expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
+  });
+  it('answers 405 to methods that do not read', async () => {
+    expect(await gateway.client.post('/problems')).toMatchObject({
+      status: 405,
+      headers: { allow: 'GET, HEAD, OPTIONS' },
+    });
+  });
+});

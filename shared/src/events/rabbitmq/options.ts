@@ -1,0 +1,12 @@
+// The settings of a connection to RabbitMQ.
+import type { TransportOptions } from '../transport.ts';
+
+export interface RabbitmqOptions extends TransportOptions {
+  /** The prefix of the names of the exchange and the queues. */
+  readonly namespace: string;
+  /**
+   * `all`: this process declares the queues of every consumer. `own`: it declares only the queues that it consumes from, because its
+   * user may declare no others; the broker's definitions contain them.
+   */
+  readonly declares: 'all' | 'own';
+}
