@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadContract } from '@shop/shared/contract';
 import { launchShop, runningShop, runShop, type StartedShop, stillListening } from '../cli/test/started-shop.ts';
-import { loadContract } from '../shared/src/http/index.ts';
 import { createClient, eventually, serviceFolder, type TestClient } from '../shared/src/testing/index.ts';
 import { gatewayFields } from './gateway-fields.ts';
 

@@ -1,5 +1,5 @@
 // The operations that are attacked: those that take a body or filters, each with the cheapest request that it accepts.
-import { loadContract, maxBodyBytes } from '@shop/shared/http';
+import { loadContract, maxBodyBytes } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 import { serviceFolder } from '@shop/shared/testing';
 import type { BenchShop } from '../orders/shop.ts';

@@ -14,6 +14,7 @@ beforeAll(async () => {
   database = await createTestDatabase([]);
   desk = await openDeadLetters({ url: database.urls.events, log: createLog('test', 'silent') });
   pool = new pg.Pool({ connectionString: database.urls.events, max: 1 });
+  pool.on('error', () => {}); // its database may be dropped before its last connection has closed
 });
 
 afterAll(async () => {

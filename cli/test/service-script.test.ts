@@ -1,8 +1,9 @@
 // What the operator reads when a script of a service fails.
+
 import { expect, it } from '@jest/globals';
+import type { ServiceName } from '@shop/shared/runtime';
 import type { OpenShop } from '../src/shop/open-shop.ts';
 import { runScript } from '../src/shop/service-script.ts';
-import type { ServiceName } from '../src/shop/services.ts';
 import { runShop } from './started-shop.ts';
 
 /** Gives every host two addresses, as `localhost` has where it is `::1` too. */

@@ -11,8 +11,8 @@ export interface paths {
         put?: never;
         /**
          * Register an account
-         * @description An e-mail address can be registered once, whatever its case, Unicode form and surrounding blanks. It is returned as
-         *     it was written.
+         * @description An e-mail address can be registered once. Case, Unicode form and surrounding blanks make no difference. The address is
+         *     returned as it was written.
          */
         post: operations["registerAccount"];
         delete?: never;
@@ -27,8 +27,8 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists; what is no UUID
-                 *     names nothing.
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
                  */
                 accountId: "me" | string;
             };
@@ -43,13 +43,13 @@ export interface paths {
         head?: never;
         /**
          * Change one's own account
-         * @description A JSON merge patch (RFC 7396): members that are given replace what is there, `null` removes `phone_number`,
-         *     `shipping_address` or one of its sub-fields. A changed password ends every refresh token of the account. A patch that
+         * @description A JSON merge patch (RFC 7396): members that are present replace the stored ones, `null` removes `phone_number`,
+         *     `shipping_address` or one of its members. A changed password revokes every refresh token of the account. A patch that
          *     changes nothing keeps the entity tag.
          *
-         *     A change of `password` or `email` needs an access token that was issued after the last change of either: an older one is
-         *     refused with `reauthentication-required`. The owner is told of every such change by e-mail, at the address that the account
-         *     had before.
+         *     A change of `password` or `email` needs an access token that was issued after the last change of either. An older token is
+         *     refused with `reauthentication-required`. The owner is notified of every such change by e-mail, at the previous address of
+         *     the account.
          */
         patch: operations["updateAccount"];
         trace?: never;
@@ -66,9 +66,9 @@ export interface paths {
         /**
          * Log in, or renew a log-in
          * @description With `email` and `password`, or with a `refresh_token`. Each refresh token can be used once and is replaced by the one in
-         *     the answer. One that is presented again ends its whole family, that is every token that goes back to the same log-in: also
-         *     when two requests with the same token arrive at once, and also when the first answer was lost on its way. Log in again
-         *     then. Tokens are stored nowhere, so an `Idempotency-Key` has no meaning here.
+         *     the response. A second use revokes the whole family: every token that descends from the same log-in. This also happens when
+         *     two requests send the same token concurrently, and when the first response was lost. The client must log in again then.
+         *     Tokens are not stored, so an `Idempotency-Key` has no effect here.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -88,7 +88,7 @@ export interface paths {
         put?: never;
         /**
          * Log out
-         * @description Ends the family of the refresh token. A token that is not known is revoked already. Access tokens stay valid until they
+         * @description Revokes the family of the refresh token. An unknown token counts as already revoked. Access tokens stay valid until they
          *     expire.
          */
         post: operations["revokeToken"];
@@ -107,7 +107,7 @@ export interface paths {
         };
         /**
          * The public keys of the access tokens
-         * @description The current key, the next one, and former ones as long as a token of theirs may be valid (RFC 7517).
+         * @description The current key, the next key, and each former key for as long as a token that it signed can be valid (RFC 7517).
          */
         get: operations["getKeySet"];
         put?: never;
@@ -127,16 +127,16 @@ export interface paths {
         };
         /**
          * List orders, filtered, sorted and page by page
-         * @description The caller's own orders; those of another account with the scope `orders:read-all`. A filter is `field=value`,
-         *     `field=operator:value`, or several of them with commas or as a repeated parameter; plain values on one field are a list of
-         *     alternatives. Pages follow each other by `nextCursor` or the `Link` header.
+         * @description The caller's own orders; with the scope `orders:read-all` also those of another account. A filter is `field=value` or
+         *     `field=operator:value`. Several conditions on a field are separated by commas, or given by repeating the parameter. Plain
+         *     values of one field are alternatives. `nextCursor` and the `Link` header lead to the next page.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Place an order
-         * @description Takes the stock and freezes names and prices; all lines or none. The same product twice is added up. With an
-         *     `Idempotency-Key` the request may be repeated after any failure and leads to one order.
+         * @description Reserves the stock of all lines or of none, and freezes names and prices. The quantities of lines with the same product are
+         *     added up. With an `Idempotency-Key` the request may be repeated after any failure and creates one order.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -150,14 +150,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
         };
         /**
          * View an order
-         * @description The owner's, or anyone's with the scope `orders:read-all`. Another account's order is as unknown as one that never was.
+         * @description An order of the caller, or any order with the scope `orders:read-all`. An order of another account is answered like one that does not exist.
          */
         get: operations["getOrder"];
         put?: never;
@@ -173,14 +173,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
         };
         /**
          * View the transitions of an order
-         * @description Oldest first. For whoever may view the order.
+         * @description Oldest first. For callers who may view the order.
          */
         get: operations["getOrderHistory"];
         put?: never;
@@ -196,7 +196,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -205,8 +205,8 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order that has not shipped
-         * @description For the owner. An order that is cancelled already stays as it is. Stock and customer follow by events; `cancellation` shows
-         *     when each has happened.
+         * @description For the owner. An order that is already cancelled stays unchanged. The stock is released and the customer is notified
+         *     afterwards, by events; `cancellation` shows when each was done.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -220,7 +220,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -240,14 +240,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        /** Record that an order has left the house */
+        /** Record that an order has been shipped */
         post: operations["shipOrder"];
         delete?: never;
         options?: never;
@@ -260,14 +260,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        /** Record that an order has arrived */
+        /** Record that an order has been delivered */
         post: operations["deliverOrder"];
         delete?: never;
         options?: never;
@@ -284,9 +284,9 @@ export interface paths {
         };
         /**
          * List products, filtered, sorted and page by page
-         * @description A filter is `field=value`, `field=operator:value`, or several of them with commas or as a repeated parameter;
-         *     plain values on one field are a list of alternatives. A value that holds a comma, a quote or a colon is written in
-         *     double quotes with backslash escapes. Pages follow each other by `nextCursor` or the `Link` header.
+         * @description A filter is `field=value` or `field=operator:value`. Several conditions on a field are separated by commas, or given by
+         *     repeating the parameter. Plain values of one field are alternatives. A value that contains a comma, a quote or a colon is
+         *     written in double quotes with backslash escapes. `nextCursor` and the `Link` header lead to the next page.
          */
         get: operations["listProducts"];
         put?: never;
@@ -309,8 +309,8 @@ export interface paths {
         put?: never;
         /**
          * List products by criteria in a body
-         * @description The same pages as `GET /v1/products`, for criteria that are too long, complex or private for an address. The cursor of
-         *     one works in the other.
+         * @description Returns the same pages as `GET /v1/products`, for criteria that are too long, complex or private for an address. The
+         *     cursors of both operations are interchangeable.
          */
         post: operations["searchProducts"];
         delete?: never;
@@ -324,7 +324,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a product. What is no UUID names nothing. */
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
                 productId: string;
             };
             cookie?: never;
@@ -338,7 +338,8 @@ export interface paths {
         head?: never;
         /**
          * Change a product
-         * @description JSON merge patch (RFC 7396): what is present replaces, what is absent stays, null removes. `stock` sets what is on hand.
+         * @description JSON merge patch (RFC 7396): a present member replaces the stored one, `null` removes it, and an absent member stays. `stock` sets
+         *     the number of units on hand.
          */
         patch: operations["updateProduct"];
         trace?: never;
@@ -385,26 +386,26 @@ export interface components {
         AddressLinePatch: string | null;
         /** @example kim@example.com */
         Email: string;
-        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` says where it is. */
+        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` locates it. */
         Fault: {
             detail: string;
-            /** @description Place in the body (RFC 6901). */
+            /** @description JSON pointer into the body (RFC 6901). */
             pointer?: string;
             parameter?: string;
             header?: string;
-            /** @description Character within the parameter, from 1. */
+            /** @description Position of the character within the parameter, from 1. */
             position?: number;
-            /** @description Which of several parameters of that name, from 1. */
+            /** @description The number of the parameter among those of the same name, from 1. */
             occurrence?: number;
-            /** @description What would have been accepted there. */
+            /** @description The values that are accepted there. */
             accepted?: string[];
-            /** @description The product that cannot be ordered as asked. */
+            /** @description The product that cannot be ordered as requested. */
             productId?: components["schemas"]["Id"];
-            /** @description How many units the request asks for in all. */
+            /** @description The total number of units that the request asks for. */
             requested?: number;
-            /** @description The price that was expected. */
+            /** @description The expected price. */
             old?: components["schemas"]["Money"];
-            /** @description The present price. */
+            /** @description The current price. */
             new?: components["schemas"]["Money"];
         };
         /** Format: uuid */
@@ -440,7 +441,7 @@ export interface components {
             }[];
         };
         /**
-         * @description In major units, with at most the decimals of the currency.
+         * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
         Money: number;
@@ -452,10 +453,10 @@ export interface components {
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];
         };
-        /** @description Any characters; none of the few thousand most common passwords. */
+        /** @description Any characters. The few thousand most common passwords are refused. */
         Password: string;
         PhoneNumber: string;
-        /** @description Problem document (RFC 9457). `code` names the problem, /problems/<code> explains it. */
+        /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
         Problem: {
             type: string;
             title: string;
@@ -465,7 +466,7 @@ export interface components {
             instance: string;
             code: string;
             errors?: components["schemas"]["Fault"][];
-            /** @description The bounds that a query is past; with `query-too-costly`. */
+            /** @description The bounds that a query exceeds; with `query-too-costly`. */
             exceeded?: {
                 /** @enum {string} */
                 bound: "conditions" | "listValues" | "groups";
@@ -473,7 +474,7 @@ export interface components {
                 actual: number;
             }[];
             /**
-             * @description The nearest query that would be accepted, in the form in which it was sent: a query string or a search body; with
+             * @description The nearest query that is accepted, in the form of the request: a query string or a search body; with
              *     `query-too-costly`.
              */
             nearest?: string | Record<string, never>;
@@ -495,7 +496,7 @@ export interface components {
         };
         /** @description Either `email` and `password`, or `refresh_token` alone. */
         TokenRequest: {
-            /** @description Compared without regard to case, Unicode form and surrounding blanks. */
+            /** @description Case, Unicode form and surrounding blanks make no difference. */
             email?: string;
             password?: string;
             refresh_token?: string;
@@ -513,9 +514,9 @@ export interface components {
             access_token: string;
             /** @constant */
             token_type: "Bearer";
-            /** @description Seconds that the access token is valid. */
+            /** @description The number of seconds for which the access token is valid. */
             expires_in: number;
-            /** @description Opaque, to be used once. */
+            /** @description Opaque; can be used once. */
             refresh_token: string;
         };
         Address: {
@@ -535,18 +536,18 @@ export interface components {
             cancellation_reason?: string;
         };
         CancellationView: {
-            /** @description As the customer gave it; absent when none was given. */
+            /** @description The reason that the customer gave; absent when none was given. */
             reason?: string;
             cancelledAt: components["schemas"]["Time"];
             stockReleased: components["schemas"]["Effect"];
             customerNotified: components["schemas"]["Effect"];
         };
         /**
-         * @description ISO 4217; one for the whole shop.
+         * @description ISO 4217 code. The whole shop has one currency.
          * @example EUR
          */
         Currency: string;
-        /** @description Something that follows from the cancellation elsewhere in the shop. */
+        /** @description An effect of the cancellation in another service. */
         Effect: {
             /** @enum {unknown} */
             state: "pending" | "done" | "failed";
@@ -558,7 +559,7 @@ export interface components {
                 quantity: number;
             }[];
             shipping_address?: components["schemas"]["Address"];
-            /** @description What the order may cost; when it costs anything else, nothing is ordered. */
+            /** @description The expected total cost. When the order costs a different amount, it is not placed. */
             expectedTotal?: components["schemas"]["Money"];
         };
         /**
@@ -624,7 +625,7 @@ export interface components {
             totalCost: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
             shipping_address?: components["schemas"]["Address"];
-            /** @description What the caller may do with the order now; each is the last segment of its address. */
+            /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             allowedActions: ("cancel" | "process" | "ship" | "deliver")[];
             cancellation?: components["schemas"]["CancellationView"];
         };
@@ -652,7 +653,7 @@ export interface components {
                 by: "customer" | "staff";
             }[];
         };
-        /** @description Name and price as they were at ordering. */
+        /** @description Name and price at the time of the order. */
         OrderItem: {
             productId: components["schemas"]["Id"];
             name: string;
@@ -696,7 +697,7 @@ export interface components {
             items: components["schemas"]["OrderView"][];
             pagination: components["schemas"]["Pagination"];
         };
-        /** @description An order, or those of its members that `fields` asked for. */
+        /** @description An order, or the members of it that `fields` names. */
         OrderView: {
             id?: components["schemas"]["Id"];
             status?: components["schemas"]["OrdersStatus"];
@@ -707,7 +708,7 @@ export interface components {
             totalCost?: components["schemas"]["Money"];
             currency?: components["schemas"]["Currency"];
             shipping_address?: components["schemas"]["Address"];
-            /** @description What the caller may do with the order now; each is the last segment of its address. */
+            /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             allowedActions?: ("cancel" | "process" | "ship" | "deliver")[];
             cancellation?: components["schemas"]["CancellationView"];
         };
@@ -719,13 +720,14 @@ export interface components {
         };
         /** @enum {unknown} */
         OrdersStatus: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
+        /** Format: date-time */
         Time: string;
         Brand: string;
         Category: string;
         Description: string;
         /**
          * Format: date-time
-         * @description At most milliseconds, and no leap second.
+         * @description Precise to milliseconds at most, and not a leap second.
          */
         Moment: string;
         CatalogueName: string;
@@ -762,7 +764,7 @@ export interface components {
             in?: number[];
         };
         /**
-         * @description In major units, with at most the decimals of the currency.
+         * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
         Price: number;
@@ -853,7 +855,7 @@ export interface components {
             stock?: components["schemas"]["Stock"];
         };
         ProductSearch: {
-            /** @description All of them, and one of `or` when it is given. */
+            /** @description All conditions must match, and one of `or` when it is present. */
             filters?: {
                 price?: components["schemas"]["NumberConditions"];
                 rating?: components["schemas"]["NumberConditions"];
@@ -878,7 +880,7 @@ export interface components {
             };
             fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "createdAt" | "updatedAt")[];
         };
-        /** @description A product, or those of its members that `fields` asked for. */
+        /** @description A product, or the members of it that `fields` names. */
         ProductView: {
             id?: components["schemas"]["Id"];
             name?: components["schemas"]["CatalogueName"];
@@ -894,7 +896,7 @@ export interface components {
             updatedAt?: components["schemas"]["Time"];
         };
         /**
-         * @description One decimal.
+         * @description With at most one decimal.
          * @example 4.5
          */
         Rating: number;
@@ -911,7 +913,7 @@ export interface components {
             ne?: components["schemas"]["CatalogueStatus"] | components["schemas"]["CatalogueStatus"][];
             in?: components["schemas"]["CatalogueStatus"][];
         };
-        /** @description Units on hand; never shown. */
+        /** @description The number of units on hand; never returned. */
         Stock: number;
         TextConditions: {
             eq?: string;
@@ -931,7 +933,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The gateway got no valid answer. */
+        /** @description The gateway received no valid response from the service. */
         AccountsBadGateway: {
             headers: {
                 [name: string]: unknown;
@@ -958,7 +960,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The account is not the caller's, or there is none. */
+        /** @description The account belongs to another caller, or does not exist. */
         AccountsForbidden: {
             headers: {
                 [name: string]: unknown;
@@ -967,7 +969,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The gateway got no answer in time. */
+        /** @description The gateway received no response in time. */
         AccountsGatewayTimeout: {
             headers: {
                 [name: string]: unknown;
@@ -976,7 +978,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong on our side. */
+        /** @description An unexpected error occurred in the shop. */
         InternalError: {
             headers: {
                 [name: string]: unknown;
@@ -985,7 +987,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid-credentials`: the pair or the refresh token is not valid. The same answer whether or not there is such an account. */
+        /** @description `invalid-credentials`: the e-mail address and password, or the refresh token, are not valid. The response is the same whether or not the account exists. */
         InvalidCredentials: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -995,7 +997,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not valid; every fault is listed. */
+        /** @description The request is not valid. Every fault is listed. */
         AccountsInvalidRequest: {
             headers: {
                 [name: string]: unknown;
@@ -1004,7 +1006,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Answers are application/json. */
+        /** @description The client does not accept application/json. */
         NotAcceptable: {
             headers: {
                 [name: string]: unknown;
@@ -1013,7 +1015,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The id names nothing, or no account belongs to the token. */
+        /** @description The id is not a UUID, or the account of the token does not exist. */
         AccountsNotFound: {
             headers: {
                 [name: string]: unknown;
@@ -1022,7 +1024,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The password is among the most common ones. */
+        /** @description The representation that the client has is current. */
+        NotModified: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The password is one of the most common passwords. */
         PasswordTooCommon: {
             headers: {
                 [name: string]: unknown;
@@ -1040,11 +1050,11 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `email-already-registered`, or `request-in-progress` while the first request with this idempotency key runs. */
+        /** @description `email-already-registered`, or `request-in-progress` while the first request with this idempotency key is in progress. */
         RegistrationConflict: {
             headers: {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                /** @description Seconds to wait; with `request-in-progress`. */
+                /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
                 "Retry-After"?: string;
                 [name: string]: unknown;
             };
@@ -1061,7 +1071,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service cannot reach its database, or too many passwords wait to be checked. */
+        /** @description The service cannot reach its database, or too many password checks are waiting. */
         AccountsServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1071,7 +1081,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The gateway has counted too many requests. */
+        /** @description The client has sent more requests than the gateway allows. */
         AccountsTooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1083,7 +1093,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No valid access token. */
+        /** @description The request has no valid access token. */
         Unauthenticated: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -1126,8 +1136,8 @@ export interface components {
             };
         };
         /**
-         * @description `forbidden`: the account is not the caller's, or there is none. `reauthentication-required`: the password or the e-mail
-         *     address was changed after the access token was issued.
+         * @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the password or the
+         *     e-mail address was changed after the access token was issued.
          */
         UpdateForbidden: {
             headers: {
@@ -1159,7 +1169,7 @@ export interface components {
                 "application/json": components["schemas"]["Order"];
             };
         };
-        /** @description The token lacks the scope. */
+        /** @description The access token does not have the required scope. */
         OrdersForbidden: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -1169,7 +1179,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: orders of another account, without the scope `orders:read-all`. */
+        /** @description `forbidden`: the orders are those of another account, and the token does not have the scope `orders:read-all`. */
         ForeignAccount: {
             headers: {
                 [name: string]: unknown;
@@ -1196,7 +1206,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid-request`: every fault is listed. Also an `expectedTotal` with more decimals than the currency. */
+        /** @description `invalid-request`: every fault is listed. An `expectedTotal` with more decimals than the currency has is also a fault. */
         InvalidOrder: {
             headers: {
                 [name: string]: unknown;
@@ -1205,7 +1215,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not valid; every fault is listed. `invalid-request` or `invalid-cursor`. */
+        /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
         OrdersInvalidRequest: {
             headers: {
                 [name: string]: unknown;
@@ -1214,7 +1224,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such order, or not for this caller. */
+        /** @description The order does not exist, or the caller may not view it. */
         OrdersNotFound: {
             headers: {
                 [name: string]: unknown;
@@ -1222,14 +1232,6 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
             };
-        };
-        /** @description The representation that the client has is still current. */
-        NotModified: {
-            headers: {
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content?: never;
         };
         /**
          * @description `insufficient-stock`, listing the lines; `price-changed`, with old and new amounts; or `request-in-progress`. Nothing was
@@ -1264,7 +1266,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The query is past a bound, or takes too long. */
+        /** @description The query exceeds a bound, or takes too long. */
         QueryTooCostly: {
             headers: {
                 [name: string]: unknown;
@@ -1273,7 +1275,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something that the service needs is away. */
+        /** @description The service cannot reach its database or the catalogue. */
         OrdersServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1304,18 +1306,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not application/json. */
-        UnsupportedMediaType: {
-            headers: {
-                "Accept-Post": string;
-                "Accept-Encoding"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The token lacks the scope. */
+        /** @description The access token does not have the required scope. */
         CatalogueForbidden: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -1325,7 +1316,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Orders were promised more than this stock. */
+        /** @description More units than this stock are reserved for orders. */
         InsufficientStock: {
             headers: {
                 [name: string]: unknown;
@@ -1350,7 +1341,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not valid; every fault is listed. `invalid-request` or `invalid-cursor`. */
+        /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
         CatalogueInvalidRequest: {
             headers: {
                 [name: string]: unknown;
@@ -1359,7 +1350,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such product. */
+        /** @description The product or reservation does not exist. */
         CatalogueNotFound: {
             headers: {
                 [name: string]: unknown;
@@ -1377,7 +1368,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this idempotency key still runs. */
+        /** @description The first request with this idempotency key is still in progress. */
         RequestInProgress: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1387,7 +1378,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service cannot reach what it needs. */
+        /** @description The service cannot reach its database. */
         CatalogueServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1454,53 +1445,53 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
         IdempotencyKey: string;
-        /** @description Entity tag that the change is meant for. */
+        /** @description The entity tag of the version to change. */
         IfMatch: string;
-        /** @description Entity tags of representations that the client has. */
+        /** @description The entity tags of the representations that the client has stored. */
         IfNoneMatch: string;
-        /** @description Whose orders; `me`, the default, is the caller. Another account needs the scope `orders:read-all`. */
+        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account needs the scope `orders:read-all`. */
         AccountId: string;
-        /** @description Operators eq, ne, lt, lte, gt, gte, in; times as in RFC 3339. */
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         CreatedAtFilter: string[];
-        /** @description The `nextCursor` of the page before, with the same filters, sort and account. */
+        /** @description The `nextCursor` of the previous page, with the same filters, sort and account. */
         OrdersCursor: string;
-        /** @description Members to show, with commas; all of them when left out. */
+        /** @description The members to return, separated by commas. All members when absent. */
         OrdersFields: string;
-        /** @description Size of a page. */
+        /** @description The maximum number of items on a page. */
         Limit: number;
-        /** @description Id of an order. What is no UUID names nothing. */
+        /** @description The id of an order. A value that is not a UUID is answered with 404. */
         OrderId: string;
-        /** @description `return=minimal` asks for an answer without the order (RFC 7240). */
+        /** @description `return=minimal` requests a response without the order (RFC 7240). */
         Prefer: string;
         /**
-         * @description One to three of `field:asc` or `field:desc` with commas; fields createdAt, totalCost, id. Ends with id in the last direction.
-         *     Default `createdAt:desc,id:desc`.
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id. Without `id`, the
+         *     orders are finally sorted by id in the direction of the last field. Default `createdAt:desc,id:desc`.
          */
         OrdersSort: string;
         /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
         OrdersStatusFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         TotalCostFilter: string[];
-        /** @description Operators eq, ne, in. Compared exactly. */
+        /** @description Operators eq, ne, in. Values are compared exactly. */
         BrandFilter: string[];
-        /** @description Operators eq, ne, in. Compared exactly. */
+        /** @description Operators eq, ne, in. Values are compared exactly. */
         CategoryFilter: string[];
-        /** @description The `nextCursor` of the page before, with the same filters and sort. */
+        /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         CatalogueCursor: string;
-        /** @description Members to show, with commas; all of them when left out. */
+        /** @description The members to return, separated by commas. All members when absent. */
         CatalogueFields: string;
-        /** @description Operators eq, ne, in. Compared exactly. */
+        /** @description Operators eq, ne, in. Values are compared exactly. */
         NameFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         PriceFilter: string[];
-        /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product meets no condition. */
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
         RatingFilter: string[];
         /**
-         * @description One to three of `field:asc` or `field:desc` with commas; fields createdAt, name, price, rating, id. Ends with id in the
-         *     last direction. Unrated products come last in both directions, names are in code point order.
-         *     Default `createdAt:desc,id:desc`.
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, name, price, rating and id. Without
+         *     `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
+         *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
          */
         CatalogueSort: string;
         /** @description Operators eq, ne, in; available, active, backorder or pending. */
@@ -1510,15 +1501,17 @@ export interface components {
     headers: {
         /** @description Strong entity tag of the row version, the same for every projection. */
         ETag: string;
-        /** @description The answer to the first request with this key, given again. */
+        /** @description Present when the response repeats that of the first request with this idempotency key. */
         IdempotencyReplayed: "true";
         /** @description Strong entity tag of the key set. */
         KeySetETag: string;
-        /** @description Seconds to wait. */
+        /** @description Seconds to wait before the next attempt. */
         RetryAfter: string;
         /** @description How to authenticate (RFC 6750). */
         WWWAuthenticate: string;
-        /** @description Seconds to wait; with `request-in-progress`. */
+        /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
+        NextPage: string;
+        /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
         RetryAfterInProgress: string;
     };
     pathItems: never;
@@ -1529,7 +1522,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -1573,13 +1566,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists; what is no UUID
-                 *     names nothing.
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
                  */
                 accountId: "me" | string;
             };
@@ -1597,14 +1590,7 @@ export interface operations {
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description The representation that the client has is still current. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["AccountsForbidden"];
@@ -1622,13 +1608,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists; what is no UUID
-                 *     names nothing.
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
                  */
                 accountId: "me" | string;
             };
@@ -1683,7 +1669,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An access token, and the refresh token that follows it. */
+            /** @description An access token, and the refresh token to renew it with. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1719,7 +1705,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No token of the family is valid any more. */
+            /** @description No refresh token of the family is valid any more. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -1742,7 +1728,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -1760,7 +1746,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeySet"];
                 };
             };
-            /** @description The key set that the client has is still current. */
+            /** @description The key set that the client has is current. */
             304: {
                 headers: {
                     ETag: components["headers"]["KeySetETag"];
@@ -1781,24 +1767,24 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description Whose orders; `me`, the default, is the caller. Another account needs the scope `orders:read-all`. */
+                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account needs the scope `orders:read-all`. */
                 accountId?: components["parameters"]["AccountId"];
                 /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
                 status?: components["parameters"]["OrdersStatusFilter"];
-                /** @description Operators eq, ne, lt, lte, gt, gte, in; times as in RFC 3339. */
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 createdAt?: components["parameters"]["CreatedAtFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 totalCost?: components["parameters"]["TotalCostFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc` with commas; fields createdAt, totalCost, id. Ends with id in the last direction.
-                 *     Default `createdAt:desc,id:desc`.
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id. Without `id`, the
+                 *     orders are finally sorted by id in the direction of the last field. Default `createdAt:desc,id:desc`.
                  */
                 sort?: components["parameters"]["OrdersSort"];
-                /** @description Size of a page. */
+                /** @description The maximum number of items on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before, with the same filters, sort and account. */
+                /** @description The `nextCursor` of the previous page, with the same filters, sort and account. */
                 cursor?: components["parameters"]["OrdersCursor"];
-                /** @description Members to show, with commas; all of them when left out. */
+                /** @description The members to return, separated by commas. All members when absent. */
                 fields?: components["parameters"]["OrdersFields"];
             };
             header?: never;
@@ -1810,8 +1796,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
-                    Link?: string;
+                    Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1835,7 +1820,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -1866,7 +1851,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderConflict"];
             413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["OrderUnprocessable"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -1880,11 +1865,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -1909,11 +1894,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -1947,15 +1932,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` asks for an answer without the order (RFC 7240). */
+                /** @description `return=minimal` requests a response without the order (RFC 7240). */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -1968,11 +1953,11 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ChangedOrder"];
-            /** @description Cancelled; `Prefer` asked for no content. */
+            /** @description The order is cancelled; `Prefer` requested no content. */
             204: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    /** @description The preference that was honoured (RFC 7240). */
+                    /** @description The preference that was applied (RFC 7240). */
                     "Preference-Applied": "return=minimal";
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
@@ -1986,7 +1971,7 @@ export interface operations {
             409: components["responses"]["CancelConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -2000,13 +1985,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -2034,13 +2019,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -2068,13 +2053,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 orderId: components["parameters"]["OrderId"];
             };
             cookie?: never;
@@ -2103,29 +2088,29 @@ export interface operations {
             query?: {
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 price?: components["parameters"]["PriceFilter"];
-                /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product meets no condition. */
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
                 rating?: components["parameters"]["RatingFilter"];
-                /** @description Operators eq, ne, lt, lte, gt, gte, in; times as in RFC 3339. */
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 createdAt?: components["parameters"]["CreatedAtFilter"];
-                /** @description Operators eq, ne, in. Compared exactly. */
+                /** @description Operators eq, ne, in. Values are compared exactly. */
                 brand?: components["parameters"]["BrandFilter"];
-                /** @description Operators eq, ne, in. Compared exactly. */
+                /** @description Operators eq, ne, in. Values are compared exactly. */
                 category?: components["parameters"]["CategoryFilter"];
                 /** @description Operators eq, ne, in; available, active, backorder or pending. */
                 status?: components["parameters"]["CatalogueStatusFilter"];
-                /** @description Operators eq, ne, in. Compared exactly. */
+                /** @description Operators eq, ne, in. Values are compared exactly. */
                 name?: components["parameters"]["NameFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc` with commas; fields createdAt, name, price, rating, id. Ends with id in the
-                 *     last direction. Unrated products come last in both directions, names are in code point order.
-                 *     Default `createdAt:desc,id:desc`.
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, name, price, rating and id. Without
+                 *     `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
+                 *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
                  */
                 sort?: components["parameters"]["CatalogueSort"];
-                /** @description Size of a page. */
+                /** @description The maximum number of items on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before, with the same filters and sort. */
+                /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 cursor?: components["parameters"]["CatalogueCursor"];
-                /** @description Members to show, with commas; all of them when left out. */
+                /** @description The members to return, separated by commas. All members when absent. */
                 fields?: components["parameters"]["CatalogueFields"];
             };
             header?: never;
@@ -2137,8 +2122,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
-                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
-                    Link?: string;
+                    Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2160,7 +2144,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -2242,11 +2226,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Id of a product. What is no UUID names nothing. */
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
                 productId: string;
             };
             cookie?: never;
@@ -2263,14 +2247,7 @@ export interface operations {
                     "application/json": components["schemas"]["Product"];
                 };
             };
-            /** @description The representation that the client has is still current. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
@@ -2286,11 +2263,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Id of a product. What is no UUID names nothing. */
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
                 productId: string;
             };
             cookie?: never;

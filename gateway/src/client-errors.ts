@@ -1,7 +1,7 @@
 // Refusals of bytes that are not a request, or of a request that becomes invalid. A refusal keeps its place among the responses.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { GatewayResponse } from '../plugin/entry/gateway-request.ts';
 import type { GuardOptions } from '../plugin/entry/guard.ts';
 import { rawRefusal } from '../plugin/entry/send-response.ts';

@@ -38,6 +38,8 @@ class Connection {
   spare = false;
   /** Bytes that had arrived when the connection became idle. Further bytes are the next request. */
   bytesRead = 0;
+  /** Since its last request it has sent bytes that are not a request, such as empty lines. Further bytes do not count as one. */
+  sentNoRequest = false;
 
   constructor(socket: Socket, network: Network) {
     this.socket = socket;
@@ -100,6 +102,7 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (connection === undefined) return 'regular';
     connection.busy = true;
+    connection.sentNoRequest = false;
     this.#leaveQueues(connection);
     return connection.spare ? 'spare' : 'regular';
   }
@@ -129,7 +132,7 @@ export class Connections {
 
   #closeLongestIdle(queue: LinkedQueue<Connection>): boolean {
     for (let connection = queue.first; connection !== undefined; connection = queue.first) {
-      if (connection.socket.bytesRead === connection.bytesRead) {
+      if (connection.sentNoRequest || connection.socket.bytesRead === connection.bytesRead) {
         this.#close(connection);
         return true;
       }
@@ -143,7 +146,9 @@ export class Connections {
     this.#leaveQueues(connection);
     const rest = (): void => {
       const closed = !this.#open.has(connection.socket);
-      if (!closed && !connection.busy && !connection.entry.queued) this.#rest(connection);
+      if (closed || connection.busy || connection.entry.queued) return;
+      connection.sentNoRequest = true;
+      this.#rest(connection);
     };
     setTimeout(rest, arrival).unref();
   }

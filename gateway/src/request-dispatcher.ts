@@ -1,6 +1,6 @@
 // Passes the requests of each connection to the engine, in order, and refuses those that must not be executed.
 import type { Socket } from 'node:net';
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
 import { type GatewayRequest, type GatewayResponse, onResponseClose } from '../plugin/entry/gateway-request.ts';
 import type { GuardOptions } from '../plugin/entry/guard.ts';

@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
-import { loadContract } from '@shop/shared/http';
-import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/protocol';
-import { newId } from '@shop/shared/runtime';
+import { loadContract, type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
+import { newId, type ServiceName } from '@shop/shared/runtime';
 import {
   type CallOptions,
   createClient,
-  type ServiceName,
   startServices,
   type TestClient,
   type TestService,

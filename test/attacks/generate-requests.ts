@@ -1,5 +1,5 @@
 // Arbitrary requests for an operation of a contract, from its parameters and the schema of its body.
-import { isNode, type Node, nodeOf, type OperationOutline, resolve } from '@shop/shared/protocol';
+import { isNode, type Node, nodeOf, type OperationOutline, resolve } from '@shop/shared/contract';
 import type { CallOptions } from '@shop/shared/testing';
 import fc from 'fast-check';
 import type { ServiceName } from './stage.ts';

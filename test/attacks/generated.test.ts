@@ -2,7 +2,7 @@
 // ATTACK_SEED makes them the same again.
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { nodeOf, outlineOperations } from '@shop/shared/protocol';
+import { nodeOf, outlineOperations } from '@shop/shared/contract';
 import fc from 'fast-check';
 import { requestsOf } from './generate-requests.ts';
 import { report } from './report.ts';

@@ -1,7 +1,7 @@
 // Accounts, orders and the catalogue as real processes, with a customer, staff, and an order and a product to attack.
 import { join } from 'node:path';
-import type { Node } from '@shop/shared/protocol';
-import { readDocument } from '@shop/shared/protocol';
+import type { Node } from '@shop/shared/contract';
+import { readDocument } from '@shop/shared/contract';
 import {
   type CallOptions,
   serviceFolder,

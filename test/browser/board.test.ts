@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
+import { serviceNames as services } from '@shop/shared/runtime';
 import pg from 'pg';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { processIdOf, runningShop } from '../../cli/test/started-shop.ts';
@@ -77,7 +78,6 @@ const part = (page: Page, key: string, state = ''): Locator => page.locator(`#pi
 const overflow = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
-const services = ['accounts', 'orders', 'catalogue', 'notifications'];
 const everyPart = [
   ...['process gateway', 'broker broker'],
   ...services.flatMap((name) => [`process ${name}`, `schema ${name}`]),

@@ -5,13 +5,13 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { serviceNames as services } from '@shop/shared/runtime';
 import { type AnswerBody, eventually } from '../../shared/src/testing/index.ts';
 import { brokerAttempts, brokerLogin, databaseAttempts, reachable } from './attempts.ts';
 import { type ComposeShop, type Container, startComposeShop } from './compose-shop.ts';
 import { readImage } from './image-files.ts';
 import { startLoad } from './load.ts';
 
-const services = ['accounts', 'orders', 'catalogue', 'notifications'] as const;
 const images = [...services, 'gateway', 'setup'].map((name) => `shop/${name}`);
 const buildWithin = 1_200_000;
 const password = 'a lantern in the fog';

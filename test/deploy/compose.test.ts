@@ -1,9 +1,10 @@
 // docker-compose.yml as it is written: what every container of a kind has in common.
 import { describe, expect, it } from '@jest/globals';
+import { serviceNames } from '@shop/shared/runtime';
 import { readCompose } from './compose.ts';
 
 const { services, networks } = readCompose();
-const processes = ['gateway', 'accounts', 'orders', 'catalogue', 'notifications'];
+const processes = ['gateway', ...serviceNames];
 
 describe('docker-compose.yml', () => {
   it('confines every container, the optional ones too', () => {

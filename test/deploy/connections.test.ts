@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { serviceNames as services } from '@shop/shared/runtime';
 import { readCompose } from './compose.ts';
 import { render } from './kustomize.ts';
 import { containersOf, type Manifest } from './manifest.ts';
 
-const services = ['accounts', 'orders', 'catalogue', 'notifications'];
 /** For jobs, the operator and people. */
 const kept = 20;
 
@@ -14,11 +14,11 @@ function source(path: string): string {
   return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 }
 
-/** Of one replica at most: two pools, and one connection for the relay. */
+/** Returns the connections that one replica opens at most: its pool, and one each for the relay and a probe. */
 function connectionsOf(service: string): number {
   const usual = /poolSize: size = (\d+)/.exec(source('shared/src/database/connect.ts'))?.[1];
   const own = /poolSize: (\d+)/.exec(source(`services/${service}/src/main.ts`))?.[1];
-  return 2 * Number(own ?? usual) + 1;
+  return Number(own ?? usual) + 2;
 }
 
 function named(manifests: readonly Manifest[], kind: string, name: string): Manifest {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { memoryBounds } from '@shop/shared/runtime';
+import { memoryBounds, serviceNames as services } from '@shop/shared/runtime';
 import { render } from './kustomize.ts';
 import { containersOf, environmentOf, type Manifest, podOf } from './manifest.ts';
 import { permittedArrows } from './network.ts';
@@ -15,7 +15,6 @@ const overlays = {
   production: render(`${folder}/overlays/production`),
 };
 const names = ['development', 'production'] as const;
-const services = ['accounts', 'orders', 'catalogue', 'notifications'];
 const processes = [...services, 'gateway'];
 const jobs = ['provision', ...services.map((name) => `${name}-migrate`)];
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
-import { nodeOf, resolve } from '@shop/shared/protocol';
+import { nodeOf, resolve } from '@shop/shared/contract';
 import { eventually } from '@shop/shared/testing';
 import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';

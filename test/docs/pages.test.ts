@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { problems } from '@shop/shared/http';
+import { problems } from '@shop/shared/problem';
 import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
 
@@ -110,7 +110,7 @@ describe('the pages', () => {
     for (const type of ['account.registered.v1', 'order.created.v1', 'order.cancelled.v1', 'stock.released.v1'])
       expect(events).toContain(`id="${type.replaceAll('.', '-')}"`);
     expect(events).toMatch(
-      /An order was cancelled.*?Sent by <strong>orders<\/strong>.*?<strong>catalogue<\/strong> gives the stock back/s,
+      /An order was cancelled.*?Sent by <strong>orders<\/strong>.*?<strong>catalogue<\/strong> releases the stock/s,
     );
     expect(errors + events).not.toContain('<!-- ');
   });

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loadContract, maxBodyBytes } from '@shop/shared/http';
-import { newId } from '@shop/shared/runtime';
-import { type ServiceName, startServices, type TestServices } from '@shop/shared/testing';
+import { loadContract, maxBodyBytes } from '@shop/shared/contract';
+import { newId, type ServiceName } from '@shop/shared/runtime';
+import { startServices, type TestServices } from '@shop/shared/testing';
 import { hostileBodies } from '../../shared/test/http/hostile-bodies.ts';
 import { hostileQueries } from '../../shared/test/http/hostile-queries.ts';
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
-import { type ContractOperation, loadContract, Problem } from '@shop/shared/http';
-import { nodeOf, resolve } from '@shop/shared/protocol';
-import { newId } from '@shop/shared/runtime';
-import { type ServiceName, startServices, type TestServices } from '@shop/shared/testing';
+import { type ContractOperation, loadContract, nodeOf, resolve } from '@shop/shared/contract';
+import { Problem } from '@shop/shared/problem';
+import { newId, type ServiceName } from '@shop/shared/runtime';
+import { startServices, type TestServices } from '@shop/shared/testing';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
 import { largestBody } from './largest-body.ts';
 

@@ -1,5 +1,5 @@
 // The largest JSON body that a schema of a contract accepts, in its longest usual form.
-import { type Node, nodeOf, resolve } from '@shop/shared/protocol';
+import { type Node, nodeOf, resolve } from '@shop/shared/contract';
 
 /** A letter of four bytes in UTF-8 and twelve as `\u` escapes, then characters for what takes no letters. */
 const alphabet = ['\u{20000}', '0'];

@@ -1,7 +1,7 @@
 // No body costs a service much more than the cheapest accepted one of the same size, and so no client can keep it from the others.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadContract } from '@shop/shared/contract';
 import { freePorts } from '@shop/shared/embedded';
-import { loadContract } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import { serviceFolder, startServices, type TestServices } from '@shop/shared/testing';
 import { hostileBodies } from '../../shared/test/http/hostile-bodies.ts';

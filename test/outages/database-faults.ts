@@ -5,7 +5,7 @@ import { type Fault, pause, type Scene, seen } from './fault.ts';
 import type { OrderOutcome } from './journal.ts';
 import type { System } from './system.ts';
 
-/** Connections that one process of orders opens for transactions. */
+/** Connections that one process of orders opens. */
 const poolSize = 10;
 
 export const databaseFaults: readonly Fault[] = [
@@ -44,7 +44,7 @@ export const databaseFaults: readonly Fault[] = [
       const replays = () => journal.answers.filter(({ replayed }) => replayed).length;
       const before = { cuts: system.databaseProxy.cuts(), replays: replays() };
       for (let time = 1; time <= 30 && (time <= 4 || replays() === before.replays); time += 1) {
-        system.databaseProxy.cutAnswerTo('COMMIT;', 'user\0orders\0');
+        system.databaseProxy.cutAnswerTo('COMMIT', 'user\0orders\0');
         await seen(() => system.databaseProxy.cuts() >= before.cuts + time);
         await pause(200);
       }
@@ -103,7 +103,7 @@ export const databaseFaults: readonly Fault[] = [
             "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE usename = 'orders' AND wait_event_type = 'Lock'",
           );
           most = Math.max(most, rows[0]?.waiting ?? 0);
-          return most >= 2 * poolSize;
+          return most >= poolSize;
         }, 15_000);
         // Those who get no connection are told so.
         const refused = await seen(

@@ -1,6 +1,12 @@
 // Holds what followed from each order, stock given back and e-mails, against the order.
 import { readdir } from 'node:fs/promises';
-import type { System } from './system.ts';
+import type pg from 'pg';
+
+interface Observed {
+  /** Reads all schemas. */
+  readonly admin: pg.Pool;
+  readonly mailFolder: string;
+}
 
 interface OrderEffects {
   readonly id: string;
@@ -23,7 +29,7 @@ const effects = `
       AND greatest(stock_released_at, customer_notified_at) <= now(), status <> 'cancelled') AS dated
   FROM orders.orders o`;
 
-export async function effectViolations({ admin, mailFolder }: System): Promise<string[]> {
+export async function effectViolations({ admin, mailFolder }: Observed): Promise<string[]> {
   const { rows } = await admin.query<OrderEffects>(effects);
   const written = await mailsByOrder(mailFolder);
   const found: string[] = [];
@@ -61,7 +67,7 @@ export const handlerWatch = `
   CREATE TRIGGER count_run BEFORE INSERT ON notifications.notifications
     FOR EACH ROW EXECUTE FUNCTION harness.count_run();`;
 
-async function handlerViolations(admin: System['admin']): Promise<string[]> {
+async function handlerViolations(admin: pg.Pool): Promise<string[]> {
   const { rows } = await admin.query<{ runs: number; events: number }>(`
     SELECT (SELECT count(*)::int FROM harness.handler_runs) AS runs,
       (SELECT count(*)::int FROM notifications.inbox WHERE consumer = 'notifications.mail' AND type LIKE 'order.%') AS events`);

@@ -1,8 +1,9 @@
 // Events that come again, in any order, and messages that are no events.
+
+import { serviceNames } from '@shop/shared/runtime';
 import { type StoredEvent, toCloudEvent } from '../../shared/src/events/event.ts';
 import { type Fault, type Scene, seen } from './fault.ts';
 import { fullQueues, withChannel } from './queues.ts';
-import { serviceNames } from './system.ts';
 
 const times = 10;
 

@@ -1,12 +1,12 @@
 // Processes that die, at a named point or all at once, or that stand still.
 import { writeSync } from 'node:fs';
-
+import type { ServiceName } from '@shop/shared/runtime';
 import { register } from './accounts.ts';
 import { orderAndVanish } from './buyers.ts';
 import type { CrashPoint } from './crash-points.ts';
 import { countRows, type Fault, type Interrupts, pause, type Scene, seen } from './fault.ts';
 import type { Supervised } from './supervised.ts';
-import type { ServiceName, System } from './system.ts';
+import type { System } from './system.ts';
 
 /** Runs `kill` again and again until every process died since; what shows that they did. */
 async function allDie(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
 import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/broker-server.ts';
@@ -15,9 +16,6 @@ import type { Journal } from './journal.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
 import { createRandom } from './random.ts';
 import { type Supervised, supervise } from './supervised.ts';
-
-export const serviceNames = ['accounts', 'orders', 'catalogue', 'notifications'] as const;
-export type ServiceName = (typeof serviceNames)[number];
 
 export interface System {
   readonly gatewayUrl: string;

@@ -1,7 +1,9 @@
 // What still moves: events on their way, effects pending, reservations undecided.
+
+import { serviceNames } from '@shop/shared/runtime';
 import { consumers } from '../../shared/src/events/consumers.ts';
 import { fullQueues } from './queues.ts';
-import { type System, serviceNames } from './system.ts';
+import type { System } from './system.ts';
 
 /** Of the e-mails an order shows only the one that says that it is cancelled; what tells of the others leaves no inbox row. */
 const effective = "(type <> 'notification.sent.v1' OR data->>'kind' = 'order-cancelled')";

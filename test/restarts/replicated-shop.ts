@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
-import { createTestDatabase, eventually, type ServiceName, type TestDatabase } from '@shop/shared/testing';
+import { type ServiceName, serviceNames as services } from '@shop/shared/runtime';
+import { createTestDatabase, eventually, type TestDatabase } from '@shop/shared/testing';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type ShopProcess, startProcess } from './process.ts';
 
@@ -20,7 +21,6 @@ export interface ReplicatedShop {
   stop(): Promise<void>;
 }
 
-const services = ['accounts', 'orders', 'catalogue', 'notifications'] as const satisfies readonly ServiceName[];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const noticedWithin = 30_000;
 // Longer than anybody keeps an idle connection.

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { StartError } from '@shop/shared/runtime';
-import type { ServiceName } from '../shop/services.ts';
+import { type ServiceName, StartError } from '@shop/shared/runtime';
 
 export interface ArchivedTable {
   readonly name: string;

@@ -1,12 +1,11 @@
 // Fills an empty shop from a backup and proves that what lies in the database afterwards is what lies in the backup.
 import { join } from 'node:path';
 import { knownMigrations, migrate } from '@shop/shared/database';
-import { StartError } from '@shop/shared/runtime';
+import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { type DatabaseUrls, migrateAll } from '../shop/database.ts';
 import { requireEmpty } from '../shop/require-empty.ts';
-import { type ServiceName, services } from '../shop/services.ts';
 import { root } from '../shop/settings.ts';
 import { copyIn, copyOut, sameText, type Table, tablesOf } from '../shop/tables.ts';
 import { type ArchivedSchema, type ArchivedTable, checksumOf, type Manifest, readRows } from './archive.ts';
@@ -15,7 +14,7 @@ const migrationsOf = (name: ServiceName): string => join(root, 'services', name,
 
 /** @throws StartError when the backup needs migrations that this version of the shop does not have */
 export async function requireKnownMigrations({ schemas }: Manifest): Promise<void> {
-  for (const name of services) {
+  for (const name of serviceNames) {
     const known = await knownMigrations(migrationsOf(name));
     const unknown = schemas[name].migrations.filter((migration) => !known.includes(migration));
     if (unknown.length > 0) {
@@ -45,11 +44,11 @@ export async function restoreBackup(
   { onTable, beforeCommit }: RestoreHooks,
 ): Promise<number> {
   // As far as the backup was, so that its rows fit; the rest of the migrations comes after them.
-  for (const name of services) {
+  for (const name of serviceNames) {
     const only = manifest.schemas[name].migrations;
     await migrate({ url: databases[name], folder: migrationsOf(name), only });
   }
-  const clients = services.map((name) => ({
+  const clients = serviceNames.map((name) => ({
     name,
     client: new pg.Client({ connectionString: databases[name], application_name: 'restore' }),
   }));

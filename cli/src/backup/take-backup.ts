@@ -1,11 +1,10 @@
 // Takes a backup of a shop that runs or rests: all schemas as they were at one moment, each read as its own role.
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartError } from '@shop/shared/runtime';
+import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { OpenShop } from '../shop/open-shop.ts';
-import { type ServiceName, services } from '../shop/services.ts';
 import { copyOut, sameText, sequencesOf, tablesOf } from '../shop/tables.ts';
 import {
   type ArchivedSchema,
@@ -58,7 +57,10 @@ async function withSnapshot<T>(
   use: (clients: Clients, takenAt: Date) => Promise<T>,
 ): Promise<T> {
   const clients = Object.fromEntries(
-    services.map((name) => [name, new pg.Client({ connectionString: databases[name], application_name: 'backup' })]),
+    serviceNames.map((name) => [
+      name,
+      new pg.Client({ connectionString: databases[name], application_name: 'backup' }),
+    ]),
   ) as Record<ServiceName, pg.Client>;
   try {
     for (const client of Object.values(clients)) {
@@ -66,7 +68,7 @@ async function withSnapshot<T>(
       await client.connect();
     }
     const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-    const [first, ...others] = services;
+    const [first, ...others] = serviceNames;
     await clients[first].query(begin);
     const { rows } = await clients[first].query<{ snapshot: string; now: Date }>(
       'SELECT pg_export_snapshot() AS snapshot, clock_timestamp() AS now',
@@ -88,7 +90,7 @@ async function readAll(
   folder: string,
   onTable: (done: number, total: number) => void,
 ): Promise<Manifest> {
-  const found = await Promise.all(services.map(async (name) => ({ name, tables: await tablesOf(clients[name]) })));
+  const found = await Promise.all(serviceNames.map(async (name) => ({ name, tables: await tablesOf(clients[name]) })));
   const total = found.flatMap(({ tables }) => tables).length;
   let done = 0;
   const schemas: Partial<Record<ServiceName, ArchivedSchema>> = {};

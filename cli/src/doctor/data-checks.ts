@@ -2,14 +2,13 @@
 import { join } from 'node:path';
 import { knownMigrations, withClient } from '@shop/shared/database';
 import { longestLag } from '@shop/shared/events';
-import { StartError } from '@shop/shared/runtime';
+import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import type pg from 'pg';
 import { errorMessage } from '../output/error-message.ts';
 import { countDeadLetters, readOutboxes } from '../shop/backlog.ts';
 import { connectWithin } from '../shop/database.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
 import { askScript } from '../shop/service-script.ts';
-import { type ServiceName, services } from '../shop/services.ts';
 import { root } from '../shop/settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Wanted } from './settings.ts';
@@ -22,7 +21,7 @@ const skewHurts = 5_000;
 /** All that can be asked of the databases; where one does not answer, that alone. */
 export async function checkStores(shop: OpenShop, wanted: Wanted): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const name of services) findings.push(...(await checkSchema(shop, name)));
+  for (const name of serviceNames) findings.push(...(await checkSchema(shop, name)));
   if (findings.some(({ check, state }) => check.startsWith('database') && state === 'failed')) return findings;
   findings.push(...(await checkCurrency(shop, wanted.currency)));
   findings.push(await checkKeys(shop, wanted), ...(await checkEvents(shop)));
@@ -47,7 +46,7 @@ async function checkSchema({ databases, running }: OpenShop, name: ServiceName):
           ]
         : [ok(`database ${name}`, `answers after ${Date.now() - began} ms`)];
     findings.push(await checkMigrations(client, name, migrated, running !== undefined));
-    if (name === services[0]) findings.push(await checkClock(client));
+    if (name === serviceNames[0]) findings.push(await checkClock(client));
     return findings;
   };
   return withClient({ url: databases[name], connectWithin }, look).catch((error: unknown) => [

@@ -1,10 +1,11 @@
 // Watches the source files of a running shop and reports which processes a change concerns.
+
 import { watch } from 'node:fs';
 import { join, sep } from 'node:path';
+import { serviceNames } from '@shop/shared/runtime';
 import type { ProcessName } from '../shop/processes.ts';
-import { services } from '../shop/services.ts';
 
-const everyProcess: readonly ProcessName[] = ['gateway', ...services];
+const everyProcess: readonly ProcessName[] = ['gateway', ...serviceNames];
 const watchedFolders = ['shared', 'services', 'gateway', 'docs'] as const;
 const sourceFile = /\.(?:ts|ya?ml|css|js|svg|md)$/;
 /** An editor writes a file in several steps, and a branch switch writes many files: one restart covers them. */
@@ -19,7 +20,7 @@ export function processesOf(path: string): readonly ProcessName[] {
   if (!sourceFile.test(path) || /[/\\](?:test|testing|node_modules|migrations)[/\\]/.test(path)) return [];
   if (folder === 'shared') return everyProcess;
   if (folder === 'gateway' || folder === 'docs') return ['gateway'];
-  const service = services.find((each) => each === name);
+  const service = serviceNames.find((each) => each === name);
   if (service === undefined) return [];
   return /api\.yaml$/.test(path) ? ['gateway', service] : [service];
 }

@@ -1,10 +1,11 @@
 // How the events are getting on: what waits in each outbox, and what no consumer could take.
+
 import { withClient } from '@shop/shared/database';
 import { BrokerUnavailableError, shopTopology, waitingSince } from '@shop/shared/events';
+import { serviceNames } from '@shop/shared/runtime';
 import { connectWithin } from './database.ts';
 import { deadLettersPerRead, withDeadLetters } from './dead-letters.ts';
 import type { OpenShop } from './open-shop.ts';
-import { services } from './services.ts';
 
 export interface Outbox {
   readonly service: string;
@@ -27,7 +28,7 @@ const waiting = `
 /** Each outbox is read as the role that owns it. */
 export async function readOutboxes({ databases }: OpenShop): Promise<Outbox[]> {
   return Promise.all(
-    services.map(async (service) => {
+    serviceNames.map(async (service) => {
       const { rows } = await withClient({ url: databases[service], connectWithin }, (client) =>
         client.query<{ waiting: number; lag: number }>(waiting),
       );

@@ -1,9 +1,8 @@
 // The shop's database and its schemas: created where they are missing, and migrated.
 import { join } from 'node:path';
 import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
-import { StartError } from '@shop/shared/runtime';
+import { StartError, serviceNames } from '@shop/shared/runtime';
 import type { Secrets } from './secrets.ts';
-import { services } from './services.ts';
 import { root } from './settings.ts';
 
 export type DatabaseUrls = Readonly<Record<SchemaName, string>>;
@@ -46,7 +45,7 @@ export async function provision(url: string, secrets: Secrets, outside: boolean)
 
 /** Brings the schemas of all services up to date, side by side. */
 export async function migrateAll(urls: DatabaseUrls): Promise<void> {
-  const migrations = services.map(async (name) => {
+  const migrations = serviceNames.map(async (name) => {
     try {
       await migrate({ url: urls[name], folder: join(root, 'services', name, 'migrations') });
     } catch (error) {

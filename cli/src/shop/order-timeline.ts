@@ -1,9 +1,10 @@
 // What the schemas of orders, catalogue and notifications know of one order, by time. Each is read as its own role, which can reach
 // nothing else. Works on a stopped shop; the gateway's board asks the running orders and catalogue instead.
+
 import { withClient } from '@shop/shared/database';
 import { readEvents, type SentEvent, type TakenEvent } from '@shop/shared/events';
+import type { ServiceName } from '@shop/shared/runtime';
 import { connectWithin, type DatabaseUrls } from './database.ts';
-import type { ServiceName } from './services.ts';
 
 interface StepOf<Kind extends string> {
   readonly kind: Kind;

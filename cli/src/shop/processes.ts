@@ -1,11 +1,10 @@
 // The shop's processes, and the environment that makes them one shop.
 import { join } from 'node:path';
 import { freePorts } from '@shop/shared/embedded';
-import { memoryBounds } from '@shop/shared/runtime';
+import { memoryBounds, type ServiceName, serviceNames } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
 import type { Secrets } from './secrets.ts';
-import { type ServiceName, services } from './services.ts';
 import { root, type Settings } from './settings.ts';
 
 export type ProcessName = ServiceName | 'gateway';
@@ -32,11 +31,11 @@ export interface Wiring {
 /** All processes, the gateway first, on free loopback ports. */
 export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   const { settings, given } = wiring;
-  const names = ['gateway', ...services] as const;
+  const names = ['gateway', ...serviceNames] as const;
   // The ports of the services, and then one for the metrics of each process.
-  const ports = await freePorts(services.length + names.length);
+  const ports = await freePorts(serviceNames.length + names.length);
   const addressOf = (index: number): string => `http://127.0.0.1:${ports[index]}`;
-  const metricsPort = (name: ProcessName): string => String(ports[services.length + names.indexOf(name)]);
+  const metricsPort = (name: ProcessName): string => String(ports[serviceNames.length + names.indexOf(name)]);
   const metricsOf = (name: ProcessName): string => `http://127.0.0.1:${metricsPort(name)}/metrics`;
   const telemetry = (name: ProcessName) => ({ METRICS_HOST: '127.0.0.1', METRICS_PORT: metricsPort(name) });
   const gateway = `http://localhost:${settings.gatewayPort}`;
@@ -45,9 +44,9 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
     ...notGiven(given, {
       JWT_ISSUER: gateway,
       JWT_AUDIENCE: 'shop',
-      JWKS_URL: `${addressOf(services.indexOf('accounts'))}/.well-known/jwks.json`,
+      JWKS_URL: `${addressOf(serviceNames.indexOf('accounts'))}/.well-known/jwks.json`,
     }),
-    ...Object.fromEntries(services.map((name, index) => [`${name.toUpperCase()}_URL`, addressOf(index)])),
+    ...Object.fromEntries(serviceNames.map((name, index) => [`${name.toUpperCase()}_URL`, addressOf(index)])),
   };
   const gatewayProcess: ShopProcess = {
     name: 'gateway',
@@ -64,7 +63,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   };
   return [
     gatewayProcess,
-    ...services.map((name, index) => ({
+    ...serviceNames.map((name, index) => ({
       name,
       script: join(root, 'services', name, 'src/main.ts'),
       url: addressOf(index),

@@ -1,9 +1,8 @@
 // Whether a backup may come in: a restore overwrites nothing.
 import { errorCode, withClient } from '@shop/shared/database';
-import { StartError } from '@shop/shared/runtime';
+import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import pg from 'pg';
 import { namedDatabase } from './database.ts';
-import { type ServiceName, services } from './services.ts';
 import { tablesOf } from './tables.ts';
 
 /**
@@ -13,7 +12,7 @@ import { tablesOf } from './tables.ts';
  */
 export async function requireEmptyDatabase(url: string): Promise<void> {
   const look = async (client: pg.Client): Promise<void> => {
-    for (const name of services) {
+    for (const name of serviceNames) {
       await client.query('BEGIN');
       const { rows } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
       // An administrator who is no superuser may read what a role owns as a member of it only, which ends with the transaction.

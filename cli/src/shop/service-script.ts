@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { StartError } from '@shop/shared/runtime';
+import { type ServiceName, StartError } from '@shop/shared/runtime';
 import type { OpenShop } from './open-shop.ts';
 import { scriptEnvironment } from './processes.ts';
-import type { ServiceName } from './services.ts';
 import { root } from './settings.ts';
 
 /**

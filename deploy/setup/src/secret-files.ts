@@ -1,17 +1,16 @@
 // Which secrets the shop has, and which file of which owner holds what. Every owner is given its own files and no other's.
 import { randomBytes } from 'node:crypto';
-import { schemas } from '@shop/shared/database';
-import { type BrokerUser, brokerDefinitions } from '@shop/shared/events';
+import { type SchemaName, schemas } from '@shop/shared/database';
+import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
+import { serviceNames } from '@shop/shared/runtime';
 
-const users = ['accounts', 'orders', 'catalogue', 'notifications', 'operator'] as const satisfies readonly BrokerUser[];
-const services = ['accounts', 'orders', 'catalogue', 'notifications'] as const;
 const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
 
 /** What everything else follows from: 32 random bytes each, in base64url. */
 export interface Secrets {
   readonly keys: Readonly<Record<(typeof keys)[number], string>>;
   /** Of the database's roles. */
-  readonly roles: Readonly<Record<(typeof schemas)[number], string>>;
+  readonly roles: Readonly<Record<SchemaName, string>>;
   /** Of the broker's users. */
   readonly users: Readonly<Record<BrokerUser, string>>;
 }
@@ -36,7 +35,7 @@ export function completeSecrets(kept: Partial<Secrets> = {}): Secrets {
       Name,
       string
     >;
-  return { keys: make(keys, kept.keys), roles: make(schemas, kept.roles), users: make(users, kept.users) };
+  return { keys: make(keys, kept.keys), roles: make(schemas, kept.roles), users: make(brokerUsers, kept.users) };
 }
 
 const database = 'shop';
@@ -50,7 +49,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
   const eventsUrl = (user: BrokerUser): string =>
     `amqp://${user}:${secrets.users[user]}@${places.broker}/${vhost}?declare=own`;
   const own = Object.fromEntries(
-    services.map((name) => [
+    serviceNames.map((name) => [
       name,
       { 'database-url': databaseUrl(name, secrets.roles[name]), 'events-url': eventsUrl(name) },
     ]),

@@ -1,6 +1,6 @@
 // Step `authenticate`: verifies the access token and checks that the contract admits its account.
 import { authorize, type TokenVerifier } from '@shop/shared/auth';
-import type { OperationOutline } from '@shop/shared/protocol';
+import type { OperationOutline } from '@shop/shared/contract';
 import type { GatewayRequest } from './gateway-request.ts';
 import type { Step } from './policy.ts';
 

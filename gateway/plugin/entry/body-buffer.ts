@@ -1,5 +1,5 @@
 // The bytes of one request body while it arrives, and the bound of all such bodies together.
-import { contentTooLarge, Problem } from '@shop/shared/protocol';
+import { contentTooLarge, Problem } from '@shop/shared/problem';
 
 // All pieces are copied into one buffer: a buffer for each piece of one byte would cost hundreds of bytes.
 const smallestBuffer = 1024;

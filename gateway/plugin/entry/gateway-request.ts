@@ -1,7 +1,7 @@
 // One request on its way through the gateway, with what the guard and the steps find out about it.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
-import type { OperationOutline } from '@shop/shared/protocol';
+import type { OperationOutline } from '@shop/shared/contract';
 import type { Span } from '@shop/shared/telemetry';
 import type { BodyBuffer } from './body-buffer.ts';
 
@@ -49,6 +49,8 @@ export class GatewayRequest extends IncomingMessage {
   /** Set by the step `authenticate` when it admits the request. No upstream and no figure of the board is reached without it. */
   authenticated = false;
   caller: Caller | undefined = undefined;
+  /** Counts a response 409 before it is sent to the client. Rejects with the problem that is sent instead. */
+  countConflict: (() => Promise<void>) | undefined = undefined;
   /** Header fields for every response to this request, flat. */
   responseHeaders: string[] = [];
 

@@ -1,5 +1,5 @@
 // The guard runs before every pipeline, and so also for paths that no pipeline matches.
-import { contentTooLarge, Problem } from '@shop/shared/protocol';
+import { contentTooLarge, Problem } from '@shop/shared/problem';
 import { inRequest } from '@shop/shared/runtime';
 import { addressIn, plainAddress } from './client-network.ts';
 import type { GatewayRequest } from './gateway-request.ts';

@@ -1,5 +1,5 @@
 // Reads the header section of a request once, from its raw form: refuses it, or splits it into kept and forwarded fields.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 
 export interface HeaderFields {
   /** Flat list of the end-to-end fields for the upstream, in their original order. */

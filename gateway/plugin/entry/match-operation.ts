@@ -1,5 +1,6 @@
 // Step `match-operation`: finds the operation of the contract that a request calls. A path outside the contract does not exist.
-import { type OperationOutline, outlineOperations, Problem, readDocument } from '@shop/shared/protocol';
+import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
+import { Problem } from '@shop/shared/problem';
 import type { Step } from './policy.ts';
 
 interface PathNode {

@@ -1,5 +1,5 @@
 // The request body: a small one is buffered before the upstream is asked, a larger one is streamed.
-import { contentTooLarge } from '@shop/shared/protocol';
+import { contentTooLarge } from '@shop/shared/problem';
 import { BodyBuffer, incompleteBody } from './body-buffer.ts';
 import { type Body, type GatewayRequest, type GatewayResponse, onResponseClose } from './gateway-request.ts';
 

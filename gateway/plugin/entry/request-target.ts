@@ -1,5 +1,5 @@
 // The request target: each path has exactly one accepted form, which every parser reads in the same way.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 
 // Printable ASCII without `#`, which a request target cannot contain.
 const visible = /^[\x21\x22\x24-\x7e]+$/;

@@ -1,6 +1,7 @@
 // The gateway's own responses, problem documents among them, and the header fields of every response.
 import { STATUS_CODES } from 'node:http';
-import { Problem, problemDocument, problemMediaType, requestIdentity } from '@shop/shared/protocol';
+import { Problem, problemDocument, problemMediaType } from '@shop/shared/problem';
+import { requestIdentity } from '@shop/shared/protocol';
 import { inRequest, type Log } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
 

@@ -1,5 +1,5 @@
 // The token bucket of a rate limit: a steady rate, a reserve for bursts, and the RateLimit header fields of the response.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import { outsideRequests } from '@shop/shared/runtime';
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { GatewayRequest } from '../entry/gateway-request.ts';

@@ -1,5 +1,5 @@
 // The gateway's own pages can only be read.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
 import { commonHeaders } from '../entry/send-response.ts';
 

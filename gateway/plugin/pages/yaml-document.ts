@@ -1,6 +1,6 @@
 // Parsed OpenAPI and AsyncAPI documents: reading them, and their texts and references.
 import { readFileSync } from 'node:fs';
-import { isNode, type Node, nodeOf } from '@shop/shared/protocol';
+import { isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { parse } from 'yaml';
 
 /** Reads a YAML document without checking its content. */

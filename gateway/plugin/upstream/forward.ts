@@ -1,12 +1,12 @@
 // Step `forward`: sends the request to a host of its upstream, and to another host when the first cannot have received it.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import { type Span, traceparentOf } from '@shop/shared/telemetry';
 import type { GatewayConfig } from '../entry/gateway-config.ts';
 import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
 import type { Step } from '../entry/policy.ts';
 import { readBody } from '../entry/request-body.ts';
 import { measureAttempt } from './measure-attempt.ts';
-import { proxyResponse, UpstreamFailure } from './proxy-response.ts';
+import { proxyResponse, UpstreamFailure, WithheldResponse } from './proxy-response.ts';
 import type { Upstream, UpstreamDirectory } from './upstream.ts';
 import type { UpstreamHost } from './upstream-host.ts';
 
@@ -102,12 +102,15 @@ async function attempt(
 ): Promise<void> {
   const measured = measureAttempt(request, upstream.name);
   try {
-    const answered = await proxyResponse(request, response, host, forwardedHeaders(request, body, measured.span), body);
-    measured.end(answered ? response.statusCode : undefined);
-    if (!answered) return;
-    host.succeeded();
-    upstream.breaker.succeeded(performance.now());
+    const status = await proxyResponse(request, response, host, forwardedHeaders(request, body, measured.span), body);
+    measured.end(status);
+    if (status !== undefined) recordSuccess(upstream, host);
   } catch (failure) {
+    if (failure instanceof WithheldResponse) {
+      measured.end(failure.status);
+      recordSuccess(upstream, host);
+      throw failure.problem;
+    }
     if (failure instanceof UpstreamFailure) {
       measured.end(undefined, failure);
       // An incomplete request is the client's fault: a slow or closed client says nothing about the upstream.
@@ -118,6 +121,11 @@ async function attempt(
     }
     throw failure;
   }
+}
+
+function recordSuccess(upstream: Upstream, host: UpstreamHost): void {
+  host.succeeded();
+  upstream.breaker.succeeded(performance.now());
 }
 
 function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | undefined): string[] {

@@ -1,9 +1,11 @@
 // One attempt to have an upstream answer a request. The response is streamed at the pace at which the client reads it.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { Dispatcher } from 'undici';
 import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
 import { type ResponseFields, responseHeaders } from './response-headers.ts';
 import type { UpstreamHost, UpstreamHostOptions } from './upstream-host.ts';
+
+const conflict = 409;
 
 // Bytes buffered for a client that does not read. A connection to an upstream is worth more than this memory.
 const bufferedForClient = 256 * 1024;
@@ -24,9 +26,22 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** The upstream answered, but the client must get a problem instead. */
+export class WithheldResponse extends Error {
+  readonly status: number;
+  readonly problem: unknown;
+
+  constructor(status: number, problem: unknown) {
+    super('the response is not sent to the client');
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
 /**
  * Sends the request to the host and the host's response to the client.
- * @returns whether the upstream answered; false when the client closed the connection before that
+ * @returns the status of the response; undefined when the client closed the connection before that
+ * @throws WithheldResponse when the response is a conflict that exceeds the limit of its caller
  * @throws UpstreamFailure when no byte of a response was sent to the client
  */
 export function proxyResponse(
@@ -35,7 +50,7 @@ export function proxyResponse(
   host: UpstreamHost,
   headers: readonly string[],
   body: Body,
-): Promise<boolean> {
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const handler = new ResponseProxy(request, response, host.options, resolve, reject);
     const method = request.method ?? 'GET';
@@ -48,7 +63,7 @@ export function proxyResponse(
 class ResponseProxy implements Dispatcher.DispatchHandler {
   readonly #request: GatewayRequest;
   readonly #response: GatewayResponse;
-  readonly #resolve: (answered: boolean) => void;
+  readonly #resolve: (status: number | undefined) => void;
   readonly #reject: (failure: unknown) => void;
   readonly #times: UpstreamHostOptions;
   /** Milliseconds that the upstream has for this request. */
@@ -58,14 +73,14 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #late = false;
   #ended = false;
-  #clientBusy = false;
+  #paused = false;
   #stalled = false;
 
   constructor(
     request: GatewayRequest,
     response: GatewayResponse,
     times: UpstreamHostOptions,
-    resolve: (answered: boolean) => void,
+    resolve: (status: number | undefined) => void,
     reject: (failure: unknown) => void,
   ) {
     this.#request = request;
@@ -93,21 +108,44 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => this.#expire(), headersTimeout);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: ResponseFields): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, fields: ResponseFields): void {
     if (status < 200 || this.#ended) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#stall(), this.#times.bodyTimeout);
-    this.#response.writeHead(status, responseHeaders(this.#request, status, fields));
+    const { countConflict } = this.#request;
+    if (status === conflict && countConflict !== undefined) this.#sendCounted(countConflict(), controller, fields);
+    else this.#response.writeHead(status, responseHeaders(this.#request, status, fields));
+  }
+
+  /** Sends a conflict after it was counted, or withholds it. */
+  #sendCounted(counted: Promise<void>, controller: Dispatcher.DispatchController, fields: ResponseFields): void {
+    this.#paused = true;
+    controller.pause();
+    counted.then(
+      () => {
+        if (this.#ended) return;
+        this.#paused = false;
+        this.#response.writeHead(conflict, responseHeaders(this.#request, conflict, fields));
+        controller.resume();
+      },
+      (problem: unknown) => {
+        if (this.#ended) return;
+        const withheld = new WithheldResponse(conflict, problem);
+        this.#end();
+        this.#reject(withheld);
+        controller.abort(withheld);
+      },
+    );
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#timer.refresh();
     this.#stalled = false;
-    if (this.#response.write(chunk) || this.#clientBusy || this.#response.writableLength < bufferedForClient) return;
-    this.#clientBusy = true;
+    if (this.#response.write(chunk) || this.#paused || this.#response.writableLength < bufferedForClient) return;
+    this.#paused = true;
     controller.pause();
     this.#response.once('drain', () => {
-      this.#clientBusy = false;
+      this.#paused = false;
       this.#timer.refresh();
       controller.resume();
     });
@@ -117,7 +155,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#response.end();
     this.#end();
-    this.#resolve(true);
+    this.#resolve(this.#response.statusCode);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -127,7 +165,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     if (answered) {
       // A truncated response must not look complete.
       this.#response.destroy();
-      this.#resolve(true);
+      this.#resolve(this.#response.statusCode);
     } else if (error instanceof Problem) {
       this.#reject(error);
     } else {
@@ -159,7 +197,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
 
   /** The rest of the response does not arrive. An upstream that waits for a slow client is not stalled. */
   #stall(): void {
-    if (this.#clientBusy) {
+    if (this.#paused) {
       this.#timer.refresh();
       return;
     }
@@ -174,7 +212,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#end();
     this.#controller?.abort(reason);
-    this.#resolve(false);
+    this.#resolve(undefined);
   }
 
   #end(): void {

@@ -1,5 +1,5 @@
 // An upstream is a service behind the gateway: its hosts and its circuit breaker. The directory holds the upstreams in force.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { UpstreamHost, type UpstreamHostOptions } from './upstream-host.ts';

@@ -297,6 +297,21 @@ describe('conflicts', () => {
     expect(await register(32, '192.0.2.231')).toMatchObject({ status: 409 });
   });
 
+  it('are limited to 30 for concurrent requests too', async () => {
+    gateway.service.answer = (_request, response) =>
+      void setTimeout(() => refusal(409, 'email-already-registered')(_request, response), 200);
+    const register = (index: number) =>
+      gateway.client.post('/v1/accounts', { body: { email: `d${index}@shop.test` }, ...from('192.0.2.232') });
+    const answers = await all(100, register);
+    expect(statuses(answers)).toEqual({ 409: 30, 429: 70 });
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused).toMatchObject({
+      body: { code: 'too-many-requests' },
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/), 'x-request-id': expect.any(String) },
+    });
+    expect(refused?.text).not.toContain('email-already-registered');
+  });
+
   it('are limited to 30 a minute for an account, and for all accounts of one address', async () => {
     const folder = fileURLToPath(new URL('../../config', import.meta.url));
     const shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });

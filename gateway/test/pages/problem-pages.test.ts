@@ -1,6 +1,6 @@
 // The pages that explain the problem codes.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { problems } from '@shop/shared/protocol';
+import { problems } from '@shop/shared/problem';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 let gateway: TestGateway;

@@ -139,6 +139,28 @@ describe('the bound of all connections', () => {
     await eventually(() => expect(openOf(all)).toEqual([false, true, true, true, true]));
   });
 
+  it('closes a connection that sends only empty lines before one that was idle for a shorter time', async () => {
+    await start(total, 3);
+    const idlers: Client[] = [];
+    for (const address of addresses.slice(1)) idlers.push(await openIdle(address));
+    const drip = (): void => {
+      for (const idler of idlers) if (idler.writable) idler.write('\r\n');
+    };
+    drip();
+    await setTimeout(200);
+    // These could be sending requests, so the other connection is closed first.
+    const before = await openIdle(crowd);
+    await openIdle(other);
+    await closed(before);
+    await setTimeout(11_500);
+    const customer = await openIdle(crowd);
+    drip();
+    await setTimeout(200);
+    await openIdle('127.0.1.3');
+    await eventually(() => expect(openOf(idlers).filter((one) => !one).length).toBeGreaterThan(0));
+    expect(customer.destroyed).toBe(false);
+  });
+
   it('answers 503 to a new connection when none is idle, except for a health probe', async () => {
     const { service } = await start(total, 3);
     service.answer = () => {};

@@ -1,6 +1,7 @@
 // What an account is: its row, what of it leaves the service, and what others are told of it.
-import type { AccountDetails } from '@shop/shared/events';
-import { etagOf, Problem, type Reply } from '@shop/shared/http';
+import type { EventPayloads } from '@shop/shared/events';
+import { etagOf, type Reply } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import {
   type CreationOptional,
   DataTypes,
@@ -9,19 +10,13 @@ import {
   Model,
   type Sequelize,
 } from 'sequelize';
+import type { components } from './generated.ts';
 
-/** All sub-fields are optional texts. */
-export type ShippingAddress = Readonly<
-  Partial<Record<'street_address' | 'city' | 'region' | 'postal_code' | 'country', string>>
->;
+type AccountView = components['schemas']['Account'];
+export type ShippingAddress = components['schemas']['ShippingAddress'];
 
-/** The members that clients write, password aside. */
-export interface Profile {
-  readonly email: string;
-  readonly name: string;
-  readonly phone_number?: string;
-  readonly shipping_address?: ShippingAddress;
-}
+/** The members that clients write, without the password. */
+export type Profile = Omit<AccountView, 'id'>;
 
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
@@ -36,6 +31,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare scopes: CreationOptional<string[]>;
   /** Counts the changes of password and e-mail address. */
   declare credentialsVersion: CreationOptional<number>;
+  declare credentialsChangedAt: CreationOptional<Date | null>;
   /** Changes with every PATCH that changes something; the entity tag. */
   declare version: number;
   declare createdAt: CreationOptional<Date>;
@@ -54,6 +50,7 @@ export function defineAccount(sequelize: Sequelize): void {
       shippingAddress: DataTypes.JSONB,
       scopes: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false, defaultValue: [] },
       credentialsVersion: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
+      credentialsChangedAt: DataTypes.DATE(3),
       version: { type: DataTypes.INTEGER, allowNull: false },
       createdAt: DataTypes.DATE(3),
       updatedAt: DataTypes.DATE(3),
@@ -83,7 +80,7 @@ export function profileOf(account: Account): Profile {
 }
 
 /** Everything of an account that leaves the service: neither password, scopes nor times. */
-function toAccount(account: Account): Profile & { readonly id: string } {
+function toAccount(account: Account): AccountView {
   return { id: account.id, ...profileOf(account) };
 }
 
@@ -92,7 +89,7 @@ export function accountReply(
   status: number,
   account: Account,
   headers: Readonly<Record<string, string>> = {},
-): Reply<Profile & { readonly id: string }> {
+): Reply<AccountView> {
   return {
     status,
     headers: { 'Cache-Control': 'private, no-cache', ...headers },
@@ -102,7 +99,7 @@ export function accountReply(
 }
 
 /** What other services are told. They write to this address, so it goes without the blanks that its owner typed around it. */
-export function toDetails(account: Account): AccountDetails {
+export function toDetails(account: Account): EventPayloads['account.registered.v1'] {
   return { accountId: account.id, email: account.email.trim(), name: account.name };
 }
 

@@ -1,6 +1,6 @@
 // The few thousand most common passwords, from the ranked list that the password meter zxcvbn-ts carries.
 
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { dictionary } from '@zxcvbn-ts/language-common';
 
 const ranks = 10_000;

@@ -4,7 +4,7 @@ export interface components {
         /** @example kim@example.com */
         readonly Email: string;
         readonly Name: string & (unknown & unknown);
-        /** @description Any characters; none of the few thousand most common passwords. */
+        /** @description Any characters. The few thousand most common passwords are refused. */
         readonly Password: string;
         readonly PhoneNumber: string;
         readonly AddressLine: string;
@@ -59,7 +59,7 @@ export interface components {
         readonly AddressLinePatch: string | null;
         /** @description Either `email` and `password`, or `refresh_token` alone. */
         readonly TokenRequest: {
-            /** @description Compared without regard to case, Unicode form and surrounding blanks. */
+            /** @description Case, Unicode form and surrounding blanks make no difference. */
             readonly email?: string;
             readonly password?: string;
             readonly refresh_token?: string;
@@ -77,9 +77,9 @@ export interface components {
             readonly access_token: string;
             /** @constant */
             readonly token_type: "Bearer";
-            /** @description Seconds that the access token is valid. */
+            /** @description The number of seconds for which the access token is valid. */
             readonly expires_in: number;
-            /** @description Opaque, to be used once. */
+            /** @description Opaque; can be used once. */
             readonly refresh_token: string;
         };
         /**
@@ -123,33 +123,33 @@ export interface components {
         /** Format: uuid */
         readonly Id: string;
         /**
-         * @description In major units, with at most the decimals of the currency.
+         * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
         readonly Money: number;
-        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` says where it is. */
+        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` locates it. */
         readonly Fault: {
             readonly detail: string;
-            /** @description Place in the body (RFC 6901). */
+            /** @description JSON pointer into the body (RFC 6901). */
             readonly pointer?: string;
             readonly parameter?: string;
             readonly header?: string;
-            /** @description Character within the parameter, from 1. */
+            /** @description Position of the character within the parameter, from 1. */
             readonly position?: number;
-            /** @description Which of several parameters of that name, from 1. */
+            /** @description The number of the parameter among those of the same name, from 1. */
             readonly occurrence?: number;
-            /** @description What would have been accepted there. */
+            /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
-            /** @description The product that cannot be ordered as asked. */
+            /** @description The product that cannot be ordered as requested. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description How many units the request asks for in all. */
+            /** @description The total number of units that the request asks for. */
             readonly requested?: number;
-            /** @description The price that was expected. */
+            /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
-            /** @description The present price. */
+            /** @description The current price. */
             readonly new?: components["schemas"]["Money"];
         };
-        /** @description Problem document (RFC 9457). `code` names the problem, /problems/<code> explains it. */
+        /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
         readonly Problem: {
             readonly type: string;
             readonly title: string;
@@ -159,7 +159,7 @@ export interface components {
             readonly instance: string;
             readonly code: string;
             readonly errors?: readonly components["schemas"]["Fault"][];
-            /** @description The bounds that a query is past; with `query-too-costly`. */
+            /** @description The bounds that a query exceeds; with `query-too-costly`. */
             readonly exceeded?: readonly {
                 /** @enum {string} */
                 readonly bound: "conditions" | "listValues" | "groups";
@@ -167,14 +167,14 @@ export interface components {
                 readonly actual: number;
             }[];
             /**
-             * @description The nearest query that would be accepted, in the form in which it was sent: a query string or a search body; with
+             * @description The nearest query that is accepted, in the form of the request: a query string or a search body; with
              *     `query-too-costly`.
              */
             readonly nearest?: string | Record<string, never>;
         };
     };
     responses: {
-        /** @description The request is not valid; every fault is listed. */
+        /** @description The request is not valid. Every fault is listed. */
         readonly InvalidRequest: {
             headers: {
                 readonly [name: string]: unknown;
@@ -183,7 +183,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid-credentials`: the pair or the refresh token is not valid. The same answer whether or not there is such an account. */
+        /** @description `invalid-credentials`: the e-mail address and password, or the refresh token, are not valid. The response is the same whether or not the account exists. */
         readonly InvalidCredentials: {
             headers: {
                 readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -193,7 +193,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The account is not the caller's, or there is none. */
+        /** @description The account belongs to another caller, or does not exist. */
         readonly Forbidden: {
             headers: {
                 readonly [name: string]: unknown;
@@ -203,8 +203,8 @@ export interface components {
             };
         };
         /**
-         * @description `forbidden`: the account is not the caller's, or there is none. `reauthentication-required`: the password or the e-mail
-         *     address was changed after the access token was issued.
+         * @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the password or the
+         *     e-mail address was changed after the access token was issued.
          */
         readonly UpdateForbidden: {
             headers: {
@@ -214,7 +214,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The id names nothing, or no account belongs to the token. */
+        /** @description The id is not a UUID, or the account of the token does not exist. */
         readonly NotFound: {
             headers: {
                 readonly [name: string]: unknown;
@@ -223,11 +223,11 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `email-already-registered`, or `request-in-progress` while the first request with this idempotency key runs. */
+        /** @description `email-already-registered`, or `request-in-progress` while the first request with this idempotency key is in progress. */
         readonly RegistrationConflict: {
             headers: {
                 readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                /** @description Seconds to wait; with `request-in-progress`. */
+                /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
                 readonly "Retry-After"?: string;
                 readonly [name: string]: unknown;
             };
@@ -262,7 +262,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The password is among the most common ones. */
+        /** @description The password is one of the most common passwords. */
         readonly PasswordTooCommon: {
             headers: {
                 readonly [name: string]: unknown;
@@ -271,7 +271,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The gateway has counted too many requests. */
+        /** @description The client has sent more requests than the gateway allows. */
         readonly TooManyRequests: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -283,7 +283,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The gateway got no valid answer. */
+        /** @description The gateway received no valid response from the service. */
         readonly BadGateway: {
             headers: {
                 readonly [name: string]: unknown;
@@ -292,7 +292,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service cannot reach its database, or too many passwords wait to be checked. */
+        /** @description The service cannot reach its database, or too many password checks are waiting. */
         readonly ServiceUnavailable: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -302,7 +302,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The gateway got no answer in time. */
+        /** @description The gateway received no response in time. */
         readonly GatewayTimeout: {
             headers: {
                 readonly [name: string]: unknown;
@@ -311,7 +311,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Answers are application/json. */
+        /** @description The client does not accept application/json. */
         readonly NotAcceptable: {
             headers: {
                 readonly [name: string]: unknown;
@@ -340,7 +340,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong on our side. */
+        /** @description An unexpected error occurred in the shop. */
         readonly InternalError: {
             headers: {
                 readonly [name: string]: unknown;
@@ -349,7 +349,15 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No valid access token. */
+        /** @description The representation that the client has is current. */
+        readonly NotModified: {
+            headers: {
+                readonly ETag: components["headers"]["ETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The request has no valid access token. */
         readonly Unauthenticated: {
             headers: {
                 readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -382,11 +390,11 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
         readonly IdempotencyKey: string;
-        /** @description Entity tags of representations that the client has. */
+        /** @description The entity tags of the representations that the client has stored. */
         readonly IfNoneMatch: string;
-        /** @description Entity tag that the change is meant for. */
+        /** @description The entity tag of the version to change. */
         readonly IfMatch: string;
     };
     requestBodies: never;
@@ -395,9 +403,9 @@ export interface components {
         readonly KeySetETag: string;
         /** @description How to authenticate (RFC 6750). */
         readonly WWWAuthenticate: string;
-        /** @description The answer to the first request with this key, given again. */
+        /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";
-        /** @description Seconds to wait. */
+        /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
         /** @description Strong entity tag of the row version, the same for every projection. */
         readonly ETag: string;
@@ -409,7 +417,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path?: never;
@@ -451,13 +459,13 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             readonly path: {
                 /**
-                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists; what is no UUID
-                 *     names nothing.
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
                  */
                 readonly accountId: "me" | string;
             };
@@ -475,14 +483,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description The representation that the client has is still current. */
-            readonly 304: {
-                headers: {
-                    readonly ETag: components["headers"]["ETag"];
-                    readonly [name: string]: unknown;
-                };
-                content?: never;
-            };
+            readonly 304: components["responses"]["NotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["Forbidden"];
@@ -499,13 +500,13 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
             };
             readonly path: {
                 /**
-                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists; what is no UUID
-                 *     names nothing.
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
                  */
                 readonly accountId: "me" | string;
             };
@@ -557,7 +558,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description An access token, and the refresh token that follows it. */
+            /** @description An access token, and the refresh token to renew it with. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -591,7 +592,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description No token of the family is valid any more. */
+            /** @description No refresh token of the family is valid any more. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -613,7 +614,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             readonly path?: never;
@@ -631,7 +632,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["KeySet"];
                 };
             };
-            /** @description The key set that the client has is still current. */
+            /** @description The key set that the client has is current. */
             readonly 304: {
                 headers: {
                     readonly ETag: components["headers"]["KeySetETag"];

@@ -1,11 +1,13 @@
 // POST /v1/tokens: log-in by e-mail and password, and renewal by refresh token.
 import { bearerChallenge } from '@shop/shared/auth';
-import { type OperationRequest, Problem } from '@shop/shared/http';
+import type { OperationRequest } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import { signAccessToken } from './access-token.ts';
 import { Account } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context, Operation } from './context.ts';
+import { inside } from './models.ts';
 import { rotate, startFamily } from './refresh-token.ts';
 import { accessTokenSeconds } from './signing-key.ts';
 
@@ -44,8 +46,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
       found !== null && fits
         ? await Account.findOne({
             where: { id: found.id, passwordHash: found.passwordHash },
-            transaction: tx,
-            lock: tx.LOCK.SHARE,
+            ...inside(tx, 'SHARE'),
           })
         : null;
     const action = account === null ? 'login-failed' : 'login-succeeded';
@@ -65,7 +66,7 @@ async function refresh(request: OperationRequest, context: Context, token: strin
       await audit(tx, { action: 'refresh-token-reused', accountId, requestId: request.id, detail: {} });
     }
     if (rotation.outcome !== 'rotated') return undefined;
-    const account = await Account.findByPk(rotation.accountId, { transaction: tx, rejectOnEmpty: true });
+    const account = await Account.findByPk(rotation.accountId, { ...inside(tx), rejectOnEmpty: true });
     return { account, refreshToken: rotation.token };
   });
   // Thrown after the COMMIT: the end of a family whose token came twice must stay.

@@ -5,6 +5,7 @@ import { startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
 import { readAccountsConfig } from './config.ts';
 import type { Context } from './context.ts';
+import { connectModels } from './models.ts';
 import { operations } from './operations.ts';
 import { createPasswords } from './password.ts';
 import { expiredAccountRows } from './prune.ts';
@@ -17,7 +18,7 @@ await startService({
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readAccountsConfig,
   async build({ config, database, log, onStop }) {
-    defineAccount(database.sequelize);
+    defineAccount(connectModels(database.pool));
     onStop('pruning accounts', startPruning(database.pool, expiredAccountRows(config.refreshTokenDays), log));
     const seal = createSeal(config.keyEncryptionSecret);
     await prepareSigningKeys(database, seal);

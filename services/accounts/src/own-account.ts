@@ -1,5 +1,6 @@
 // Whose account a path names: `me` and one's own id are the caller's, everything else is forbidden.
-import { callerOf, type OperationRequest, Problem } from '@shop/shared/http';
+import { callerOf, type OperationRequest } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 
 /**
  * The id of the account that the request is about.

@@ -6,6 +6,7 @@ import { emailKey, newId } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, profileColumns, toDetails } from './account.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
+import { inside } from './models.ts';
 
 /** @throws Problem 409 for a registered e-mail, 422 for a common password, 503 when too many passwords wait for their hash */
 export const registerAccount: Operation<'registerAccount'> = async (request, context) => {
@@ -16,7 +17,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
   if (kept !== undefined) return kept;
   // Before the transaction: whoever waits for a turn must not hold a connection.
   const passwordHash = await context.passwords.hash(password);
-  return idempotent(request, context, async (transaction) => {
+  return idempotent(request, context, async (tx) => {
     const row = {
       id: newId(),
       ...profileColumns(profile),
@@ -25,10 +26,10 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
       version: 1,
     };
     // The unique index decides between two at once; asking first would only look like a check.
-    const account = await Account.create(row, { transaction }).catch((error: unknown) => {
+    const account = await Account.create(row, inside(tx)).catch((error: unknown) => {
       throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
     });
-    await appendEvent(transaction, {
+    await appendEvent(tx, {
       type: 'account.registered.v1',
       subject: account.id,
       sequence: account.version,

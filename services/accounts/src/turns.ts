@@ -1,5 +1,5 @@
 // A bounded queue for work that keeps a core busy: some runs, some waits its turn, the rest is refused.
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 
 export interface Turns {
   /** Runs `work` when its turn comes, first come first served. @throws Problem 503 at once when too much waits already */

@@ -1,13 +1,16 @@
 // PATCH /v1/accounts/{accountId}: a merge patch of the caller's own account.
 import { isDeepStrictEqual } from 'node:util';
+import type { Caller } from '@shop/shared/auth';
 import { type Transaction, violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, mergePatch, type OperationRequest, Problem, requireMatch } from '@shop/shared/http';
+import { callerOf, mergePatch, type OperationRequest, requireMatch } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
+import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { endAllFamilies } from './refresh-token.ts';
 
@@ -22,7 +25,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
   if (password !== undefined) refuseCommonPassword(password);
   const passwordHash = password === undefined ? undefined : await context.passwords.hash(password);
   return context.database.transaction(async (tx) => {
-    const account = await Account.findByPk(accountId, { transaction: tx, lock: tx.LOCK.UPDATE });
+    const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
     requireMatch(request.headers, account.version);
     const before = profileOf(account);
@@ -32,7 +35,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
     const emailChanges = after.email !== before.email;
     if (emailChanges || passwordHash !== undefined) {
       requirePresentCredentials(request, account);
-      account.set({ credentialsVersion: account.credentialsVersion + 1 });
+      account.set({ credentialsVersion: account.credentialsVersion + 1, credentialsChangedAt: new Date() });
     }
     await saveProfile(tx, account, after);
     if (passwordHash !== undefined) await changePassword(tx, request, account, passwordHash);
@@ -67,30 +70,37 @@ function credentialsChange(before: Profile, after: Profile, passwordHash: string
  * A stolen access token must not undo what its owner has changed since. The row is locked, so that of two requests with one
  * token only one changes the credentials.
  */
-function requirePresentCredentials(request: OperationRequest, { credentialsVersion }: Account): void {
-  if (callerOf(request).credentialsVersion === credentialsVersion) return;
+function requirePresentCredentials(request: OperationRequest, account: Account): void {
+  if (isIssuedForPresent(callerOf(request), account)) return;
   throw new Problem(
     'reauthentication-required',
     'The password or the e-mail address was changed after this access token was issued. Log in again.',
   );
 }
 
-async function saveProfile(transaction: Transaction, account: Account, profile: Profile): Promise<void> {
+/** A token without a count was issued in whole seconds: one of the same second as the change may be older than it. */
+function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: Account): boolean {
+  if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;
+  const { credentialsChangedAt } = account;
+  return credentialsChangedAt === null || issuedAt * 1_000 > credentialsChangedAt.getTime();
+}
+
+async function saveProfile(tx: Transaction, account: Account, profile: Profile): Promise<void> {
   account.set({ ...profileColumns(profile), emailKey: emailKey(profile.email), version: account.version + 1 });
-  await account.save({ transaction }).catch((error: unknown) => {
+  await account.save(inside(tx)).catch((error: unknown) => {
     throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
   });
 }
 
 /** Whoever knew the old password is logged out everywhere, at the latest when the access token expires. */
 async function changePassword(
-  transaction: Transaction,
+  tx: Transaction,
   request: OperationRequest,
   account: Account,
   passwordHash: string,
 ): Promise<void> {
-  await account.update({ passwordHash }, { transaction });
-  await endAllFamilies(transaction, account.id);
+  await account.update({ passwordHash }, inside(tx));
+  await endAllFamilies(tx, account.id);
   const { id: accountId } = account;
-  await audit(transaction, { action: 'password-changed', accountId, requestId: request.id, detail: {} });
+  await audit(tx, { action: 'password-changed', accountId, requestId: request.id, detail: {} });
 }

@@ -1,10 +1,11 @@
 // How many passwords are hashed: one for each log-in, whoever it is, and only so many at once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDatabase } from '@shop/shared/database';
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { createLog } from '@shop/shared/runtime';
 import { defineAccount } from '../src/account.ts';
 import { issueToken } from '../src/issue-token.ts';
+import { connectModels } from '../src/models.ts';
 import { createPasswords, type Passwords } from '../src/password.ts';
 import { createSeal } from '../src/seal.ts';
 import { followSigningKeys } from '../src/signing-key.ts';
@@ -27,7 +28,7 @@ describe('a log-in', () => {
   beforeAll(async () => {
     const url = accounts.services.database.urls.accounts;
     database = connectDatabase({ url, name: 'test', log: createLog('test', 'silent') });
-    defineAccount(database.sequelize);
+    defineAccount(connectModels(database.pool));
     passwords = await createPasswords({
       take(work) {
         counted.push('hashed');

@@ -301,3 +301,18 @@ describe('422', () => {
     expect((await logIn(accounts, holder.email)).status).toBe(200);
   });
 });
+
+describe('a token of an outside identity provider, which does not name a credentials version', () => {
+  const patchWith = (token: string, body: object) => accounts.client.patch(holder.path, { token, body });
+
+  it('changes the e-mail address as often as its holder logs in again there', async () => {
+    expect((await patch({ email: freshEmail() })).status).toBe(200);
+    const stale = await patch({ email: freshEmail() });
+    expect([stale.status, stale.body.code]).toEqual([403, 'reauthentication-required']);
+    for (let change = 0; change < 2; change += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      const token = await accounts.services.issuer.sign({ accountId: holder.id });
+      expect((await patchWith(token, { email: freshEmail() })).status).toBe(200);
+    }
+  });
+});

@@ -1,6 +1,8 @@
 // POST /v1/products: a new product, with its first stock.
+
+import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
-import { idempotent, refuseFaults } from '@shop/shared/http';
+import { idempotent } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { Operation } from './context.ts';
 import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from './product-input.ts';

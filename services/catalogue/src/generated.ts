@@ -8,16 +8,16 @@ export interface components {
         readonly Brand: string;
         readonly Category: string;
         /**
-         * @description In major units, with at most the decimals of the currency.
+         * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
         readonly Price: number;
         /**
-         * @description One decimal.
+         * @description With at most one decimal.
          * @example 4.5
          */
         readonly Rating: number;
-        /** @description Units on hand; never shown. */
+        /** @description The number of units on hand; never returned. */
         readonly Stock: number;
         /**
          * @example {
@@ -49,7 +49,7 @@ export interface components {
             readonly createdAt: components["schemas"]["Time"];
             readonly updatedAt: components["schemas"]["Time"];
         };
-        /** @description A product, or those of its members that `fields` asked for. */
+        /** @description A product, or the members of it that `fields` names. */
         readonly ProductView: {
             readonly id?: components["schemas"]["Id"];
             readonly name?: components["schemas"]["Name"];
@@ -134,7 +134,7 @@ export interface components {
             readonly stock?: components["schemas"]["Stock"];
         };
         readonly ProductSearch: {
-            /** @description All of them, and one of `or` when it is given. */
+            /** @description All conditions must match, and one of `or` when it is present. */
             readonly filters?: {
                 readonly price?: components["schemas"]["NumberConditions"];
                 readonly rating?: components["schemas"]["NumberConditions"];
@@ -180,7 +180,7 @@ export interface components {
         };
         /**
          * Format: date-time
-         * @description At most milliseconds, and no leap second.
+         * @description Precise to milliseconds at most, and not a leap second.
          */
         readonly Moment: string;
         readonly TimeConditions: {
@@ -210,6 +210,15 @@ export interface components {
             readonly ne?: components["schemas"]["Status"] | readonly components["schemas"]["Status"][];
             readonly in?: readonly components["schemas"]["Status"][];
         };
+        readonly NewReservation: {
+            readonly reservationId: components["schemas"]["Id"];
+            readonly accountId: components["schemas"]["Id"];
+            /** @description Each product once. */
+            readonly lines: readonly {
+                readonly productId: components["schemas"]["Id"];
+                readonly quantity: number;
+            }[];
+        };
         readonly ReservedLine: {
             readonly productId: components["schemas"]["Id"];
             readonly quantity: number;
@@ -220,10 +229,11 @@ export interface components {
         /** Format: uuid */
         readonly Id: string;
         /**
-         * @description ISO 4217; one for the whole shop.
+         * @description ISO 4217 code. The whole shop has one currency.
          * @example EUR
          */
         readonly Currency: string;
+        /** Format: date-time */
         readonly Time: string;
         readonly Pagination: {
             readonly limit: number;
@@ -232,33 +242,33 @@ export interface components {
             readonly hasMore: boolean;
         };
         /**
-         * @description In major units, with at most the decimals of the currency.
+         * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
         readonly Money: number;
-        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` says where it is. */
+        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` locates it. */
         readonly Fault: {
             readonly detail: string;
-            /** @description Place in the body (RFC 6901). */
+            /** @description JSON pointer into the body (RFC 6901). */
             readonly pointer?: string;
             readonly parameter?: string;
             readonly header?: string;
-            /** @description Character within the parameter, from 1. */
+            /** @description Position of the character within the parameter, from 1. */
             readonly position?: number;
-            /** @description Which of several parameters of that name, from 1. */
+            /** @description The number of the parameter among those of the same name, from 1. */
             readonly occurrence?: number;
-            /** @description What would have been accepted there. */
+            /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
-            /** @description The product that cannot be ordered as asked. */
+            /** @description The product that cannot be ordered as requested. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description How many units the request asks for in all. */
+            /** @description The total number of units that the request asks for. */
             readonly requested?: number;
-            /** @description The price that was expected. */
+            /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
-            /** @description The present price. */
+            /** @description The current price. */
             readonly new?: components["schemas"]["Money"];
         };
-        /** @description Problem document (RFC 9457). `code` names the problem, /problems/<code> explains it. */
+        /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
         readonly Problem: {
             readonly type: string;
             readonly title: string;
@@ -268,7 +278,7 @@ export interface components {
             readonly instance: string;
             readonly code: string;
             readonly errors?: readonly components["schemas"]["Fault"][];
-            /** @description The bounds that a query is past; with `query-too-costly`. */
+            /** @description The bounds that a query exceeds; with `query-too-costly`. */
             readonly exceeded?: readonly {
                 /** @enum {string} */
                 readonly bound: "conditions" | "listValues" | "groups";
@@ -276,14 +286,21 @@ export interface components {
                 readonly actual: number;
             }[];
             /**
-             * @description The nearest query that would be accepted, in the form in which it was sent: a query string or a search body; with
+             * @description The nearest query that is accepted, in the form of the request: a query string or a search body; with
              *     `query-too-costly`.
              */
             readonly nearest?: string | Record<string, never>;
         };
+        readonly TraceStep: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly what: string;
+            readonly requestId?: string;
+            readonly traceId?: string;
+        };
     };
     responses: {
-        /** @description There is no such product. */
+        /** @description The product or reservation does not exist. */
         readonly NotFound: {
             headers: {
                 readonly [name: string]: unknown;
@@ -292,7 +309,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this idempotency key still runs. */
+        /** @description The first request with this idempotency key is still in progress. */
         readonly RequestInProgress: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -302,7 +319,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Orders were promised more than this stock. */
+        /** @description More units than this stock are reserved for orders. */
         readonly InsufficientStock: {
             headers: {
                 readonly [name: string]: unknown;
@@ -327,7 +344,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Some lines are more than what is free; they are listed. Nothing was reserved. */
+        /** @description Some lines exceed the available stock; they are listed. Nothing was reserved. */
         readonly NotInStock: {
             headers: {
                 readonly [name: string]: unknown;
@@ -354,7 +371,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service cannot reach what it needs. */
+        /** @description The service cannot reach its database. */
         readonly ServiceUnavailable: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -364,7 +381,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not valid; every fault is listed. `invalid-request` or `invalid-cursor`. */
+        /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
         readonly InvalidRequest: {
             headers: {
                 readonly [name: string]: unknown;
@@ -373,7 +390,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Answers are application/json. */
+        /** @description The client does not accept application/json. */
         readonly NotAcceptable: {
             headers: {
                 readonly [name: string]: unknown;
@@ -382,7 +399,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The query is past a bound, or takes too long. */
+        /** @description The query exceeds a bound, or takes too long. */
         readonly QueryTooCostly: {
             headers: {
                 readonly [name: string]: unknown;
@@ -391,7 +408,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong on our side. */
+        /** @description An unexpected error occurred in the shop. */
         readonly InternalError: {
             headers: {
                 readonly [name: string]: unknown;
@@ -400,7 +417,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No valid access token. */
+        /** @description The request has no valid access token. */
         readonly Unauthenticated: {
             headers: {
                 readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -410,7 +427,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token lacks the scope. */
+        /** @description The access token does not have the required scope. */
         readonly Forbidden: {
             headers: {
                 readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -449,6 +466,14 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The representation that the client has is current. */
+        readonly NotModified: {
+            headers: {
+                readonly ETag: components["headers"]["ETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description `unsupported-media-type`: the body is not application/merge-patch+json. */
         readonly UnsupportedPatchType: {
             headers: {
@@ -474,44 +499,46 @@ export interface components {
     parameters: {
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         readonly PriceFilter: readonly string[];
-        /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product meets no condition. */
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
         readonly RatingFilter: readonly string[];
-        /** @description Operators eq, ne, in. Compared exactly. */
+        /** @description Operators eq, ne, in. Values are compared exactly. */
         readonly BrandFilter: readonly string[];
-        /** @description Operators eq, ne, in. Compared exactly. */
+        /** @description Operators eq, ne, in. Values are compared exactly. */
         readonly CategoryFilter: readonly string[];
         /** @description Operators eq, ne, in; available, active, backorder or pending. */
         readonly StatusFilter: readonly string[];
-        /** @description Operators eq, ne, in. Compared exactly. */
+        /** @description Operators eq, ne, in. Values are compared exactly. */
         readonly NameFilter: readonly string[];
         /**
-         * @description One to three of `field:asc` or `field:desc` with commas; fields createdAt, name, price, rating, id. Ends with id in the
-         *     last direction. Unrated products come last in both directions, names are in code point order.
-         *     Default `createdAt:desc,id:desc`.
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, name, price, rating and id. Without
+         *     `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
+         *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
          */
         readonly Sort: string;
-        /** @description The `nextCursor` of the page before, with the same filters and sort. */
+        /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         readonly Cursor: string;
-        /** @description Members to show, with commas; all of them when left out. */
+        /** @description The members to return, separated by commas. All members when absent. */
         readonly Fields: string;
-        /** @description Operators eq, ne, lt, lte, gt, gte, in; times as in RFC 3339. */
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         readonly CreatedAtFilter: readonly string[];
-        /** @description Size of a page. */
+        /** @description The maximum number of items on a page. */
         readonly Limit: number;
-        /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
         readonly IdempotencyKey: string;
-        /** @description Entity tags of representations that the client has. */
+        /** @description The entity tags of the representations that the client has stored. */
         readonly IfNoneMatch: string;
-        /** @description Entity tag that the change is meant for. */
+        /** @description The entity tag of the version to change. */
         readonly IfMatch: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Seconds to wait. */
+        /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
+        /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
+        readonly NextPage: string;
         /** @description Strong entity tag of the row version, the same for every projection. */
         readonly ETag: string;
-        /** @description The answer to the first request with this key, given again. */
+        /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";
         /** @description How to authenticate (RFC 6750). */
         readonly WWWAuthenticate: string;
@@ -524,29 +551,29 @@ export interface operations {
             readonly query?: {
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 readonly price?: components["parameters"]["PriceFilter"];
-                /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product meets no condition. */
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
                 readonly rating?: components["parameters"]["RatingFilter"];
-                /** @description Operators eq, ne, lt, lte, gt, gte, in; times as in RFC 3339. */
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 readonly createdAt?: components["parameters"]["CreatedAtFilter"];
-                /** @description Operators eq, ne, in. Compared exactly. */
+                /** @description Operators eq, ne, in. Values are compared exactly. */
                 readonly brand?: components["parameters"]["BrandFilter"];
-                /** @description Operators eq, ne, in. Compared exactly. */
+                /** @description Operators eq, ne, in. Values are compared exactly. */
                 readonly category?: components["parameters"]["CategoryFilter"];
                 /** @description Operators eq, ne, in; available, active, backorder or pending. */
                 readonly status?: components["parameters"]["StatusFilter"];
-                /** @description Operators eq, ne, in. Compared exactly. */
+                /** @description Operators eq, ne, in. Values are compared exactly. */
                 readonly name?: components["parameters"]["NameFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc` with commas; fields createdAt, name, price, rating, id. Ends with id in the
-                 *     last direction. Unrated products come last in both directions, names are in code point order.
-                 *     Default `createdAt:desc,id:desc`.
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, name, price, rating and id. Without
+                 *     `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
+                 *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
                  */
                 readonly sort?: components["parameters"]["Sort"];
-                /** @description Size of a page. */
+                /** @description The maximum number of items on a page. */
                 readonly limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before, with the same filters and sort. */
+                /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description Members to show, with commas; all of them when left out. */
+                /** @description The members to return, separated by commas. All members when absent. */
                 readonly fields?: components["parameters"]["Fields"];
             };
             readonly header?: never;
@@ -558,8 +585,7 @@ export interface operations {
             /** @description One page. */
             readonly 200: {
                 headers: {
-                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
-                    readonly Link?: string;
+                    readonly Link: components["headers"]["NextPage"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -577,7 +603,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path?: never;
@@ -649,11 +675,11 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             readonly path: {
-                /** @description Id of a product. What is no UUID names nothing. */
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
                 readonly productId: string;
             };
             readonly cookie?: never;
@@ -670,14 +696,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Product"];
                 };
             };
-            /** @description The representation that the client has is still current. */
-            readonly 304: {
-                headers: {
-                    readonly ETag: components["headers"]["ETag"];
-                    readonly [name: string]: unknown;
-                };
-                content?: never;
-            };
+            readonly 304: components["responses"]["NotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -689,11 +708,11 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
             };
             readonly path: {
-                /** @description Id of a product. What is no UUID names nothing. */
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
                 readonly productId: string;
             };
             readonly cookie?: never;
@@ -736,19 +755,11 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    readonly reservationId: components["schemas"]["Id"];
-                    readonly accountId: components["schemas"]["Id"];
-                    /** @description Each product once. */
-                    readonly lines: readonly {
-                        readonly productId: components["schemas"]["Id"];
-                        readonly quantity: number;
-                    }[];
-                };
+                readonly "application/json": components["schemas"]["NewReservation"];
             };
         };
         readonly responses: {
-            /** @description The stock is held, or the id is used up. */
+            /** @description The stock is reserved, or the id cannot be used again. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -786,7 +797,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The reservation holds nothing. */
+            /** @description The reservation holds no stock. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -819,13 +830,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": {
-                        readonly steps: readonly {
-                            /** Format: date-time */
-                            readonly at: string;
-                            readonly what: string;
-                            readonly requestId?: string;
-                            readonly traceId?: string;
-                        }[];
+                        readonly steps: readonly components["schemas"]["TraceStep"][];
                     };
                 };
             };

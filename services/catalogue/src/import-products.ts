@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Database, keepCurrency, sql } from '@shop/shared/database';
+import { assertCurrency, type Database, sql } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import { runCommand, type Say, withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from './config.ts';
@@ -189,7 +189,7 @@ async function main(say: Say): Promise<void> {
     () => 0,
   );
   await withDatabase({ url, name: 'import-products', statementTimeout: batchWithin }, async (database) => {
-    await keepCurrency(database.pool, currency);
+    await assertCurrency(database.pool, currency);
     const onProgress = (done: number): void => say({ done, total });
     say(await onlyOne(database, () => importProducts({ database, currency, path, format, refused, onProgress })));
   });

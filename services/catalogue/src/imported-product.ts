@@ -1,6 +1,7 @@
 // A line of a file becomes a product by the rules of POST /v1/products, or a list of reasons why it does not.
 import { fileURLToPath } from 'node:url';
-import { type Fault, loadContract } from '@shop/shared/http';
+import { loadContract } from '@shop/shared/contract';
+import type { Fault } from '@shop/shared/problem';
 import type { ProductLine } from './product-file.ts';
 import { type ProductInput, productFaults, toRow, type WrittenRow } from './product-input.ts';
 

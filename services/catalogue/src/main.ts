@@ -1,7 +1,7 @@
 // Starts the catalogue.
 import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
-import { keepCurrency, openRecentReads } from '@shop/shared/database';
+import { assertCurrency, openReadReplica } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readCatalogueConfig } from './config.ts';
 import type { CatalogueContext } from './context.ts';
@@ -20,12 +20,12 @@ await startService({
   readConfig: readCatalogueConfig,
   async build({ config, database, log, verify, callService, onStop }) {
     beginCountingStock();
-    await keepCurrency(database.pool, config.currency);
+    await assertCurrency(database.pool, config.currency);
     const orders = callService('orders', config.ordersUrl);
     onStop('settling', startSettling({ database, orders, log }));
     const { readUrl, readLag: maximumLag } = config;
     const recent =
-      readUrl && openRecentReads({ replicaUrl: readUrl, primary: database.pool, maximumLag, name: 'catalogue', log });
+      readUrl && openReadReplica({ replicaUrl: readUrl, primary: database.pool, maximumLag, name: 'catalogue', log });
     if (recent) onStop('replica', () => recent.close());
     const context: CatalogueContext = {
       database,

@@ -1,6 +1,9 @@
 // A file of products as it is on disk: CSV (RFC 4180) or JSON lines, read one line at a time and written the same way.
 import { createReadStream } from 'node:fs';
-import { cleanJson, type Fault, inexact, isExact, maxBodyBytes, Problem, parseBody } from '@shop/shared/http';
+import { maxBodyBytes } from '@shop/shared/contract';
+import { parseBody } from '@shop/shared/http';
+import { cleanJson, inexact, isExact } from '@shop/shared/json';
+import { type Fault, Problem } from '@shop/shared/problem';
 import { StartError } from '@shop/shared/runtime';
 import { CsvError, parse } from 'csv-parse';
 

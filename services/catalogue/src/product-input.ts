@@ -1,22 +1,12 @@
 // A product as staff writes it, and the columns that it becomes.
 import { decimal } from '@shop/shared/collection';
-import type { Fault } from '@shop/shared/http';
-import { nodeOf } from '@shop/shared/protocol';
+import { nodeOf } from '@shop/shared/contract';
+import type { Fault } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
+import type { components } from './generated.ts';
 
-/** What the contract lets through; a body on create, the outcome of a merge patch on update. */
-export interface ProductInput {
-  name: string;
-  description?: string;
-  brand: string;
-  category: string;
-  /** Major units. */
-  price: number;
-  currency?: string;
-  rating?: number;
-  status?: string;
-  stock?: number;
-}
+/** A valid product: the body of a creation, or a product after a merge patch. */
+export type ProductInput = components['schemas']['NewProduct'];
 
 /** The columns that clients write, in the order of `columnValues`. */
 export const writtenColumns = [
@@ -37,7 +27,7 @@ export type WrittenRow = Readonly<{
   category: string;
   price_minor: number;
   rating_tenths: number | null;
-  status: string;
+  status: NonNullable<ProductInput['status']>;
   stock: number;
 }>;
 

@@ -1,6 +1,6 @@
 // Where lists of products are read: on the replica, and on the primary for those who change products.
 import type { TokenVerifier } from '@shop/shared/auth';
-import type { Queryable, RecentReads } from '@shop/shared/database';
+import type { Queryable, ReadReplica } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 
 export interface ProductReads {
@@ -11,7 +11,7 @@ export interface ProductReads {
 /** @param recent undefined when there is no replica: then nobody is asked who they are */
 export function openProductReads(
   primary: Queryable,
-  recent: RecentReads | undefined,
+  recent: ReadReplica | undefined,
   verify: TokenVerifier['verify'],
 ): ProductReads {
   if (recent === undefined) return { read: (_request, work) => work(primary) };

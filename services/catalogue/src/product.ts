@@ -16,7 +16,8 @@ import {
   uuid,
   writeAll,
 } from '@shop/shared/collection';
-import { etagOf, Problem, type Reply } from '@shop/shared/http';
+import { etagOf, type Reply } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 
 const statuses = ['available', 'active', 'backorder', 'pending'] as const;
@@ -44,7 +45,7 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
         column: 'rating_tenths',
         sortable: true,
         nullable: true,
-        few: { from: 0, to: 50, followedBy: ['price', 'createdAt'] },
+        lowCardinality: { from: 0, to: 50, followedBy: ['price', 'createdAt'] },
       },
       status: { type: choice(statuses), operators: matched, column: 'status' },
       inStock: { type: boolean(), operators: none, column: '(stock > reserved)' },

@@ -1,25 +1,13 @@
 // POST /internal/reservations: promises stock to an order that is about to be placed. All lines or none.
 import { sql, type Transaction } from '@shop/shared/database';
-import { type Fault, Problem, type ProblemCode } from '@shop/shared/http';
+import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
+import type { components } from './generated.ts';
 import { countStock } from './measure-stock.ts';
 
-interface WantedLine {
-  readonly productId: string;
-  readonly quantity: number;
-}
-
-interface ReservationInput {
-  readonly reservationId: string;
-  readonly accountId: string;
-  /** Each product once. */
-  readonly lines: readonly WantedLine[];
-}
-
-interface ReservedLine extends WantedLine {
-  readonly name: string;
-  readonly unitPriceMinor: number;
-}
+type ReservationInput = components['schemas']['NewReservation'];
+type WantedLine = ReservationInput['lines'][number];
+type ReservedLine = components['schemas']['ReservedLine'];
 
 /**
  * 200 with `{ state: "held", lines }`, names and prices as they are kept for the order; a repeat gets the same. 200 with

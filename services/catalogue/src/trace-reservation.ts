@@ -1,6 +1,6 @@
 // GET /internal/reservations/{reservationId}/trace: what the catalogue knows of the stock of an order, step by step, for operators.
 import { byTime, eventHistory, toStep } from '@shop/shared/events';
-import { Problem } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 
 const movements = `

@@ -1,6 +1,9 @@
 // PATCH /v1/products/{productId}: changes what the patch names (RFC 7396), stock included.
+
+import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
-import { mergePatch, Problem, refuseFaults, requireMatch } from '@shop/shared/http';
+import { mergePatch, requireMatch } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 import {

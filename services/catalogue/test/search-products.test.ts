@@ -1,6 +1,6 @@
 // POST /v1/products/search
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loadContract } from '@shop/shared/http';
+import { loadContract } from '@shop/shared/contract';
 import { startServices, type TestClient, type TestServices } from '@shop/shared/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';

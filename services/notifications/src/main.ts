@@ -35,7 +35,7 @@ await startService({
         name: 'notifications.mail',
         handlers: {
           'account.registered.v1': (event, tx) => onAccountRegistered(event, tx, wake),
-          'account.updated.v1': (event, tx) => onAccountUpdated(event, tx, wake),
+          'account.updated.v1': (event, tx) => onAccountUpdated(event, tx, pace, wake),
           'order.created.v1': { takeAll: (events, tx) => onOrdersCreated(events, tx, wake) },
           'order.shipped.v1': (event, tx) => onOrderShipped(event, tx, wake),
           'order.cancelled.v1': (event, tx) => onOrderCancelled(event, tx, wake),

@@ -1,9 +1,10 @@
 // One e-mail to be sent, and what it tells of.
 import { sql, type Transaction } from '@shop/shared/database';
-import type { EventPayloads, NotificationSent, ShopEvent } from '@shop/shared/events';
+import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
+import type { Pace } from './due.ts';
 
-export type OrderKind = NotificationSent['kind'];
+export type OrderKind = EventPayloads['notification.sent.v1']['kind'];
 export type AccountKind = 'email-changed' | 'password-changed';
 export type Kind = OrderKind | AccountKind;
 
@@ -59,7 +60,11 @@ export async function addNotifications<K extends OrderKind>(
   );
 }
 
-/** Adds a notice to an account's holder, at the address that was the account's before the change. */
+/**
+ * Adds a notice to an account's holder, at the address that was the account's before the change. None is added while one of the same
+ * kind waits for the share of this address: a stranger who takes the address and leaves it again, many times, would delay the
+ * notices of its owner for days.
+ */
 export async function addNotice(
   tx: Transaction,
   kind: AccountKind,
@@ -70,18 +75,49 @@ export async function addNotice(
   await sql(
     tx,
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+     SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (
+       SELECT FROM notifications WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${waitsForShare})`,
     [newId(), kind, accountId, previousEmail, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
 
-/** An e-mail that waits for its recipient's share is not sent any more when the order is cancelled: that e-mail says more. */
-export async function dropObsolete(tx: Transaction, orderId: string): Promise<void> {
+/**
+ * An e-mail that waits for its recipient's share is not sent any more when the order is cancelled: that e-mail says more. It is sent
+ * at the time that was reserved for the first one.
+ */
+export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(
     tx,
-    `UPDATE notifications SET status = 'obsolete', settled_at = now()
-     WHERE order_id = $1 AND kind = 'order-received' AND status = 'waiting'
-       AND attempts = 0 AND paced_for IS NOT NULL AND next_attempt_at > now() + interval '1 minute'`,
+    `WITH obsolete AS (
+       UPDATE notifications SET status = 'obsolete', settled_at = now()
+       WHERE order_id = $1 AND kind = 'order-received' AND ${waitsForShare}
+       RETURNING order_id, paced_for, next_attempt_at)
+     UPDATE notifications n SET paced_for = obsolete.paced_for, next_attempt_at = obsolete.next_attempt_at
+     FROM obsolete WHERE n.order_id = obsolete.order_id AND n.kind = 'order-cancelled' AND n.status = 'waiting'`,
     [orderId],
   );
 }
+
+/**
+ * Gives back what the waiting e-mails of an account have reserved from the share of an address that is not the account's any more:
+ * whoever has it next does not wait behind them. They take their time from the share of the present address when it comes.
+ */
+export async function leaveShare(tx: Transaction, accountId: string, { secondsEach }: Pace): Promise<void> {
+  await sql(
+    tx,
+    `WITH leaving AS (
+       SELECT n.id, n.paced_for AS share FROM notifications n JOIN recipients r USING (account_id)
+       WHERE n.account_id = $1 AND n.recipient IS NULL AND ${waitsForShare} AND n.paced_for <> 'order ' || r.email_key
+       FOR UPDATE OF n
+     ), left_share AS (
+       UPDATE notifications n SET paced_for = NULL FROM leaving WHERE n.id = leaving.id
+     )
+     UPDATE recipient_paces SET reserved_until = reserved_until - total * $2::float8 * interval '1 second'
+     FROM (SELECT share, count(*) AS total FROM leaving GROUP BY share) AS leaving WHERE key = share`,
+    [accountId, secondsEach],
+  );
+}
+
+/** An e-mail that no sender has: a claim of one lasts for less than a minute. */
+const waitsForShare = `
+  status = 'waiting' AND attempts = 0 AND paced_for IS NOT NULL AND next_attempt_at > now() + interval '1 minute'`;

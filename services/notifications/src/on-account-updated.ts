@@ -1,16 +1,19 @@
 // An account changed: its e-mails go to the new address, and its holder is told of changed credentials.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import { addNotice } from './notification.ts';
+import type { Pace } from './due.ts';
+import { addNotice, leaveShare } from './notification.ts';
 import { keepRecipient } from './recipient.ts';
 
 /** @param wake called after COMMIT: there may be e-mails to send */
 export async function onAccountUpdated(
   event: ShopEvent<'account.updated.v1'>,
   tx: Transaction,
+  pace: Pace,
   wake: () => void,
 ): Promise<void> {
   await keepRecipient(tx, event);
+  await leaveShare(tx, event.data.accountId, pace);
   for (const credential of event.data.credentialsChanged ?? []) await addNotice(tx, `${credential}-changed`, event);
   tx.afterCommit(wake);
 }

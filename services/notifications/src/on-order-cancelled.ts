@@ -1,7 +1,7 @@
 // An order was cancelled: its customer is told.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import { addNotifications, dropObsolete } from './notification.ts';
+import { addNotifications, replaceObsolete } from './notification.ts';
 
 /** @param wake called after COMMIT: there is an e-mail to send */
 export async function onOrderCancelled(
@@ -9,7 +9,7 @@ export async function onOrderCancelled(
   tx: Transaction,
   wake: () => void,
 ): Promise<void> {
-  await dropObsolete(tx, event.data.orderId);
   await addNotifications(tx, 'order-cancelled', [event]);
+  await replaceObsolete(tx, event.data.orderId);
   tx.afterCommit(wake);
 }

@@ -12,7 +12,7 @@ const addresses = [
   /:\/\/|@|%[0-9a-f]{2}|=\?/i,
   /\b(?:www\b|mailto:|tel:|sms:)/i,
   // A host name, an IPv4 address.
-  /[^\s.]\.[\p{N}_-]*\p{L}[\p{L}\p{N}_-]/u,
+  /[^\s.]\.[\p{M}\p{N}_-]*\p{L}[\p{L}\p{M}\p{N}_-]/u,
   /[^\s.]\.[\p{N}_-]+\p{L}/u,
   /\d\.\d+\.\d+\.\d/,
 ];

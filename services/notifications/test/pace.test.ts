@@ -37,6 +37,15 @@ async function statesOf(accountIds: readonly string[]): Promise<Record<string, n
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 }
 
+async function minutesOf(accountId: string): Promise<number[]> {
+  const { rows } = await database().query<{ minutes: number }>(
+    `SELECT round(extract(epoch FROM next_attempt_at - now()) / 60)::int AS minutes FROM notifications
+     WHERE account_id = $1 AND status = 'waiting' ORDER BY next_attempt_at`,
+    [accountId],
+  );
+  return rows.map(({ minutes }) => minutes);
+}
+
 describe('a recipient', () => {
   it('gets as many e-mails within an hour as the operator allows; the others are sent later, and none is lost', async () => {
     const accounts = [newId(), newId()];
@@ -77,6 +86,39 @@ describe('a recipient', () => {
     await eventually(async () =>
       expect(await statesOf([order.accountId])).toEqual({ sent: 3, obsolete: 1, delayed: 1 }),
     );
+  });
+
+  it('does not wait behind the e-mails of another account that had its address before', async () => {
+    const stranger = newId();
+    const owner = someOrder();
+    const email = 'taken@example.org';
+    await events.send('account.registered.v1', { accountId: stranger, email, name: 'Ada' });
+    for (let count = 0; count < 10; count += 1)
+      await events.send('order.created.v1', { ...someOrder().created, accountId: stranger });
+    await eventually(async () => expect(await statesOf([stranger])).toEqual({ sent: 3, delayed: 7 }));
+    const moved = { accountId: stranger, email: 'moved@example.org', name: 'Ada' };
+    await events.send('account.updated.v1', moved, { sequence: 2 });
+
+    await events.send('account.registered.v1', { ...owner.account, email });
+    await events.send('order.created.v1', owner.created);
+    await eventually(async () => expect(await statesOf([owner.accountId])).toEqual({ delayed: 1 }));
+    expect(await minutesOf(owner.accountId)).toEqual([20]);
+    await database().query("UPDATE notifications SET next_attempt_at = now() WHERE status = 'waiting'");
+    await eventually(async () => {
+      expect(await statesOf([stranger])).toEqual({ sent: 6, delayed: 4 });
+      expect(await statesOf([owner.accountId])).toEqual({ sent: 1 });
+    });
+  });
+
+  it('waits no longer because of e-mails that are not sent any more', async () => {
+    const { accountId, account } = someOrder();
+    await events.send('account.registered.v1', { ...account, email: 'changes-his-mind@example.org' });
+    const orders = Array.from({ length: 6 }, () => ({ ...someOrder() }));
+    for (const { created } of orders) await events.send('order.created.v1', { ...created, accountId });
+    await eventually(async () => expect(await statesOf([accountId])).toEqual({ sent: 3, delayed: 3 }));
+    for (const { cancelled } of orders.slice(3)) await events.send('order.cancelled.v1', { ...cancelled, accountId });
+    await eventually(async () => expect((await statesOf([accountId])).delayed).toBe(3));
+    expect((await minutesOf(accountId)).at(-1)).toBe(60);
   });
 
   it('gets no more from several senders that claim at the same time', async () => {
@@ -127,6 +169,25 @@ describe('the holder of an account', () => {
     expect(others).toEqual([]);
     expect(notice).toContain('To: Ada <old@example.org>');
     expect(notice).not.toContain('new@example.org');
+  });
+
+  it('waits for no more than one notice of a kind, however often others changed their address from its own', async () => {
+    const [stranger, owner] = [newId(), newId()];
+    const previousEmail = 'wanted@example.org';
+    const leave = (sequence: number) => change(stranger, sequence, { credentialsChanged: ['email'], previousEmail });
+    for (let sequence = 2; sequence < 5; sequence += 1) await leave(sequence);
+    await eventually(async () => expect(await statesOf([stranger])).toEqual({ sent: 3 }));
+    await leave(5);
+    await eventually(async () => expect(await statesOf([stranger])).toEqual({ sent: 3, delayed: 1 }));
+    for (let sequence = 6; sequence < 16; sequence += 1) await leave(sequence);
+    await eventually(async () => {
+      const { rows } = await database().query('SELECT sequence::int FROM recipients WHERE account_id = $1', [stranger]);
+      expect(rows).toEqual([{ sequence: 15 }]);
+    });
+    await change(owner, 2, { email: previousEmail, credentialsChanged: ['password'] });
+    await eventually(async () => expect(await statesOf([owner])).toEqual({ delayed: 1 }));
+    expect(await statesOf([stranger])).toEqual({ sent: 3, delayed: 1 });
+    expect(await minutesOf(owner)).toEqual([40]);
   });
 
   it('is told of a changed password, and of both at the old address, also after the service was killed', async () => {

@@ -21,6 +21,9 @@ const withAddress = [
   'mallory\uff20evil',
   'evil%2eexample',
   'win.пример',
+  // Top-level domains of India and of Bangladesh: their second character is a combining mark.
+  'win.\u092d\u093e\u0930\u0924',
+  'win.\u09ad\u09be\u09b0\u09a4',
   '10.1.2.3 has it',
   'mailto:mallory',
   '=?utf-8?q?evil?=',

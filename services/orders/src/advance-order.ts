@@ -1,6 +1,7 @@
 // What staff does with an order on its way to the customer; process, ship and deliver differ only in where they lead.
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, idempotent, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
+import { callerOf, idempotent, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { changeStatus } from './change-status.ts';
 import type { OrderBook } from './context.ts';
 import { lockOrder, showOrder } from './order.ts';

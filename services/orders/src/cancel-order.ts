@@ -1,7 +1,8 @@
 // POST /v1/orders/{orderId}/cancel: the owner takes an order back that has not shipped.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, idempotent, type OperationRequest, Problem, type Reply, requireMatch } from '@shop/shared/http';
+import { callerOf, idempotent, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { changeStatus } from './change-status.ts';
 import type { Operation } from './context.ts';
 import { type LockedOrder, lockOrder, showOrder } from './order.ts';

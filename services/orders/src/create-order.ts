@@ -1,6 +1,7 @@
 // POST /v1/orders: reserves the stock in the catalogue, then places the order in one transaction of its own.
 import { violatedConstraint } from '@shop/shared/database';
-import { idempotent, keptAnswer, type OperationRequest, type Problem, type Reply } from '@shop/shared/http';
+import { idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
+import type { Problem } from '@shop/shared/problem';
 import type { Operation, OrdersContext } from './context.ts';
 import { checkTotal, readExpectedTotal } from './expected-total.ts';
 import type { components } from './generated.ts';

@@ -1,6 +1,8 @@
 // What an order costs against what the client expected, in exact minor units.
-import { type Fault, type OperationRequest, Problem, refuseFaults } from '@shop/shared/http';
-import { nodeOf } from '@shop/shared/protocol';
+
+import { nodeOf, refuseFaults } from '@shop/shared/contract';
+import type { OperationRequest } from '@shop/shared/http';
+import { type Fault, Problem } from '@shop/shared/problem';
 import type { Orders } from './order.ts';
 import type { NewOrder } from './place-order.ts';
 

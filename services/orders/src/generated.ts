@@ -17,7 +17,7 @@ export interface components {
                 readonly quantity: number;
             }[];
             readonly shipping_address?: components["schemas"]["Address"];
-            /** @description What the order may cost; when it costs anything else, nothing is ordered. */
+            /** @description The expected total cost. When the order costs a different amount, it is not placed. */
             readonly expectedTotal?: components["schemas"]["Money"];
         };
         /**
@@ -28,7 +28,7 @@ export interface components {
         readonly Cancellation: {
             readonly cancellation_reason?: string;
         };
-        /** @description Name and price as they were at ordering. */
+        /** @description Name and price at the time of the order. */
         readonly OrderItem: {
             readonly productId: components["schemas"]["Id"];
             readonly name: string;
@@ -36,20 +36,20 @@ export interface components {
             readonly unitPrice: components["schemas"]["Money"];
             readonly lineTotal: components["schemas"]["Money"];
         };
-        /** @description Something that follows from the cancellation elsewhere in the shop. */
+        /** @description An effect of the cancellation in another service. */
         readonly Effect: {
             /** @enum {unknown} */
             readonly state: "pending" | "done" | "failed";
             readonly at?: components["schemas"]["Time"];
         };
         readonly CancellationView: {
-            /** @description As the customer gave it; absent when none was given. */
+            /** @description The reason that the customer gave; absent when none was given. */
             readonly reason?: string;
             readonly cancelledAt: components["schemas"]["Time"];
             readonly stockReleased: components["schemas"]["Effect"];
             readonly customerNotified: components["schemas"]["Effect"];
         };
-        /** @description An order, or those of its members that `fields` asked for. */
+        /** @description An order, or the members of it that `fields` names. */
         readonly OrderView: {
             readonly id?: components["schemas"]["Id"];
             readonly status?: components["schemas"]["Status"];
@@ -60,7 +60,7 @@ export interface components {
             readonly totalCost?: components["schemas"]["Money"];
             readonly currency?: components["schemas"]["Currency"];
             readonly shipping_address?: components["schemas"]["Address"];
-            /** @description What the caller may do with the order now; each is the last segment of its address. */
+            /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             readonly allowedActions?: readonly ("cancel" | "process" | "ship" | "deliver")[];
             readonly cancellation?: components["schemas"]["CancellationView"];
         };
@@ -127,7 +127,7 @@ export interface components {
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly shipping_address?: components["schemas"]["Address"];
-            /** @description What the caller may do with the order now; each is the last segment of its address. */
+            /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             readonly allowedActions: readonly ("cancel" | "process" | "ship" | "deliver")[];
             readonly cancellation?: components["schemas"]["CancellationView"];
         };
@@ -194,13 +194,14 @@ export interface components {
         /** Format: uuid */
         readonly Id: string;
         /**
-         * @description In major units, with at most the decimals of the currency.
+         * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
         readonly Money: number;
+        /** Format: date-time */
         readonly Time: string;
         /**
-         * @description ISO 4217; one for the whole shop.
+         * @description ISO 4217 code. The whole shop has one currency.
          * @example EUR
          */
         readonly Currency: string;
@@ -210,29 +211,29 @@ export interface components {
             readonly nextCursor?: string;
             readonly hasMore: boolean;
         };
-        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` says where it is. */
+        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` locates it. */
         readonly Fault: {
             readonly detail: string;
-            /** @description Place in the body (RFC 6901). */
+            /** @description JSON pointer into the body (RFC 6901). */
             readonly pointer?: string;
             readonly parameter?: string;
             readonly header?: string;
-            /** @description Character within the parameter, from 1. */
+            /** @description Position of the character within the parameter, from 1. */
             readonly position?: number;
-            /** @description Which of several parameters of that name, from 1. */
+            /** @description The number of the parameter among those of the same name, from 1. */
             readonly occurrence?: number;
-            /** @description What would have been accepted there. */
+            /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
-            /** @description The product that cannot be ordered as asked. */
+            /** @description The product that cannot be ordered as requested. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description How many units the request asks for in all. */
+            /** @description The total number of units that the request asks for. */
             readonly requested?: number;
-            /** @description The price that was expected. */
+            /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
-            /** @description The present price. */
+            /** @description The current price. */
             readonly new?: components["schemas"]["Money"];
         };
-        /** @description Problem document (RFC 9457). `code` names the problem, /problems/<code> explains it. */
+        /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
         readonly Problem: {
             readonly type: string;
             readonly title: string;
@@ -242,7 +243,7 @@ export interface components {
             readonly instance: string;
             readonly code: string;
             readonly errors?: readonly components["schemas"]["Fault"][];
-            /** @description The bounds that a query is past; with `query-too-costly`. */
+            /** @description The bounds that a query exceeds; with `query-too-costly`. */
             readonly exceeded?: readonly {
                 /** @enum {string} */
                 readonly bound: "conditions" | "listValues" | "groups";
@@ -250,10 +251,17 @@ export interface components {
                 readonly actual: number;
             }[];
             /**
-             * @description The nearest query that would be accepted, in the form in which it was sent: a query string or a search body; with
+             * @description The nearest query that is accepted, in the form of the request: a query string or a search body; with
              *     `query-too-costly`.
              */
             readonly nearest?: string | Record<string, never>;
+        };
+        readonly TraceStep: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly what: string;
+            readonly requestId?: string;
+            readonly traceId?: string;
         };
     };
     responses: {
@@ -278,15 +286,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Order"];
             };
         };
-        /** @description The representation that the client has is still current. */
-        readonly NotModified: {
-            headers: {
-                readonly ETag: components["headers"]["ETag"];
-                readonly [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description `invalid-request`: every fault is listed. Also an `expectedTotal` with more decimals than the currency. */
+        /** @description `invalid-request`: every fault is listed. An `expectedTotal` with more decimals than the currency has is also a fault. */
         readonly InvalidOrder: {
             headers: {
                 readonly [name: string]: unknown;
@@ -304,7 +304,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: orders of another account, without the scope `orders:read-all`. */
+        /** @description `forbidden`: the orders are those of another account, and the token does not have the scope `orders:read-all`. */
         readonly ForeignAccount: {
             headers: {
                 readonly [name: string]: unknown;
@@ -313,7 +313,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such order, or not for this caller. */
+        /** @description The order does not exist, or the caller may not view it. */
         readonly NotFound: {
             headers: {
                 readonly [name: string]: unknown;
@@ -367,17 +367,6 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not application/json. */
-        readonly UnsupportedMediaType: {
-            headers: {
-                readonly "Accept-Post": string;
-                readonly "Accept-Encoding"?: string;
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `product-not-available`, listing the lines, or `idempotency-key-reused`. */
         readonly OrderUnprocessable: {
             headers: {
@@ -388,7 +377,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something that the service needs is away. */
+        /** @description The service cannot reach its database or the catalogue. */
         readonly ServiceUnavailable: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -398,7 +387,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not valid; every fault is listed. `invalid-request` or `invalid-cursor`. */
+        /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
         readonly InvalidRequest: {
             headers: {
                 readonly [name: string]: unknown;
@@ -407,7 +396,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No valid access token. */
+        /** @description The request has no valid access token. */
         readonly Unauthenticated: {
             headers: {
                 readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -417,7 +406,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Answers are application/json. */
+        /** @description The client does not accept application/json. */
         readonly NotAcceptable: {
             headers: {
                 readonly [name: string]: unknown;
@@ -426,7 +415,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The query is past a bound, or takes too long. */
+        /** @description The query exceeds a bound, or takes too long. */
         readonly QueryTooCostly: {
             headers: {
                 readonly [name: string]: unknown;
@@ -435,7 +424,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong on our side. */
+        /** @description An unexpected error occurred in the shop. */
         readonly InternalError: {
             headers: {
                 readonly [name: string]: unknown;
@@ -453,6 +442,25 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `unsupported-media-type`: the body is not application/json. */
+        readonly UnsupportedPostType: {
+            headers: {
+                readonly "Accept-Post": string;
+                readonly "Accept-Encoding"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The representation that the client has is current. */
+        readonly NotModified: {
+            headers: {
+                readonly ETag: components["headers"]["ETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The idempotency key was used for another request. */
         readonly IdempotencyKeyReused: {
             headers: {
@@ -462,7 +470,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token lacks the scope. */
+        /** @description The access token does not have the required scope. */
         readonly Forbidden: {
             headers: {
                 readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -474,46 +482,48 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Id of an order. What is no UUID names nothing. */
+        /** @description The id of an order. A value that is not a UUID is answered with 404. */
         readonly OrderId: string;
-        /** @description Whose orders; `me`, the default, is the caller. Another account needs the scope `orders:read-all`. */
+        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account needs the scope `orders:read-all`. */
         readonly AccountId: string;
         /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
         readonly StatusFilter: readonly string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         readonly TotalCostFilter: readonly string[];
         /**
-         * @description One to three of `field:asc` or `field:desc` with commas; fields createdAt, totalCost, id. Ends with id in the last direction.
-         *     Default `createdAt:desc,id:desc`.
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id. Without `id`, the
+         *     orders are finally sorted by id in the direction of the last field. Default `createdAt:desc,id:desc`.
          */
         readonly Sort: string;
-        /** @description The `nextCursor` of the page before, with the same filters, sort and account. */
+        /** @description The `nextCursor` of the previous page, with the same filters, sort and account. */
         readonly Cursor: string;
-        /** @description Members to show, with commas; all of them when left out. */
+        /** @description The members to return, separated by commas. All members when absent. */
         readonly Fields: string;
-        /** @description `return=minimal` asks for an answer without the order (RFC 7240). */
+        /** @description `return=minimal` requests a response without the order (RFC 7240). */
         readonly Prefer: string;
-        /** @description Operators eq, ne, lt, lte, gt, gte, in; times as in RFC 3339. */
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         readonly CreatedAtFilter: readonly string[];
-        /** @description Size of a page. */
+        /** @description The maximum number of items on a page. */
         readonly Limit: number;
-        /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
         readonly IdempotencyKey: string;
-        /** @description Entity tags of representations that the client has. */
+        /** @description The entity tags of the representations that the client has stored. */
         readonly IfNoneMatch: string;
-        /** @description Entity tag that the change is meant for. */
+        /** @description The entity tag of the version to change. */
         readonly IfMatch: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Seconds to wait; with `request-in-progress`. */
+        /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
         readonly RetryAfterInProgress: string;
         /** @description Strong entity tag of the row version, the same for every projection. */
         readonly ETag: string;
-        /** @description The answer to the first request with this key, given again. */
+        /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";
-        /** @description Seconds to wait. */
+        /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
+        /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
+        readonly NextPage: string;
         /** @description How to authenticate (RFC 6750). */
         readonly WWWAuthenticate: string;
     };
@@ -523,24 +533,24 @@ export interface operations {
     readonly listOrders: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whose orders; `me`, the default, is the caller. Another account needs the scope `orders:read-all`. */
+                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account needs the scope `orders:read-all`. */
                 readonly accountId?: components["parameters"]["AccountId"];
                 /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
                 readonly status?: components["parameters"]["StatusFilter"];
-                /** @description Operators eq, ne, lt, lte, gt, gte, in; times as in RFC 3339. */
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 readonly createdAt?: components["parameters"]["CreatedAtFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 readonly totalCost?: components["parameters"]["TotalCostFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc` with commas; fields createdAt, totalCost, id. Ends with id in the last direction.
-                 *     Default `createdAt:desc,id:desc`.
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id. Without `id`, the
+                 *     orders are finally sorted by id in the direction of the last field. Default `createdAt:desc,id:desc`.
                  */
                 readonly sort?: components["parameters"]["Sort"];
-                /** @description Size of a page. */
+                /** @description The maximum number of items on a page. */
                 readonly limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before, with the same filters, sort and account. */
+                /** @description The `nextCursor` of the previous page, with the same filters, sort and account. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description Members to show, with commas; all of them when left out. */
+                /** @description The members to return, separated by commas. All members when absent. */
                 readonly fields?: components["parameters"]["Fields"];
             };
             readonly header?: never;
@@ -552,8 +562,7 @@ export interface operations {
             /** @description One page. */
             readonly 200: {
                 headers: {
-                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
-                    readonly Link?: string;
+                    readonly Link: components["headers"]["NextPage"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -573,7 +582,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path?: never;
@@ -603,7 +612,7 @@ export interface operations {
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["OrderConflict"];
             readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["OrderUnprocessable"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -613,11 +622,11 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             readonly path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 readonly orderId: components["parameters"]["OrderId"];
             };
             readonly cookie?: never;
@@ -638,11 +647,11 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Entity tags of representations that the client has. */
+                /** @description The entity tags of the representations that the client has stored. */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             readonly path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 readonly orderId: components["parameters"]["OrderId"];
             };
             readonly cookie?: never;
@@ -672,15 +681,15 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` asks for an answer without the order (RFC 7240). */
+                /** @description `return=minimal` requests a response without the order (RFC 7240). */
                 readonly Prefer?: components["parameters"]["Prefer"];
             };
             readonly path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 readonly orderId: components["parameters"]["OrderId"];
             };
             readonly cookie?: never;
@@ -692,11 +701,11 @@ export interface operations {
         };
         readonly responses: {
             readonly 200: components["responses"]["ChangedOrder"];
-            /** @description Cancelled; `Prefer` asked for no content. */
+            /** @description The order is cancelled; `Prefer` requested no content. */
             readonly 204: {
                 headers: {
                     readonly ETag: components["headers"]["ETag"];
-                    /** @description The preference that was honoured (RFC 7240). */
+                    /** @description The preference that was applied (RFC 7240). */
                     readonly "Preference-Applied": "return=minimal";
                     readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     readonly [name: string]: unknown;
@@ -710,7 +719,7 @@ export interface operations {
             readonly 409: components["responses"]["CancelConflict"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["IdempotencyKeyReused"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -720,13 +729,13 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
             };
             readonly path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 readonly orderId: components["parameters"]["OrderId"];
             };
             readonly cookie?: never;
@@ -750,13 +759,13 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
             };
             readonly path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 readonly orderId: components["parameters"]["OrderId"];
             };
             readonly cookie?: never;
@@ -780,13 +789,13 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Makes a repeated request have one effect; kept 24 hours. Choose one that nobody can guess, such as a UUID. */
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Entity tag that the change is meant for. */
+                /** @description The entity tag of the version to change. */
                 readonly "If-Match"?: components["parameters"]["IfMatch"];
             };
             readonly path: {
-                /** @description Id of an order. What is no UUID names nothing. */
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
                 readonly orderId: components["parameters"]["OrderId"];
             };
             readonly cookie?: never;
@@ -822,7 +831,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The decision. */
+            /** @description Whether an order has the reservation. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -842,7 +851,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
@@ -868,13 +877,7 @@ export interface operations {
                         readonly orderId: components["schemas"]["Id"];
                         readonly reservationId: components["schemas"]["Id"];
                         readonly status: string;
-                        readonly steps: readonly {
-                            /** Format: date-time */
-                            readonly at: string;
-                            readonly what: string;
-                            readonly requestId?: string;
-                            readonly traceId?: string;
-                        }[];
+                        readonly steps: readonly components["schemas"]["TraceStep"][];
                     };
                 };
             };

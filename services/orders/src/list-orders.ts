@@ -1,6 +1,7 @@
 // GET /v1/orders: one page of the caller's orders; of another account's only with the scope for it.
 import { fromQuery, readPage } from '@shop/shared/collection';
-import { callerOf, Problem } from '@shop/shared/http';
+import { callerOf } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 
 /** The page and a `Link` to the next one. 400 for a query that is none, 403 for another's orders. */

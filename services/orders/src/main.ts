@@ -1,7 +1,7 @@
 // Starts orders.
 import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
-import { keepCurrency } from '@shop/shared/database';
+import { assertCurrency } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readOrdersConfig } from './config.ts';
 import type { OrdersContext } from './context.ts';
@@ -16,7 +16,7 @@ await startService({
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readOrdersConfig,
   async build({ config, database, log, callService }) {
-    await keepCurrency(database.pool, config.currency);
+    await assertCurrency(database.pool, config.currency);
     observeOrders(database);
     const context: OrdersContext = {
       database,

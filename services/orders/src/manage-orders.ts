@@ -5,8 +5,9 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Caller } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
-import { keepCurrency } from '@shop/shared/database';
-import { type OperationRequest, Problem, type Reply, requestIdentity } from '@shop/shared/http';
+import { assertCurrency } from '@shop/shared/database';
+import { type OperationRequest, type Reply, requestIdentity } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { isId, StartError } from '@shop/shared/runtime';
 import { runCommand, type Say, withDatabase } from '@shop/shared/service';
 import { advanceOrder } from './advance-order.ts';
@@ -100,9 +101,9 @@ async function main(say: Say): Promise<void> {
   check(values, ids);
   const { databaseUrl: url, currency } = readCommandConfig(process.env);
   const scopes = new Set(['orders:fulfil', 'orders:read-all']);
-  const caller: Caller = { accountId: values.as ?? nobody, scopes, credentialsVersion: 0 };
+  const caller: Caller = { accountId: values.as ?? nobody, scopes, credentialsVersion: undefined, issuedAt: 0 };
   await withDatabase({ url, name: 'manage-orders' }, async (database) => {
-    await keepCurrency(database.pool, currency);
+    await assertCurrency(database.pool, currency);
     // No page is continued here, and no answer kept for a key: what seals them may be anything.
     const orders = openOrders(currency, createCursors([randomBytes(32)]));
     const book: OrderBook = { database, orders, idempotencySecret: '' };

@@ -1,6 +1,6 @@
 // What is counted of orders: how many were placed, refused and changed their status, and how the newest ones stand.
 import type { Database, Transaction } from '@shop/shared/database';
-import type { ProblemCode } from '@shop/shared/http';
+import type { ProblemCode } from '@shop/shared/problem';
 import { beginCounting, instruments, observe } from '@shop/shared/telemetry';
 import { type OrderStatus, statuses } from './order-status.ts';
 

@@ -18,7 +18,8 @@ import {
   writeAll,
 } from '@shop/shared/collection';
 import { sql, type Transaction } from '@shop/shared/database';
-import { etagOf, Problem, type Reply } from '@shop/shared/http';
+import { etagOf, type Reply } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 

@@ -1,6 +1,7 @@
 // The orders' side of a stock reservation: its id, the call that takes it, the call that gives it up.
 import { createHash } from 'node:crypto';
-import { callerOf, type Fault, type OperationRequest, Problem, type ProblemCode } from '@shop/shared/http';
+import { callerOf, type OperationRequest } from '@shop/shared/http';
+import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from './context.ts';
 import { settle } from './settle-reservation.ts';

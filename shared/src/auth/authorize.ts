@@ -1,6 +1,6 @@
 // May this caller do this operation? Asked by the gateway and again by every service, and refused in the same words.
-import type { Security } from '../http/contract-outline.ts';
-import { Problem } from '../http/problem.ts';
+import type { Security } from '../contract/index.ts';
+import { Problem } from '../problem/index.ts';
 import type { Caller } from './caller.ts';
 import { bearerChallenge } from './verify-token.ts';
 

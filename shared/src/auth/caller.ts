@@ -6,8 +6,13 @@ import { isId } from '../runtime/index.ts';
 export interface Caller {
   readonly accountId: string;
   readonly scopes: ReadonlySet<string>;
-  /** How often the account's password or e-mail address had changed when the token was issued; 0 when the token does not say. */
-  readonly credentialsVersion: number;
+  /**
+   * How often the account's password or e-mail address had changed when the token was issued; undefined when the token does not
+   * say, as those of an outside identity provider.
+   */
+  readonly credentialsVersion: number | undefined;
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
 }
 
 // RFC 6749 section 3.3: scope tokens are printable ASCII without quote and backslash, one space between them.
@@ -18,12 +23,13 @@ const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)
  * `accountId` must be a lower-case UUID because it is compared with one in every statement.
  */
 export function toCaller(claims: JWTPayload): Caller | undefined {
-  const { accountId, scope = '', credentialsVersion = 0, jti, sub } = claims;
+  const { accountId, scope = '', credentialsVersion, iat, jti, sub } = claims;
   if (typeof accountId !== 'string' || !isId(accountId)) return undefined;
   if (typeof scope !== 'string' || !scopeList.test(scope)) return undefined;
-  if (!isCount(credentialsVersion)) return undefined;
+  if (credentialsVersion !== undefined && !isCount(credentialsVersion)) return undefined;
+  if (iat === undefined) return undefined;
   if (!isShortText(jti) || !isShortText(sub)) return undefined;
-  return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')), credentialsVersion };
+  return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')), credentialsVersion, issuedAt: iat };
 }
 
 function isCount(value: unknown): value is number {

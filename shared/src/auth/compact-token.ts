@@ -1,5 +1,5 @@
 // The strict reading of a token before any cryptography: what is not plainly a token of ours costs nothing to refuse.
-import { jsonSize } from '../http/json-size.ts';
+import { jsonSize } from '../json/index.ts';
 
 /** The protected header, reduced to the members that are allowed in it. */
 export interface TokenHeader {

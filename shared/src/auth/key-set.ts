@@ -1,7 +1,7 @@
 // The issuer's public keys: fetched from the JWKS address, followed in the background, kept through an outage.
 import type { CryptoKey } from 'jose';
 import { Agent, request } from 'undici';
-import { Problem } from '../http/problem.ts';
+import { Problem } from '../problem/index.ts';
 import type { Log } from '../runtime/index.ts';
 import { readKeySet, type TokenAlgorithm, type VerificationKey } from './key-rules.ts';
 

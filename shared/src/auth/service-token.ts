@@ -1,6 +1,6 @@
 // Service tokens: how one process of the shop proves to another that an internal call comes from inside.
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import { Problem } from '../http/problem.ts';
+import { Problem } from '../problem/index.ts';
 
 /** What a token is good for: this request and no other. */
 export interface InternalCall {

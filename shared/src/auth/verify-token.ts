@@ -1,6 +1,6 @@
 // Access tokens: the one place where a bearer token becomes a caller, used by the gateway and by every service.
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
-import { Problem } from '../http/problem.ts';
+import { Problem } from '../problem/index.ts';
 import type { Log } from '../runtime/index.ts';
 import { type Caller, toCaller } from './caller.ts';
 import { readTokenHeader } from './compact-token.ts';

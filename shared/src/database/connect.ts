@@ -1,10 +1,11 @@
-// A service's connection to its own schema: sequelize for models and transactions, a pg pool for hot reads.
+// A service's connections to its own schema: one pool for transactions and for reads outside them.
 import pg from 'pg';
-import { Sequelize, type Transaction } from 'sequelize';
 import { type Log, outsideRequests } from '../runtime/index.ts';
 import { measured, measureTransaction } from './measure-statement.ts';
-import { observePools } from './observe-pools.ts';
-import { isReadOnlyServer, retryConflicts } from './pg-errors.ts';
+import { observePool } from './observe-pool.ts';
+import { retryConflicts } from './pg-errors.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+import { withClient } from './with-client.ts';
 
 export interface DatabaseOptions {
   /** Connection string of the service's own role, which owns the service's schema. */
@@ -12,20 +13,19 @@ export interface DatabaseOptions {
   /** Shown by PostgreSQL beside each connection. */
   readonly name: string;
   readonly log: Log;
-  /** Connections of each of the two pools; default 10. */
+  /** Connections that the pool opens at most; default 10. */
   readonly poolSize?: number | undefined;
   /** How long one statement may run, in milliseconds; default 5000. */
   readonly statementTimeout?: number;
 }
 
 export interface Database {
-  /** Models are initialised on it; every query of a transaction is given that transaction. */
-  readonly sequelize: Sequelize;
-  /** For reads outside transactions where a model costs too much. */
+  /** For statements outside transactions. */
   readonly pool: pg.Pool;
   /**
    * Runs `work` in one transaction (READ COMMITTED) and commits. A deadlock or serialization failure (40P01, 40001) rolls back
-   * and runs `work` again, at most three times: it must have no effect outside the transaction.
+   * and runs `work` again, at most three times in all: `work` must have no effect outside the transaction. It must not wait for
+   * another connection of the pool either, because all of them may be held by transactions that wait for the same.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Rejects when the database does not answer or is read-only. */
@@ -49,30 +49,17 @@ function parseInt8(text: string): number {
 }
 
 /**
- * A connection that is lost in the moment in which it stands tells it before anybody listens, and an error that nobody hears ends
- * the process. The pools still learn of every loss by themselves.
+ * A connection may fail before the pool adds its own listener, and an error event without a listener ends the process. The pool
+ * still detects every lost connection.
  */
-class HeardClient extends pg.Client {
+class ListeningClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     this.on('error', () => {});
   }
 }
 
-interface ConnectionManager {
-  validate(connection: unknown): boolean;
-}
-
-/** What sequelize does not declare in its types. */
-function managerOf(sequelize: Sequelize): ConnectionManager {
-  return (sequelize as unknown as { connectionManager: ConnectionManager }).connectionManager;
-}
-
-function connectionOf(tx: Transaction): object {
-  return (tx as Transaction & { readonly connection: object }).connection;
-}
-
-/** Opens the pools; connections are made when they are first needed, and again after a loss. */
+/** Opens the pool; connections are made when they are first needed, and again after a loss. */
 export function connectDatabase(options: DatabaseOptions): Database {
   pg.types.setTypeParser(int8, parseInt8);
   const { poolSize: size = 10, statementTimeout = 5_000 } = options;
@@ -84,18 +71,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
   };
-  const readOnly = new WeakSet<object>();
-  const isUsable = (connection: unknown): boolean =>
-    !readOnly.has(connection as object) && managerOf(sequelize).validate(connection);
-  const sequelize = new Sequelize(options.url, {
-    dialect: 'postgres',
-    dialectModule: { ...pg, Client: HeardClient },
-    dialectOptions: { ...session, connectionTimeoutMillis: 2_000 },
-    pool: { max: size, min: 0, acquire: 3_000, idle: 30_000, validate: isUsable },
-    logging: false,
-  });
   const pool = new pg.Pool({
-    Client: HeardClient,
+    Client: ListeningClient,
     connectionString: options.url,
     max: size,
     connectionTimeoutMillis: 3_000,
@@ -106,30 +83,18 @@ export function connectDatabase(options: DatabaseOptions): Database {
   pool.on('error', (error) =>
     outsideRequests(() => options.log.warn({ err: error }, 'an idle database connection was lost')),
   );
-  observePools(sequelize, pool);
+  observePool(pool);
   return {
-    sequelize,
     pool: measured(pool),
-    transaction: (work) =>
-      retryConflicts(() =>
-        measureTransaction(() =>
-          sequelize.transaction(async (tx) => {
-            try {
-              return await work(tx);
-            } catch (error) {
-              // The pool ends the connection instead of lending it again. The pg pool does so after every error.
-              if (isReadOnlyServer(error)) readOnly.add(connectionOf(tx));
-              throw error;
-            }
-          }),
-        ),
-      ),
+    transaction: (work) => retryConflicts(() => measureTransaction(() => inTransaction(pool, work))),
     async ping() {
+      // That all connections are in use says nothing about the server, and waiting for one may take longer than a probe allows.
+      const full = pool.totalCount >= size && pool.idleCount === 0;
+      if (full) return withClient({ url: options.url, connectWithin: 1_000 }, requireWritable);
       const client = await pool.connect();
       let failed: Error | undefined;
       try {
-        const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
-        if (rows[0]?.transaction_read_only !== 'off') throw new Error('the database is read-only');
+        await requireWritable(client);
       } catch (error) {
         failed = error instanceof Error ? error : new Error(String(error));
         throw failed;
@@ -138,8 +103,12 @@ export function connectDatabase(options: DatabaseOptions): Database {
         client.release(failed);
       }
     },
-    async close() {
-      await Promise.all([sequelize.close(), pool.end()]);
-    },
+    close: () => pool.end(),
   };
+}
+
+/** @throws Error when the server of this connection is read-only */
+async function requireWritable(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
+  if (rows[0]?.transaction_read_only !== 'off') throw new Error('the database is read-only');
 }

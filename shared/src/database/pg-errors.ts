@@ -1,17 +1,15 @@
 // What PostgreSQL's errors mean: a conflict to retry, an unavailable database, a violated constraint.
-import { BaseError, ConnectionError } from 'sequelize';
 
 interface Coded {
+  readonly message?: unknown;
   readonly code?: unknown;
   readonly constraint?: unknown;
 }
 
-/** The error of the driver below sequelize's wrapping, or the error itself. */
+/** The driver's error, which sequelize keeps as `parent` of its own; otherwise the error itself. */
 function driverError(error: unknown): Coded {
-  if (error instanceof BaseError && 'parent' in error && typeof error.parent === 'object' && error.parent !== null) {
-    return error.parent as Coded;
-  }
-  return typeof error === 'object' && error !== null ? (error as Coded) : {};
+  if (typeof error !== 'object' || error === null) return {};
+  return error instanceof Error && 'parent' in error && error.parent instanceof Error ? error.parent : error;
 }
 
 /** The SQLSTATE or system error code, or undefined. */
@@ -78,26 +76,21 @@ const unavailableMessages =
 
 /** Whether an error says that the database is unavailable or overloaded, so that the same request may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (error instanceof ConnectionError) return true;
   const code = errorCode(error);
   if (code !== undefined) return isUnavailableState(code) || unavailableSystemCodes.has(code) || conflicts.has(code);
-  const name = error instanceof Error ? error.name : '';
-  if (name === 'SequelizeConnectionAcquireTimeoutError' || name === 'TimeoutError') return true;
-  const message = error instanceof Error ? error.message : '';
-  if (unavailableMessages.test(message)) return true;
-  return (
-    error instanceof BaseError &&
-    'parent' in error &&
-    error.parent instanceof Error &&
-    unavailableMessages.test(error.parent.message)
-  );
+  return unavailableMessages.test(String(driverError(error).message));
 }
 
 function isUnavailableState(code: string): boolean {
   return code in unavailableStates || (code.length === 5 && code.slice(0, 2) in unavailableStates);
 }
 
-/** Whether an error says that its connection leads to a server that takes no writes: the next connection may lead to another one. */
-export function isReadOnlyServer(error: unknown): boolean {
-  return errorCode(error) === '25006';
+/**
+ * Whether the connection of a failed statement must be closed. It leads to a read-only server, and the next connection may lead to
+ * the primary; or the driver gave the statement up, and the server may still be running it.
+ */
+export function spoilsConnection(error: unknown): boolean {
+  const code = errorCode(error);
+  if (code === '25006') return true;
+  return isDatabaseUnavailable(error) && (code === undefined || unavailableSystemCodes.has(code));
 }

@@ -1,11 +1,12 @@
 // Makes the database, one schema for each service, and the roles that own them. Run by whoever administers the server.
 
 import pg from 'pg';
+import { type ServiceName, serviceNames } from '../runtime/index.ts';
 import { withClient } from './with-client.ts';
 
 /** Each schema has a login role of the same name that owns it and can reach nothing else. */
-export const schemas = ['accounts', 'orders', 'catalogue', 'notifications', 'events'] as const;
-export type SchemaName = (typeof schemas)[number];
+export type SchemaName = ServiceName | 'events';
+export const schemas: readonly SchemaName[] = [...serviceNames, 'events'];
 
 const connectWithin = 10_000;
 

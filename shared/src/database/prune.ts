@@ -1,7 +1,7 @@
 // Deletes rows that have had their time, in batches that are committed one by one, so that a backlog of any size goes away.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/index.ts';
-import type { Queryable } from './staleness.ts';
+import type { Queryable } from './replica-lag.ts';
 
 /** Rows of a table that nobody needs any more. Table and column are trusted text: they come from the source code. */
 export interface Expiry {

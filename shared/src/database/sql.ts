@@ -1,16 +1,9 @@
 // Parameterised SQL inside a transaction.
-import type { Client } from 'pg';
-import type { Transaction } from 'sequelize';
 import { measureStatement } from './measure-statement.ts';
+import type { Transaction } from './transaction.ts';
 
 /** A value that a statement's `$1`, `$2`, … may take. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number | null)[];
-
-/** What sequelize's transaction holds besides what its types tell. */
-interface OpenTransaction {
-  readonly connection: Client;
-  readonly finished?: string;
-}
 
 /** Statement → name under which each connection prepares it once; planning costs PostgreSQL more than most statements take. */
 const names = new Map<string, string>();
@@ -35,12 +28,11 @@ export async function sql<Row extends object>(
   values: readonly SqlValue[] = [],
   { planEachTime = false }: SqlOptions = {},
 ): Promise<Row[]> {
-  const { connection, finished } = tx as Transaction & OpenTransaction;
-  // The connection goes back to the pool with COMMIT; what comes later would run in somebody else's transaction.
-  if (finished !== undefined) throw new Error('the transaction is over');
+  // The connection goes back to the pool with COMMIT; a later statement would run in another transaction.
+  if (tx.finished !== undefined) throw new Error('the transaction is over');
   const name = planEachTime || values.length === 0 ? undefined : (names.get(statement) ?? nameFor(statement));
   const query = values.length === 0 ? statement : { text: statement, values: [...values], ...(name && { name }) };
-  return (await measureStatement(statement, () => connection.query<Row>(query))).rows;
+  return (await measureStatement(statement, () => tx.connection.query<Row>(query))).rows;
 }
 
 function nameFor(statement: string): string | undefined {

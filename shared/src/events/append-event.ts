@@ -1,10 +1,9 @@
 // Writes an event into the service's outbox, in the transaction of the change that it tells of.
-import type { Transaction } from 'sequelize';
-import { sql } from '../database/index.ts';
+import { sql, type Transaction } from '../database/index.ts';
 import { newId } from '../runtime/index.ts';
 import { SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
-import type { EventPayloads, EventType } from './definitions.ts';
-import { payloadMistakes } from './event.ts';
+import type { EventPayloads, EventType } from './generated.ts';
+import { validatePayload } from './validate-event.ts';
 
 export interface NewEvent<Type extends EventType> {
   readonly type: Type;
@@ -24,8 +23,8 @@ export interface NewEvent<Type extends EventType> {
  */
 export async function appendEvents(tx: Transaction, events: readonly NewEvent<EventType>[]): Promise<string[]> {
   const rows = events.map((event) => {
-    const mistakes = payloadMistakes(event.type, event.data);
-    if (mistakes !== undefined) throw new TypeError(`invalid ${event.type}: ${mistakes}`);
+    const data = validatePayload(event.type, event.data);
+    if (!data.valid) throw new TypeError(`invalid ${event.type}: ${data.errors}`);
     const id = newId();
     return { ...event, id, span: createSpan(id, event) };
   });

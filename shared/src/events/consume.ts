@@ -1,12 +1,11 @@
 // Takes events from a queue, each once: inbox row and effect in one transaction, the acknowledgement after COMMIT.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transaction } from 'sequelize';
-import { type Database, isDatabaseUnavailable, sql } from '../database/index.ts';
+import { type Database, isDatabaseUnavailable, sql, type Transaction } from '../database/index.ts';
 import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
 import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import { batch } from './batch.ts';
-import type { EventType } from './definitions.ts';
 import { type Handler, PoisonError, parseEvent, type ShopEvent } from './event.ts';
+import type { EventType } from './generated.ts';
 import type { Delivery, Transport, Verdict } from './transport.ts';
 
 export type Handlers = { readonly [Type in EventType]?: Handler<Type> };

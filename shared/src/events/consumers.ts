@@ -1,19 +1,10 @@
-// Who takes which events: one durable queue per line. Every process declares all of them, or with `declare=own` its own while the
-// broker's definitions hold the rest: an event published before its consumer ever ran waits in a queue and is not lost.
-import type { EventType } from './definitions.ts';
+// The consumers that the services' asyncapi.yaml define; each has one durable queue. Every process declares the queues of all
+// consumers, so that an event that is published before its consumer first runs waits in a queue. With `declare=own` a process declares
+// its own queue only, and the broker's definitions contain the others.
 import type { Handler } from './event.ts';
+import { consumers } from './generated.ts';
 
-export const consumers = {
-  'catalogue.inventory': ['order.created.v1', 'order.shipped.v1', 'order.cancelled.v1'],
-  'notifications.mail': [
-    'account.registered.v1',
-    'account.updated.v1',
-    'order.created.v1',
-    'order.shipped.v1',
-    'order.cancelled.v1',
-  ],
-  'orders.effects': ['stock.released.v1', 'notification.sent.v1'],
-} as const satisfies Record<string, readonly EventType[]>;
+export { consumers };
 
 export type ConsumerName = keyof typeof consumers;
 

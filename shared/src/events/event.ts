@@ -1,8 +1,7 @@
 // One event on the wire: CloudEvents 1.0, structured JSON, with the extensions sequence, traceparent and requestid.
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
-import type { Transaction } from 'sequelize';
-import { type EventPayloads, type EventType, payloadSchemas } from './definitions.ts';
+import type { Transaction } from '../database/index.ts';
+import type { EventPayloads, EventType } from './generated.ts';
+import { isEventType, validateEnvelope, validatePayload } from './validate-event.ts';
 
 /** An event as a handler gets it: checked against the schema of its type. */
 export interface ShopEvent<Type extends EventType = EventType> {
@@ -53,49 +52,6 @@ export class PoisonError extends Error {
   override readonly name = 'PoisonError';
 }
 
-// No schema of schemas: compiling it would take longer than all of ours, at each start.
-const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, validateSchema: false });
-addFormats.default(ajv);
-const validators = new Map<string, ValidateFunction>(
-  Object.entries(payloadSchemas).map(([type, schema]) => [type, ajv.compile(schema)]),
-);
-
-const validEnvelope = ajv.compile({
-  type: 'object',
-  properties: {
-    specversion: { const: '1.0' },
-    id: { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' },
-    source: { type: 'string', minLength: 1 },
-    type: { type: 'string', minLength: 1 },
-    subject: { type: 'string', minLength: 1 },
-    time: { type: 'string', format: 'date-time' },
-    sequence: { type: 'string', pattern: '^[0-9]{1,15}$' },
-    requestid: { type: 'string', minLength: 1, maxLength: 128 },
-    traceparent: { type: 'string' },
-    data: { type: 'object' },
-  },
-  required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'sequence', 'requestid', 'data'],
-});
-
-interface Envelope {
-  readonly id: string;
-  readonly type: string;
-  readonly source: string;
-  readonly subject: string;
-  readonly sequence: string;
-  readonly time: string;
-  readonly requestid: string;
-  readonly traceparent?: string;
-  readonly data: unknown;
-}
-
-/** The mistakes in a payload as one line, or undefined when it is what its type says. */
-export function payloadMistakes(type: EventType, data: unknown): string | undefined {
-  const validate = validators.get(type);
-  if (validate === undefined) return `there is no event type ${type}`;
-  return validate(data) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'data' });
-}
-
 /** The part of a type that all its versions share: `order.created` of `order.created.v1`. */
 export function familyOf(type: string): string {
   return type.replace(/\.v\d+$/, '');
@@ -138,29 +94,23 @@ export function toCloudEvent(source: string, event: StoredEvent): string {
  * @throws PoisonError when it is no event, of an unknown type or version, or its data breaks the schema
  */
 export function parseEvent(content: string): ShopEvent {
-  const value = parseJson(content);
-  if (!validEnvelope(value)) {
-    throw new PoisonError(`not an event: ${ajv.errorsText(validEnvelope.errors, { dataVar: 'event' })}`);
-  }
-  const envelope = value as Envelope;
-  if (!isEventType(envelope.type)) throw new PoisonError(`unknown event type or version ${envelope.type}`);
-  const mistakes = payloadMistakes(envelope.type, envelope.data);
-  if (mistakes !== undefined) throw new PoisonError(`invalid ${envelope.type}: ${mistakes}`);
+  const event = validateEnvelope(parseJson(content));
+  if (!event.valid) throw new PoisonError(`not an event: ${event.errors}`);
+  const { id, type, source, subject, sequence, time, requestid, traceparent } = event.value;
+  if (!isEventType(type)) throw new PoisonError(`unknown event type or version ${type}`);
+  const data = validatePayload(type, event.value.data);
+  if (!data.valid) throw new PoisonError(`invalid ${type}: ${data.errors}`);
   return {
-    id: envelope.id,
-    type: envelope.type,
-    source: envelope.source,
-    subject: envelope.subject,
-    sequence: Number(envelope.sequence),
-    time: envelope.time,
-    requestId: envelope.requestid,
-    traceparent: envelope.traceparent,
-    data: envelope.data as EventPayloads[EventType],
+    id,
+    type,
+    source,
+    subject,
+    sequence: Number(sequence),
+    time,
+    requestId: requestid,
+    traceparent,
+    data: data.value,
   };
-}
-
-function isEventType(type: string): type is EventType {
-  return validators.has(type);
 }
 
 function parseJson(content: string): unknown {

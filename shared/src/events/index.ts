@@ -4,7 +4,6 @@ export { connectTransport } from './connect-transport.ts';
 export { type ConsumeOptions, consume, type Handlers } from './consume.ts';
 export type { ConsumerName, HandlersOf } from './consumers.ts';
 export { type DeadLetterStore, openDeadLetters, type ReadableDeadLetter } from './dead-letters.ts';
-export type * from './definitions.ts';
 export {
   type BatchHandler,
   type EventHandler,
@@ -21,7 +20,8 @@ export {
   tellEvent,
   toStep,
 } from './event-history.ts';
-export { type BrokerUser, brokerDefinitions } from './rabbitmq/definitions.ts';
+export type { EventPayloads, EventType } from './generated.ts';
+export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/definitions.ts';
 export { longestLag, type Relay, startRelay, waitingSince } from './relay.ts';
 export { expiredEvents } from './retention.ts';
 export { type Events, shopTopology, startEvents } from './start-events.ts';

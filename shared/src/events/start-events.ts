@@ -8,6 +8,7 @@ import { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
 import { startRelay, waitingSince } from './relay.ts';
 import { republishEvents } from './republish-events.ts';
 import type { Topology, Transport } from './transport.ts';
+import { loadEventSchemas } from './validate-event.ts';
 
 export interface EventsOptions<Name extends ConsumerName> {
   /** The service, such as `orders`: the events' source and the connections' name. */
@@ -39,6 +40,7 @@ export const shopTopology: Topology = { consumers, retries: 6, retryDelay: 1 };
 /** Starts relay and consumer, and waits for neither: a broker that is away or slow does not keep the service from starting. */
 export async function startEvents<Name extends ConsumerName>(options: EventsOptions<Name>): Promise<Events> {
   const { service, database, databaseUrl, log } = options;
+  loadEventSchemas();
   const typesOf = (names: readonly string[]) => names.flatMap((name) => shopTopology.consumers[name] ?? []);
   const transport = await connectTransport({
     url: options.url,

@@ -1,6 +1,6 @@
 // Conditional requests: strong entity tags made of the row version, If-Match and If-None-Match.
 import type { IncomingHttpHeaders } from 'node:http';
-import { Problem } from './problem.ts';
+import { Problem } from '../problem/index.ts';
 
 /** The entity tag of a row version; the same for every projection of the resource. */
 export function etagOf(version: number): string {

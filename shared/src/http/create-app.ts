@@ -1,16 +1,16 @@
 // The fixed list of steps that every request of every service takes, and the only place that sends an answer.
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { authorize, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
+import type { Contract, ContractOperation } from '../contract/load-contract.ts';
+import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import type { Health, Log } from '../runtime/index.ts';
 import { notModified } from './conditional.ts';
-import type { Contract, ContractOperation } from './contract.ts';
-import { watchAnswers } from './contract-watch.ts';
+import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
 import type { OperationRequest, Operations, Reply } from './operation.ts';
-import { Problem, problemDocument, problemMediaType } from './problem.ts';
-import { problemOf } from './problem-of.ts';
 import { parseBody, readBody } from './read-body.ts';
 import { identify, identityOf } from './request-identity.ts';
+import { toProblem } from './to-problem.ts';
 
 export interface AppOptions<Context> {
   /** The service's name: the audience of the service tokens that it takes. */
@@ -44,7 +44,7 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
 
   app.use(identify);
   const { contract, contractWatch = 0, log } = options;
-  if (contractWatch > 0) app.use(watchAnswers(contract, contractWatch, log));
+  if (contractWatch > 0) app.use(watchForDrift(contract, contractWatch, log));
   app.get('/health/live', (_request, response) => send(response, { status: 200, body: { status: 'live' } }));
   app.get('/health/ready', async (_request, response) => {
     const { ready, ...report } = await options.health.report();
@@ -73,7 +73,7 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
     throw new Problem('not-found', 'There is nothing at this address.');
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    const problem = problemOf(error);
+    const problem = toProblem(error);
     if (problem.status >= 500) logFailure(options.log, problem, request.url, identityOf(response).id);
     sendProblem(response, problem);
     measureAnswer(arrivalAt(response), {

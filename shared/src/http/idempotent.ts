@@ -1,9 +1,8 @@
 // Idempotency keys: the key, the effect and the answer commit together, so a repeated request has no second effect.
 import { createHmac } from 'node:crypto';
-import type { Transaction } from 'sequelize';
-import { type Database, type Expiry, sql } from '../database/index.ts';
+import { type Database, type Expiry, sql, type Transaction } from '../database/index.ts';
+import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import type { OperationRequest, Reply } from './operation.ts';
-import { Problem, problemDocument, problemMediaType } from './problem.ts';
 
 export interface IdempotencyContext {
   readonly database: Database;

@@ -1,9 +1,9 @@
 // Calls from one service to another: a kept connection, a service token, the caller's request id and trace, a time limit.
 import { Pool } from 'undici';
 import type { ServiceTokens } from '../auth/index.ts';
+import { Problem } from '../problem/index.ts';
 import { inRequest, requestNow } from '../runtime/index.ts';
 import { inSpan, instruments, SpanKind } from '../telemetry/index.ts';
-import { Problem } from './problem.ts';
 import type { RequestIdentity } from './request-identity.ts';
 
 export interface InternalClientOptions {

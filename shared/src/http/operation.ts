@@ -1,7 +1,8 @@
 // What an operation takes and gives: the values between the contract and the answer.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../auth/index.ts';
-import type { Fault } from './problem.ts';
+import type { QueryValue } from '../contract/index.ts';
+import type { Fault } from '../problem/index.ts';
 
 /** A request that has passed authentication and the contract. */
 export interface OperationRequest {
@@ -24,8 +25,6 @@ export interface OperationRequest {
   /** What the contract does not allow; empty but for an operation that refuses it itself (`x-refused-by-operation`). */
   readonly faults: readonly Fault[];
 }
-
-export type QueryValue = string | number | boolean | readonly string[];
 
 /** The reply of an operation: an object that is sent as JSON, a finished JSON text, or neither. */
 export interface Reply<Body = never> {

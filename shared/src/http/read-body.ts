@@ -1,26 +1,13 @@
 // From the bytes of a request to a clean JSON value, or a problem that says what was wrong with them.
 import type { Request } from 'express';
-import { type JsonSize, jsonSize } from './json-size.ts';
-import { sourceFaults } from './json-source.ts';
-import { contentTooLarge, Problem } from './problem.ts';
-import { cleanJson } from './text.ts';
-
-/** Bytes of any body. An operation may have a lower bound of its own: `maxBytes`. */
-export const maxBodyBytes = 100 * 1024;
+import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
+import { cleanJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';
+import { contentTooLarge, Problem } from '../problem/index.ts';
 
 /** Four times the members of the largest body that a contract accepts, and twice the values of its longest lists. */
 const maxSize: JsonSize = { members: 1_000, elements: 4_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-export interface BodyRule {
-  readonly mediaTypes: readonly string[];
-  readonly required: boolean;
-  /** Bytes. */
-  readonly maxBytes: number;
-  /** The header that tells which media types are taken: `Accept-Patch` (RFC 5789) or `Accept-Post`. */
-  readonly acceptHeader: string;
-}
 
 /**
  * Reads the whole body.

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import { type Health, type ProcessLife, StartError } from '../runtime/index.ts';
-import { messageClasses } from './message-classes.ts';
-import { answerParserErrors } from './parser-errors.ts';
+import { answerParserErrors } from './client-errors.ts';
+import { expressPrototypes } from './express-prototypes.ts';
 
 export interface ServeOptions {
   readonly host: string;
@@ -32,7 +32,7 @@ const maxHeaderSize = 2 * 65_536 + 8_192;
 export async function serve(app: Express, { host, port, drain, health, life }: ServeOptions): Promise<number> {
   // Longer than a gateway keeps an idle connection, so that it is never the service that closes first.
   const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
-  const server = createServer({ ...times, maxHeaderSize, ...messageClasses(app) }, app);
+  const server = createServer({ ...times, maxHeaderSize, ...expressPrototypes(app) }, app);
   answerParserErrors(server);
   await listen(server, host, port);
   life.onStop('HTTP server', async () => {

@@ -24,3 +24,4 @@ export { type Pause, startPause } from './pause.ts';
 export { random } from './random.ts';
 export { inRequest, outsideRequests, requestNow } from './request-scope.ts';
 export { type ProcessLife, runProcess, StartError } from './run-process.ts';
+export { type ServiceName, serviceNames } from './services.ts';

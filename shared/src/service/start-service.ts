@@ -1,5 +1,6 @@
 // The order in which every service starts: database and schema, callers, its own parts, events, HTTP.
 import { createServiceTokens, createTokenVerifier, type TokenVerifier } from '../auth/index.ts';
+import { loadContract } from '../contract/index.ts';
 import { connectDatabase, type Database, startPruning, untilMigrated } from '../database/index.ts';
 import { type ConsumerName, expiredEvents, type HandlersOf, longestLag, startEvents } from '../events/index.ts';
 import {
@@ -7,7 +8,6 @@ import {
   createInternalClient,
   expiredAnswers,
   type InternalClient,
-  loadContract,
   type Operations,
   serve,
 } from '../http/index.ts';

@@ -1,5 +1,6 @@
 // An HTTP client for tests that holds every answer against the OpenAPI documents.
-import { type Answer, type Contract, type ContractOperation, problems } from '../http/index.ts';
+import type { Answer, Contract, ContractOperation } from '../contract/index.ts';
+import { problems } from '../problem/index.ts';
 import type { AnswerBody } from './answer-body.ts';
 
 export interface CallOptions {

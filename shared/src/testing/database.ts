@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { migrate, withClient } from '../database/index.ts';
 import { provisionDatabase, type SchemaName, schemas } from '../database/provision.ts';
+import type { ServiceName } from '../runtime/index.ts';
 import { adminUrlVariable } from './run-state.ts';
-
-export type ServiceName = Exclude<SchemaName, 'events'>;
 
 export interface TestDatabase {
   /** Connection string of each role. */

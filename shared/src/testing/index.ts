@@ -3,7 +3,7 @@ export type { AnswerBody } from './answer-body.ts';
 export { testBroker } from './broker.ts';
 export { type BrokerServer, startBrokerServer } from './broker-server.ts';
 export { type CallOptions, createClient, type TestAnswer, type TestClient } from './client.ts';
-export { createTestDatabase, type ServiceName, serviceFolder, type TestDatabase } from './database.ts';
+export { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
 export { eventually } from './eventually.ts';
 export { installPackage } from './install-package.ts';
 export { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { compile, fromBody, fromQuery } from '../../src/collection/index.ts';
-import { Problem } from '../../src/http/problem.ts';
+import { Problem } from '../../src/problem/problem.ts';
 import { criteria } from './arbitraries.ts';
 import { sample } from './sample.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fromBody, fromQuery, toBody, toQuery } from '../../src/collection/index.ts';
-import { type Fault, Problem } from '../../src/http/problem.ts';
+import { type Fault, Problem } from '../../src/problem/problem.ts';
 import { anyText, criteria } from './arbitraries.ts';
 import { sample } from './sample.ts';
 

@@ -26,7 +26,7 @@ export const sample: CollectionSpec<unknown> = {
       column: 'rating_tenths',
       sortable: true,
       nullable: true,
-      few: { from: 0, to: 50, followedBy: ['price', 'createdAt'] },
+      lowCardinality: { from: 0, to: 50, followedBy: ['price', 'createdAt'] },
     },
     status: { type: choice(statuses), operators: matched, column: 'status' },
     createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },

@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
+  assertCurrency,
   connectDatabase,
   type Database,
   isDatabaseUnavailable,
-  keepCurrency,
   migrate,
   pendingMigrations,
   sql,
+  type Transaction,
   violatedConstraint,
 } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
@@ -67,11 +68,11 @@ describe('migrate', () => {
   });
 });
 
-describe('keepCurrency', () => {
+describe('assertCurrency', () => {
   it('holds a schema to the currency that it was begun with', async () => {
-    await keepCurrency(database.pool, 'EUR');
-    await keepCurrency(database.pool, 'EUR');
-    await expect(keepCurrency(database.pool, 'JPY')).rejects.toThrow(
+    await assertCurrency(database.pool, 'EUR');
+    await assertCurrency(database.pool, 'EUR');
+    await expect(assertCurrency(database.pool, 'JPY')).rejects.toThrow(
       'SHOP_CURRENCY is JPY, but the amounts in the database are in EUR',
     );
   });
@@ -120,6 +121,68 @@ describe('transaction', () => {
     await Promise.all([add(10, 11), add(11, 10)]);
     const { rows } = await database.pool.query('SELECT n FROM things WHERE id IN (10, 11)');
     expect(rows).toEqual([{ n: 3 }, { n: 3 }]);
+  });
+
+  it('calls afterCommit listeners once the rows are visible, and only then', async () => {
+    const visible = async () => (await database.pool.query('SELECT FROM things WHERE id = 20')).rowCount;
+    const called: Promise<number | null>[] = [];
+    await database.transaction(async (tx) => {
+      tx.afterCommit(() => called.push(visible()));
+      await sql(tx, 'INSERT INTO things VALUES (20, 1)');
+      expect(called).toHaveLength(0);
+    });
+    expect(await Promise.all(called)).toEqual([1]);
+    const failed = database.transaction(async (tx) => {
+      tx.afterCommit(() => called.push(visible()));
+      throw new Error('refused');
+    });
+    await expect(failed).rejects.toThrow('refused');
+    expect(called).toHaveLength(1);
+  });
+
+  it('fails when a statement failed and the work went on', async () => {
+    const work = database.transaction(async (tx) => {
+      await sql(tx, 'INSERT INTO things VALUES (21, 0)').catch(() => {});
+    });
+    await expect(work).rejects.toThrow('a statement had failed');
+    await expect(database.transaction((tx) => sql(tx, 'SELECT 1 AS one'))).resolves.toEqual([{ one: 1 }]);
+  });
+
+  it('refuses a statement after its end, which would run in another transaction', async () => {
+    let ended: Transaction | undefined;
+    await database.transaction(async (tx) => {
+      ended = tx;
+    });
+    await expect(sql(ended as Transaction, 'SELECT 1')).rejects.toThrow('the transaction is over');
+  });
+
+  it('uses no more connections than the pool has, and waits for one', async () => {
+    const small = connectDatabase({ url: testDatabase.urls.orders, name: 'small', log, poolSize: 2 });
+    const used = () =>
+      small.transaction(async (tx) => {
+        await sql(tx, 'SELECT pg_sleep(0.05)');
+        const [row] = await sql<{ count: number }>(
+          tx,
+          "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'small'",
+        );
+        return row?.count;
+      });
+    const counts = await Promise.all([...Array.from({ length: 6 }, used), small.ping()]);
+    expect(Math.max(...counts.map((count) => Number(count ?? 0)))).toBe(2);
+    await small.close();
+  });
+
+  it('does not make a ping wait for a connection of the pool', async () => {
+    const small = connectDatabase({ url: testDatabase.urls.orders, name: 'small', log, poolSize: 1 });
+    const order: string[] = [];
+    await small.transaction(async (tx) => {
+      const slow = sql(tx, 'SELECT pg_sleep(3)').then(() => order.push('statement'));
+      await small.ping();
+      order.push('ping');
+      await slow;
+    });
+    expect(order).toEqual(['ping', 'statement']);
+    await small.close();
   });
 
   it('gives up after three attempts', async () => {

@@ -1,6 +1,6 @@
 // What has had its time goes away, however much of it there is, and nothing else does; on a real PostgreSQL.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectDatabase, type Database, type Expiry, prune, startPruning } from '@shop/shared/database';
+import { connectDatabase, type Database, type Expiry, prune, sql, startPruning } from '@shop/shared/database';
 import { expiredEvents } from '@shop/shared/events';
 import { expiredAnswers } from '@shop/shared/http';
 import { createLog } from '@shop/shared/runtime';
@@ -55,7 +55,7 @@ describe('prune', () => {
 
   it('leaves to another what it has locked, and waits for nobody', async () => {
     await database.transaction(async (tx) => {
-      await database.sequelize.query("SELECT FROM idempotency_keys WHERE key = '1' FOR UPDATE", { transaction: tx });
+      await sql(tx, "SELECT FROM idempotency_keys WHERE key = '1' FOR UPDATE");
       expect(await prune(database.pool, expiredAnswers)).toBe(backlog - 1);
     });
     expect(await prune(database.pool, expiredAnswers)).toBe(1);

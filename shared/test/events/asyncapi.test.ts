@@ -1,62 +1,49 @@
-// The AsyncAPI documents say what the code does: who sends and takes which events, and what they carry.
-import { readFileSync } from 'node:fs';
+// The AsyncAPI documents define which service sends and handles which events, and the data of each event.
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { parse } from 'yaml';
-import { consumers } from '../../src/events/consumers.ts';
-import type { EventPayloads, EventType } from '../../src/events/definitions.ts';
+import { bundleDocument, type Node, nodeOf, resolve } from '../../src/contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../src/events/event.ts';
-import { newId } from '../../src/runtime/index.ts';
+import { consumers, type EventType, senders } from '../../src/events/generated.ts';
+import { newId, serviceNames as services } from '../../src/runtime/index.ts';
 
-interface Reference {
-  readonly $ref: string;
-}
-interface AsyncApi {
-  readonly channels: Readonly<
-    Record<string, { readonly address: string; readonly messages: Readonly<Record<string, Reference>> }>
-  >;
-  readonly operations: Readonly<Record<string, { readonly action: string; readonly channel: Reference }>>;
+interface SentAndHandled {
+  readonly handles: readonly EventType[];
+  readonly sends: readonly EventType[];
 }
 
-const time = '2026-11-21T03:00:00.000Z';
-const order = { orderId: newId(), accountId: newId(), reservationId: newId() };
-const account = { accountId: newId(), email: 'ada@example.org', name: 'Ada' };
-const item = { productId: newId(), name: 'Lamp', quantity: 2 };
-
-const examples: EventPayloads = {
-  'account.registered.v1': account,
-  'account.updated.v1': account,
-  'order.created.v1': { ...order, items: [{ ...item, unitPrice: 1.5, lineTotal: 3 }], totalCost: 3, currency: 'EUR' },
-  'order.processing.v1': order,
-  'order.shipped.v1': order,
-  'order.delivered.v1': order,
-  'order.cancelled.v1': { ...order, items: [item], reason: null, cancelledAt: time },
-  'stock.released.v1': { ...order, outcome: 'done', releasedAt: time },
-  'notification.sent.v1': {
-    orderId: newId(),
-    accountId: newId(),
-    kind: 'order-shipped',
-    outcome: 'failed',
-    sentAt: time,
-  },
-};
-
-const contracts: Readonly<
-  Record<string, { readonly takes: readonly EventType[]; readonly sends: readonly EventType[] }>
-> = {
-  accounts: { takes: [], sends: ['account.registered.v1', 'account.updated.v1'] },
+const expected: Readonly<Record<string, SentAndHandled>> = {
+  accounts: { handles: [], sends: ['account.registered.v1', 'account.updated.v1'] },
   orders: {
-    takes: consumers['orders.effects'],
+    handles: ['stock.released.v1', 'notification.sent.v1'],
     sends: ['order.created.v1', 'order.processing.v1', 'order.shipped.v1', 'order.delivered.v1', 'order.cancelled.v1'],
   },
-  catalogue: { takes: consumers['catalogue.inventory'], sends: ['stock.released.v1'] },
-  notifications: { takes: consumers['notifications.mail'], sends: ['notification.sent.v1'] },
+  catalogue: { handles: ['order.created.v1', 'order.shipped.v1', 'order.cancelled.v1'], sends: ['stock.released.v1'] },
+  notifications: {
+    handles: [
+      'account.registered.v1',
+      'account.updated.v1',
+      'order.created.v1',
+      'order.shipped.v1',
+      'order.cancelled.v1',
+    ],
+    sends: ['notification.sent.v1'],
+  },
 };
 
-const senderOf = (type: EventType) => Object.entries(contracts).find(([, { sends }]) => sends.includes(type))?.[0];
+const documentOf = (service: string) =>
+  bundleDocument(new URL(`../../../services/${service}/asyncapi.yaml`, import.meta.url));
 
-function eventOf(type: EventType, data: object): string {
+/** The channels of the operations with an action. */
+const channelsOf = (document: Node, action: string): Node[] =>
+  Object.values(nodeOf(document.operations))
+    .map(nodeOf)
+    .filter((operation) => operation.action === action)
+    .map(({ channel }) => resolve(document, channel));
+
+const typesOf = (channels: readonly Node[]): unknown[] => channels.map(({ address }) => address).sort();
+
+function eventOf(service: string, type: string, data: object): string {
   const about = {
     id: newId(),
     type,
@@ -66,41 +53,57 @@ function eventOf(type: EventType, data: object): string {
     traceparent: null,
     createdAt: new Date(),
   };
-  return toCloudEvent(`/${senderOf(type)}`, { ...about, data: JSON.stringify(data) });
+  return toCloudEvent(`/${service}`, { ...about, data: JSON.stringify(data) });
 }
 
-describe.each(Object.entries(contracts))('services/%s/asyncapi.yaml', (service, { takes, sends }) => {
-  const text = readFileSync(new URL(`../../../services/${service}/asyncapi.yaml`, import.meta.url), 'utf8');
-  const document = parse(text) as AsyncApi;
+it.each(Object.entries(expected))(
+  '%s sends and handles the events that its document names',
+  (service, { handles, sends }) => {
+    const document = documentOf(service);
+    expect(typesOf(channelsOf(document, 'receive'))).toEqual([...handles].sort());
+    expect(typesOf(channelsOf(document, 'send'))).toEqual([...sends].sort());
+    expect(new Map<string, readonly string[]>(Object.entries(senders)).get(service)).toEqual(sends);
+    const consumed = Object.entries(consumers).find(([consumer]) => consumer.startsWith(`${service}.`))?.[1];
+    expect(consumed ?? []).toEqual(handles);
+  },
+);
+
+describe.each(services)('services/%s/asyncapi.yaml', (service) => {
+  const document = documentOf(service);
   const ajv = new Ajv({ strict: false, allErrors: true });
   addFormats.default(ajv);
-  ajv.addSchema(document, 'document');
 
-  const addresses = (action: string) =>
-    Object.values(document.operations)
-      .filter((operation) => operation.action === action)
-      .map(({ channel }) => document.channels[channel.$ref.replace('#/channels/', '')]?.address)
-      .sort();
-
-  it('names what the service takes and sends', () => {
-    expect(addresses('receive')).toEqual([...takes].sort());
-    expect(addresses('send')).toEqual([...sends].sort());
-  });
-
-  it.each([...takes, ...sends])('describes %s as it is sent', (type) => {
-    const channel = Object.values(document.channels).find(({ address }) => address === type);
-    const [message] = Object.values(channel?.messages ?? {});
-    const validate = ajv.compile({ $ref: `document${message?.$ref}/payload` });
-    expect([validate(JSON.parse(eventOf(type, examples[type]))), validate.errors]).toEqual([true, null]);
-    for (const member of Object.keys(examples[type])) {
-      const less = eventOf(type, { ...examples[type], [member]: undefined });
-      expect([member, validate(JSON.parse(less))]).toEqual([member, false]);
-      expect(() => parseEvent(less)).toThrow(`must have required property '${member}'`);
-    }
-  });
+  const channels = [...channelsOf(document, 'receive'), ...channelsOf(document, 'send')];
+  it.each(channels.map((channel) => [String(channel.address), channel] as const))(
+    'describes %s as it is sent',
+    (type, channel) => {
+      const { examples } = resolve(document, nodeOf(nodeOf(document.components).schemas)[type]);
+      const example = nodeOf(Array.isArray(examples) ? examples[0] : undefined);
+      const [message] = Object.values(nodeOf(channel.messages)).map(nodeOf);
+      const validate = ajv.compile({ ...nodeOf(message?.payload), components: document.components });
+      expect([validate(JSON.parse(eventOf(service, type, example))), validate.errors]).toEqual([true, null]);
+      expect(Object.keys(example)).not.toEqual([]);
+      for (const member of Object.keys(example)) {
+        const less = eventOf(service, type, { ...example, [member]: undefined });
+        expect([member, validate(JSON.parse(less))]).toEqual([member, false]);
+        expect(() => parseEvent(less)).toThrow(`must have required property '${member}'`);
+      }
+    },
+  );
 });
 
-it('every event has one sender', () => {
-  const sent = Object.values(contracts).flatMap(({ sends }) => sends);
-  expect(sent.sort()).toEqual(Object.keys(examples).sort());
+it('each event of shared/contracts/events.yaml has one sender', () => {
+  const { components } = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
+  const sent = services.flatMap((service) => typesOf(channelsOf(documentOf(service), 'send')));
+  expect(sent.sort()).toEqual(Object.keys(nodeOf(nodeOf(components).channels)).sort());
+});
+
+it('every example of shared/contracts/events.yaml conforms to its schema', () => {
+  const document = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
+  const { channels, schemas } = nodeOf(document.components);
+  for (const type of Object.keys(nodeOf(channels))) {
+    const { examples } = resolve(document, nodeOf(schemas)[type]);
+    for (const example of Array.isArray(examples) ? examples : [])
+      expect(parseEvent(eventOf('sender', type, example)).data).toEqual(example);
+  }
 });

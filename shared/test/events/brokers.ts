@@ -53,6 +53,7 @@ export async function startEventsFor(kind: Kind): Promise<TestEvents> {
   }
   const database = await createTestDatabase([]);
   const pool = new pg.Pool({ connectionString: database.urls.events, max: 1 });
+  pool.on('error', () => {}); // its database may be dropped before its last connection has closed
   return {
     ...at(database.urls.events),
     async deleteQueue(consumer) {

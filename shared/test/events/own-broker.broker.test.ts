@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type BrokerUser,
   brokerDefinitions,
+  brokerUsers,
   connectTransport,
   shopTopology,
   type Transport,
@@ -11,13 +12,10 @@ import { newId } from '../../src/runtime/index.ts';
 import { type BrokerServer, eventually, startBrokerServer } from '../../src/testing/index.ts';
 import { log, record } from './brokers.ts';
 
-const passwords: Readonly<Record<BrokerUser, string>> = {
-  accounts: 'a-password',
-  orders: 'b-password',
-  catalogue: 'c-password',
-  notifications: 'd-password',
-  operator: 'e-password',
-};
+const passwords = Object.fromEntries(brokerUsers.map((user) => [user, `${user}-password`])) as Record<
+  BrokerUser,
+  string
+>;
 
 let server: BrokerServer;
 
@@ -45,7 +43,7 @@ describe('users with rights of their own', () => {
     const definitions = JSON.stringify(brokerDefinitions({ vhost: '/', namespace: 'own', passwords }));
     const encoded = Buffer.from(definitions).toString('base64');
     await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
-    for (const user of Object.keys(passwords) as BrokerUser[]) {
+    for (const user of brokerUsers) {
       const url = new URL(server.url);
       url.username = user;
       url.password = passwords[user];

@@ -176,11 +176,13 @@ export const relaySuite = (kind: Kind): void =>
     it('publishes a row that becomes visible after a later one', async () => {
       const taker = await taking();
       relay();
-      const early = await store.database.sequelize.transaction();
-      const first = await appendEvent(early, shipped());
-      const second = await store.append();
-      await eventually(() => expect(idsOf(taker.deliveries)).toEqual([second]));
-      await early.commit();
+      let second: string | undefined;
+      const first = await store.database.transaction(async (early) => {
+        const id = await appendEvent(early, shipped());
+        second = await store.append();
+        await eventually(() => expect(idsOf(taker.deliveries)).toEqual([second]));
+        return id;
+      });
       await eventually(() => expect(idsOf(taker.deliveries)).toEqual([first, second]));
     });
 

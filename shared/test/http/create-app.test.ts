@@ -3,8 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTokenVerifier, type TokenVerifier } from '@shop/shared/auth';
+import { loadContract } from '@shop/shared/contract';
 import { connectDatabase, type Database } from '@shop/shared/database';
-import { createApp, etagOf, idempotent, loadContract, type OperationRequest, Problem } from '@shop/shared/http';
+import { createApp, etagOf, idempotent, type OperationRequest } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
 import { createHealth, type Log, newId } from '@shop/shared/runtime';
 import {
   createClient,

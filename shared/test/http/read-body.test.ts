@@ -1,6 +1,8 @@
 // What a body may hold: numbers as they were written, each member once, texts that can be normalized; refusals stay small.
 import { describe, expect, it } from '@jest/globals';
-import { type Fault, maxBodyBytes, Problem, parseBody, problemDocument } from '../../src/http/index.ts';
+import { maxBodyBytes } from '../../src/contract/index.ts';
+import { parseBody } from '../../src/http/index.ts';
+import { type Fault, Problem, problemDocument } from '../../src/problem/index.ts';
 import { hostileBodies } from './hostile-bodies.ts';
 
 function refusal(text: string): Problem | undefined {

@@ -9,7 +9,8 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { createApp, loadContract, type Reply } from '@shop/shared/http';
+import { loadContract } from '@shop/shared/contract';
+import { createApp, type Reply } from '@shop/shared/http';
 import { createHealth } from '@shop/shared/runtime';
 import { observe } from '@shop/shared/telemetry';
 import { eventually } from '@shop/shared/testing';

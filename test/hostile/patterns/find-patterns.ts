@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Node, nodeOf } from '@shop/shared/protocol';
+import { type Node, nodeOf } from '@shop/shared/contract';
 import { parseSync } from '@swc/core';
 import { parseAllDocuments } from 'yaml';
 

@@ -61,7 +61,11 @@ it.each([
 
 it('finds the patterns of programs and of contracts', () => {
   const files = patterns.flatMap((pattern) => pattern.files);
-  for (const file of ['shared/src/http/text.ts', 'shared/src/http/conditional.ts', 'shared/src/events/event.ts'])
+  for (const file of [
+    'shared/src/json/normalize-text.ts',
+    'shared/src/http/conditional.ts',
+    'shared/src/events/event.ts',
+  ])
     expect(files).toContain(file);
   expect(patterns.find(({ source }) => source.includes('\\p{L}\\p{M}\\p{N}!#$'))?.files).toEqual([
     'services/accounts/openapi.yaml',

@@ -1,5 +1,5 @@
 // The streams of server-sent events behind open boards: the state of the shop, every two seconds.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
 import { commonHeaders } from '../../entry/send-response.ts';
 import type { UpstreamDirectory } from '../../upstream/upstream.ts';

@@ -1,5 +1,5 @@
 // Policy `board`: the board of the running shop for operators, its runbooks, and the data behind it.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import { isId } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
 import { actionSchema, type Policy } from '../../entry/policy.ts';

@@ -1,5 +1,5 @@
 // The history of one order, read from the services with the operator's own token: the services check the permission.
-import { Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest } from '../../entry/gateway-request.ts';
 import type { UpstreamDirectory } from '../../upstream/upstream.ts';
 

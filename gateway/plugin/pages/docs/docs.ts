@@ -1,7 +1,8 @@
 // Policy `docs`: the published contract at /v1/openapi.json, and its reference and the guides under /docs.
 import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { notModified, Problem } from '@shop/shared/protocol';
+import { Problem } from '@shop/shared/problem';
+import { notModified } from '@shop/shared/protocol';
 import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
 import { actionSchema, type Policy } from '../../entry/policy.ts';
 import { commonHeaders } from '../../entry/send-response.ts';

@@ -1,11 +1,11 @@
 // The pages of the documentation: the published document, its reference and the guides.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { bundleDocument } from '@shop/shared/contract';
 import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import { readAssets } from '../assets.ts';
 import { createLayout, guidePolicy, referencePolicy } from '../layout.ts';
 import { StaticPage } from '../static-page.ts';
-import { readYaml } from '../yaml-document.ts';
 import { type EventDocument, eventList } from './event-list.ts';
 import { renderGuide } from './guide.ts';
 import { problemList } from './problem-list.ts';
@@ -35,7 +35,7 @@ export interface DocumentationOptions {
 export function createDocumentation({ config, folder, guides, events }: DocumentationOptions): Map<string, StaticPage> {
   const assets = readAssets();
   const documents = events.map(
-    (file): EventDocument => ({ service: basename(dirname(file)), document: readYaml(file) }),
+    (file): EventDocument => ({ service: basename(dirname(file)), document: bundleDocument(file) }),
   );
   const generated = { problems: problemList, events: () => eventList(documents) };
   const rendered = guideNames.map((name) => {

@@ -1,5 +1,5 @@
 // The list of all events for the guide about events, from the services' AsyncAPI documents.
-import { isNode, type Node, nodeOf, resolve } from '@shop/shared/protocol';
+import { isNode, type Node, nodeOf, resolve } from '@shop/shared/contract';
 import { textOf } from '../yaml-document.ts';
 
 export interface EventDocument {
@@ -34,7 +34,7 @@ export function eventList(documents: readonly EventDocument[]): string {
         service,
         action: textOf(operation.action),
         summary: textOf(operation.summary),
-        message: textOf(message.summary) || textOf(channel.description),
+        message: textOf(message.summary),
         data: membersOf(document, membersByName(document, message.payload).get('data')),
       };
       mentions.set(type, [...(mentions.get(type) ?? []), mention]);
@@ -76,7 +76,8 @@ function membersOf(document: Node, value: unknown, prefix = ''): Member[] {
   return [...membersByName(document, value)].flatMap(([member, schemaOrReference]): Member[] => {
     const schema = resolve(document, schemaOrReference);
     const name = `${prefix}${member}`;
-    const own = { name, type: typeText(document, schema), description: textOf(schema.description) };
+    const description = textOf(nodeOf(schemaOrReference).description) || textOf(schema.description);
+    const own = { name, type: typeText(document, schema), description };
     return [
       own,
       ...membersOf(

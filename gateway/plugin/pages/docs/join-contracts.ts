@@ -1,5 +1,5 @@
 // Joins the services' OpenAPI documents into the published document.
-import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/protocol';
+import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/contract';
 import { referencesIn, textOf, withReferences } from '../yaml-document.ts';
 
 export interface ServiceContract {

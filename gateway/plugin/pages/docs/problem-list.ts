@@ -1,5 +1,5 @@
 // The list of all problem codes for the guide about errors.
-import { type ProblemCode, problems } from '@shop/shared/protocol';
+import { type ProblemCode, problems } from '@shop/shared/problem';
 import { problemTexts } from '../problems/problem-texts.ts';
 
 /** A Markdown list: status, code with a link to its page, and when it happens. */

@@ -1,7 +1,7 @@
 // The published OpenAPI document: the contracts to which the pipelines forward, with the limits of each operation.
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/protocol';
+import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/contract';
 import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import type { ApiLimit } from '../../limits/limit-config.ts';
 import { withProblemExamples } from '../problems/problem-examples.ts';

@@ -1,13 +1,6 @@
 // Adds an example to every documented problem response.
-import {
-  type Node,
-  nodeOf,
-  Problem,
-  type ProblemCode,
-  problemDocument,
-  problemMediaType,
-  problems,
-} from '@shop/shared/protocol';
+import { type Node, nodeOf } from '@shop/shared/contract';
+import { Problem, type ProblemCode, problemDocument, problemMediaType, problems } from '@shop/shared/problem';
 import { textOf } from '../yaml-document.ts';
 import { problemTexts } from './problem-texts.ts';
 

@@ -1,6 +1,6 @@
 // Policy `problems`: the pages at the `type` of every problem document, as JSON or as HTML.
 import { createHash } from 'node:crypto';
-import { Problem, type ProblemCode, problems } from '@shop/shared/protocol';
+import { Problem, type ProblemCode, problems } from '@shop/shared/problem';
 import { actionSchema, type Policy } from '../../entry/policy.ts';
 import { type Document, sendDocument } from '../../entry/send-response.ts';
 import { escapeHtml } from '../layout.ts';

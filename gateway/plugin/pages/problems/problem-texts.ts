@@ -1,5 +1,5 @@
 // The explanation of each problem code for clients: when it happens, an example of its `detail`, and what to do.
-import type { ProblemCode } from '@shop/shared/protocol';
+import type { ProblemCode } from '@shop/shared/problem';
 
 export interface ProblemText {
   readonly when: string;

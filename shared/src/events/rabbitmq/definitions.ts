@@ -1,27 +1,31 @@
 // RabbitMQ's definitions file for one shop: everything that exists in the broker, and a user for each service that can reach its
 // own part of it and nothing else.
 import { createHash, randomBytes } from 'node:crypto';
-import { type ConsumerName, consumers } from '../consumers.ts';
+import { type ServiceName, serviceNames } from '../../runtime/index.ts';
+import { consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
+import { senders } from '../generated.ts';
 import { shopTopology } from '../start-events.ts';
 import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './topology.ts';
 
 interface Role {
-  /** What the routing keys of the events that it sends begin with. */
-  readonly sends: string;
-  /** The consumer whose queues are its own. */
-  readonly takes?: ConsumerName;
+  /** The first segments of the types that the service sends, such as `order`. */
+  readonly sends: readonly string[];
+  /** The consumer of the service, if it has one, and the families of the events that it handles. */
+  readonly takes: string | undefined;
+  readonly handles: readonly string[];
 }
 
-/** The users, by name. */
-const brokerRoles = {
-  accounts: { sends: 'account' },
-  orders: { sends: 'order', takes: 'orders.effects' },
-  catalogue: { sends: 'stock', takes: 'catalogue.inventory' },
-  notifications: { sends: 'notification', takes: 'notifications.mail' },
-} as const satisfies Record<string, Role>;
+/** The users: one for each service. */
+const brokerRoles: readonly [string, Role][] = serviceNames.map((service) => {
+  const [takes, handles = []] = Object.entries(consumers).find(([name]) => name.startsWith(`${service}.`)) ?? [];
+  return [service, { sends: unique(senders[service].map(domainOf)), takes, handles: unique(handles.map(familyOf)) }];
+});
 
-export type BrokerUser = keyof typeof brokerRoles | 'operator';
+export type BrokerUser = ServiceName | 'operator';
+
+/** All users: those of the services, and the operator. */
+export const brokerUsers: readonly BrokerUser[] = [...serviceNames, 'operator'];
 
 export interface BrokerDefinitions {
   /** The virtual host. */
@@ -38,7 +42,6 @@ export interface BrokerDefinitions {
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
   const declared = Object.keys(consumers).map((consumer) => declarationsOf(names, shopTopology, consumer));
-  const roles: readonly [string, Role][] = Object.entries(brokerRoles);
   const bare = { vhost, durable: true, auto_delete: false };
   const exchange = (name: string, type: string) => ({ name, type, ...bare, internal: false, arguments: {} });
   return {
@@ -50,7 +53,7 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
       tags: [],
     })),
     permissions: [
-      ...roles.map(([user, { takes }]) => ({
+      ...brokerRoles.map(([user, { takes }]) => ({
         user,
         vhost,
         ...permissionsOf(names, user, takes),
@@ -63,12 +66,12 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
         read: pattern(`${escaped(namespace)}\\..*\\.dead`),
       },
     ],
-    topic_permissions: roles.map(([user, { sends, takes }]) => ({
+    topic_permissions: brokerRoles.map(([user, { sends, handles }]) => ({
       user,
       vhost,
       exchange: names.exchange,
-      write: `^${escaped(sends)}\\.`,
-      read: takes === undefined ? '^$' : pattern(`(${familiesOf(takes).map(escaped).join('|')})\\.\\*`),
+      write: sends.length === 0 ? '^$' : `^(${sends.map(escaped).join('|')})\\.`,
+      read: handles.length === 0 ? '^$' : pattern(`(${handles.map(escaped).join('|')})\\.\\*`),
     })),
     exchanges: [
       exchange(names.exchange, 'topic'),
@@ -77,11 +80,11 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
     ],
     queues: [
       ...declared.flatMap(({ queues }) => queues),
-      ...roles.map(([user]) => ({ name: names.repeat(user), arguments: repeatQueueArguments })),
+      ...brokerRoles.map(([user]) => ({ name: names.repeat(user), arguments: repeatQueueArguments })),
     ].map((queue) => ({ ...queue, ...bare })),
     bindings: [
       ...declared.flatMap(({ bindings }) => bindings),
-      ...roles.map(([user]) => ({ exchange: names.lost, queue: names.repeat(user), key: '' })),
+      ...brokerRoles.map(([user]) => ({ exchange: names.lost, queue: names.repeat(user), key: '' })),
     ].map((binding) => ({
       source: binding.exchange,
       vhost,
@@ -93,15 +96,19 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
   };
 }
 
-function familiesOf(consumer: ConsumerName): string[] {
-  return [...new Set(consumers[consumer].map((type) => familyOf(type)))];
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)];
+}
+
+function domainOf(type: string): string {
+  return type.replace(/\..*/, '');
 }
 
 /**
  * Configure: its own queues. Write: them, the events' exchange and that of lost queues. Read: them, and the exchanges for binding
  * them there.
  */
-function permissionsOf(names: Names, user: string, takes: ConsumerName | undefined) {
+function permissionsOf(names: Names, user: string, takes: string | undefined) {
   const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];
   const mine = [escaped(names.repeat(user)), ...queues];
   const bound = takes === undefined ? [escaped(names.lost)] : [escaped(names.lost), escaped(names.exchange)];

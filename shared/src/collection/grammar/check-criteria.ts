@@ -1,0 +1,181 @@
+// Tree → checked criteria: the one form that both spellings become, in one order however they were written.
+import { type Fault, Problem } from '../../problem/index.ts';
+import { checkBounds, isLong } from './bounds.ts';
+import { contradiction } from './contradiction.ts';
+import type { Condition, Criteria } from './criteria.ts';
+import type { Value } from './field-types.ts';
+import { bounds, type CollectionSpec, fieldOf, filterable, operators, type SortCriterion, sortable } from './spec.ts';
+import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type WrittenValue } from './tree.ts';
+
+/**
+ * Checks a tree against the collection's table.
+ * @param faults what was found while it was read; what is found here is added
+ * @throws Problem `invalid-request` listing every fault; `query-too-costly` past a bound, with the nearest accepted query
+ */
+export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]): Criteria {
+  // What is past a bound is only counted: the answer is a refusal, and has to be a quick one.
+  const conditions = checkConditions(spec, tree.conditions.slice(0, bounds.conditions + 1), faults);
+  const groups = tree.groups.slice(0, bounds.groups).map((group) => checkConditions(spec, group.conditions, faults));
+  const criteria: Criteria = {
+    conditions,
+    or: inOrder(groups.map((group) => ({ group, key: JSON.stringify(group) }))).map(({ group }) => group),
+    sort: checkSort(spec, tree.sort, faults),
+    limit: checkLimit(tree.limit, faults),
+    fields: checkFields(spec, tree.fields, faults),
+    cursor: checkCursor(tree.cursor, faults),
+  };
+  if (faults.length > 0) refuse(faults);
+  checkBounds(spec, tree, criteria);
+  return criteria;
+}
+
+/** More faults than anyone reads would only make a small request into a large answer. */
+export const listedFaults = 50;
+
+/** @throws Problem `invalid-request`, always */
+function refuse(faults: readonly Fault[]): never {
+  const detail =
+    faults.length === 1
+      ? 'The query has a fault; see errors.'
+      : faults.length <= listedFaults
+        ? `The query has ${faults.length} faults; see errors.`
+        : `The query has more than ${listedFaults} faults; errors lists the first ${listedFaults}.`;
+  throw new Problem('invalid-request', detail, { errors: faults.slice(0, listedFaults) });
+}
+
+/** Sorted by key, equal keys once. */
+function inOrder<T extends { key: string }>(items: T[]): T[] {
+  const sorted = items.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return sorted.filter((item, index) => item.key !== sorted[index - 1]?.key);
+}
+
+function checkConditions(
+  spec: CollectionSpec<never>,
+  written: readonly WrittenCondition[],
+  faults: Fault[],
+): Condition[] {
+  const names = Object.keys(spec.fields);
+  const found: { condition: Condition; key: string; partial: boolean }[] = [];
+  const unread = new Set<string>();
+  for (const part of written) {
+    if (faults.length > listedFaults) break;
+    const condition = checkCondition(spec, part, faults);
+    if (!condition) {
+      unread.add(part.field);
+      continue;
+    }
+    const rank = String.fromCharCode(32 + names.indexOf(part.field), 32 + operators.indexOf(condition.operator));
+    const value = condition.operator === 'in' ? condition.values : condition.value;
+    found.push({ condition, key: `${rank}${JSON.stringify(value)}`, partial: isLong(part) });
+  }
+  const conditions = inOrder(found).map(({ condition }) => condition);
+  // Of a list past its bound nothing is said but that: a value that was not read may meet the other conditions.
+  const known = found.flatMap(({ condition, partial }) => (partial || unread.has(condition.field) ? [] : [condition]));
+  for (const field of new Set(known.map((condition) => condition.field))) {
+    const conflict = contradiction(known.filter((condition) => condition.field === field));
+    const at = written.findLast((part) => part.field === field)?.at;
+    if (conflict && at) faults.push(fault(at, `no ${field} can meet all of these conditions`));
+  }
+  return conditions;
+}
+
+function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, faults: Fault[]): Condition | undefined {
+  const field = fieldOf(spec, part.field);
+  if (!field || field.operators.length === 0) {
+    const names = filterable(spec);
+    faults.push(fault(part.at, `${shown(part.field)} cannot be filtered by; ${names.join(', ')} can`, names));
+    return undefined;
+  }
+  const operator = field.operators.find((known) => known === part.operator);
+  if (!operator) {
+    const detail = `${shown(part.operator)} is no operator of ${part.field}; ${field.operators.join(', ')} are`;
+    faults.push(fault(part.at, detail, field.operators));
+    return undefined;
+  }
+  const values: Value[] = [];
+  for (const { spelling, written, at } of part.values.slice(0, bounds.listValues + 1)) {
+    if (faults.length > listedFaults) break;
+    const value =
+      spelling === 'json'
+        ? field.type.fromJson(written)
+        : typeof written === 'string'
+          ? field.type.fromText(written)
+          : undefined;
+    if (value === undefined) faults.push(fault(at, `${shown(written)} must be ${field.type.expects}`));
+    else values.push(value);
+  }
+  const [first] = values;
+  if (first === undefined || values.length < Math.min(part.values.length, bounds.listValues + 1)) return undefined;
+  if (operator !== 'in') return { field: part.field, operator, value: first };
+  const distinct = [...new Set(values)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return distinct.length === 1 && !isLong(part)
+    ? { field: part.field, operator: 'eq', value: first }
+    : { field: part.field, operator: 'in', values: distinct };
+}
+
+function checkSort(spec: CollectionSpec<never>, written: readonly WrittenSort[], faults: Fault[]): SortCriterion[] {
+  if (written.length === 0) return withId(spec.defaultSort);
+  const names = sortable(spec);
+  const sort: SortCriterion[] = [];
+  for (const { field, direction, at } of written) {
+    if (!names.includes(field)) {
+      faults.push(fault(at, `${shown(field)} cannot be sorted by; ${names.join(', ')} can`, names));
+    } else if (direction !== 'asc' && direction !== 'desc') {
+      const detail = `${shown(direction)} is no direction; asc and desc are, as in ${field}:asc`;
+      faults.push(fault(at, detail, ['asc', 'desc']));
+    } else if (sort.some((criterion) => criterion.field === field)) {
+      faults.push(fault(at, `${field} is sorted by twice`));
+    } else sort.push({ field, direction });
+  }
+  return withId(sort);
+}
+
+/** Ends with `id` in the last direction: nothing after an id can matter, and without one the order would not be total. */
+function withId(sort: readonly SortCriterion[]): SortCriterion[] {
+  const end = sort.findIndex((criterion) => criterion.field === 'id');
+  if (end >= 0) return sort.slice(0, end + 1);
+  return [...sort, { field: 'id', direction: sort.at(-1)?.direction ?? 'asc' }];
+}
+
+const wholeNumber = /^(?:0|[1-9][0-9]{0,8})$/;
+
+function checkLimit(value: WrittenValue | undefined, faults: Fault[]): number {
+  const { minimum, maximum, default: usual } = bounds.limit;
+  if (!value) return usual;
+  const { spelling, written, at } = value;
+  const limit =
+    spelling === 'json'
+      ? written
+      : typeof written === 'string' && wholeNumber.test(written)
+        ? Number(written)
+        : undefined;
+  if (typeof limit === 'number' && Number.isInteger(limit) && limit >= minimum && limit <= maximum) return limit;
+  faults.push(fault(at, `${shown(written)} must be a whole number from ${minimum} to ${maximum}`));
+  return usual;
+}
+
+function checkFields(
+  spec: CollectionSpec<never>,
+  values: readonly WrittenValue[] | undefined,
+  faults: Fault[],
+): string[] | undefined {
+  if (!values) return undefined;
+  const names = Object.keys(spec.fields);
+  const asked = new Set<string>();
+  for (const { written, at } of values) {
+    if (faults.length > listedFaults) break;
+    if (typeof written !== 'string' || !names.includes(written)) {
+      faults.push(fault(at, `${shown(written)} is no member; ${names.join(', ')} are`, names));
+    } else if (asked.has(written)) faults.push(fault(at, `${written} is asked for twice`));
+    else asked.add(written);
+  }
+  return asked.size === names.length ? undefined : names.filter((name) => asked.has(name));
+}
+
+function checkCursor(value: WrittenValue | undefined, faults: Fault[]): string | undefined {
+  if (!value) return undefined;
+  const { written, at } = value;
+  if (typeof written === 'string' && written.length > 0) return written;
+  faults.push(fault(at, 'must be the nextCursor of an earlier answer'));
+  return undefined;
+}

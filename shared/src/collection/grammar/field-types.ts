@@ -1,0 +1,171 @@
+// What a field's values may be: how they are read from a query or a body, sent to PostgreSQL, and written as JSON.
+import { isId } from '../../runtime/index.ts';
+
+/** A checked value. Decimals are scaled integers, times RFC 3339 texts in UTC with milliseconds. */
+export type Value = string | number;
+
+export interface FieldType {
+  /** PostgreSQL type of a parameter that is compared with the column. */
+  readonly cast: 'bigint' | 'text' | 'timestamptz' | 'uuid' | 'boolean' | 'json';
+  /** Completes the sentence "must be …". */
+  readonly expects: string;
+  /** The value that a query string spells, or undefined when the text is none. */
+  fromText(text: string): Value | undefined;
+  /** The value that a JSON body spells, or undefined when it is none. */
+  fromJson(json: unknown): Value | undefined;
+  toText(value: Value): string;
+  toJson(value: Value): unknown;
+  /** JSON text of a column as PostgreSQL prints it. */
+  write(column: string): string;
+}
+
+const decimalText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
+const maximumDigits = 15;
+
+/**
+ * Exact decimal numbers with at most `scale` digits after the point, held as integers of the smallest unit, so that
+ * no binary fraction takes part. At most 15 digits in all. In a query a number is written out in digits; in a body it is
+ * whatever JSON has for it, of which parseBody lets nothing pass that a double would have rounded.
+ */
+export function decimal(scale: number): FieldType {
+  const fromText = (text: string): number | undefined => {
+    if (text.length > maximumDigits + 2) return undefined;
+    const match = decimalText.exec(text);
+    if (!match) return undefined;
+    const [, sign = '', whole = '', fraction = ''] = match;
+    if (fraction.length > scale || whole.length + scale > maximumDigits) return undefined;
+    const units = Number(whole + fraction.padEnd(scale, '0'));
+    return sign === '-' && units !== 0 ? -units : units;
+  };
+  const toText = (value: Value) => writeDecimal(String(value), scale);
+  return {
+    cast: 'bigint',
+    expects:
+      scale === 0
+        ? 'a whole number'
+        : `a number with at most ${scale} decimal${scale === 1 ? '' : 's'}, such as ${(9.5).toFixed(scale)}`,
+    fromText,
+    fromJson: (json) => (typeof json === 'number' ? fromText(String(json)) : undefined),
+    toText,
+    toJson: (value) => Number(toText(value)),
+    write: (column) => writeDecimal(column, scale),
+  };
+}
+
+/** `1990` at scale 2 → `19.90`. */
+function writeDecimal(units: string, scale: number): string {
+  if (scale === 0) return units;
+  if (units.length > scale && !units.startsWith('-')) return `${units.slice(0, -scale)}.${units.slice(-scale)}`;
+  const negative = units.startsWith('-');
+  const digits = (negative ? units.slice(1) : units).padStart(scale + 1, '0');
+  return `${negative ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
+
+/** NFC text of at most `maximum` code points, without NUL and lone surrogates. */
+export function text(maximum: number): FieldType {
+  const read = (json: unknown): string | undefined => {
+    if (typeof json !== 'string' || json.length > 2 * maximum || json.includes('\0') || !json.isWellFormed())
+      return undefined;
+    const value = json.normalize('NFC');
+    return value.length <= maximum || [...value].length <= maximum ? value : undefined;
+  };
+  return {
+    cast: 'text',
+    expects: `text of at most ${maximum} characters, without NUL and lone surrogates`,
+    fromText: read,
+    fromJson: read,
+    toText: String,
+    toJson: (value) => value,
+    write: JSON.stringify,
+  };
+}
+
+/** One of a closed list of words. */
+export function choice(values: readonly string[]): FieldType {
+  const read = (json: unknown) => (typeof json === 'string' && values.includes(json) ? json : undefined);
+  const written = new Map(values.map((value) => [value, JSON.stringify(value)]));
+  return {
+    cast: 'text',
+    expects: `one of ${values.join(', ')}`,
+    fromText: read,
+    fromJson: read,
+    toText: String,
+    toJson: (value) => value,
+    write: (column) => written.get(column) ?? JSON.stringify(column),
+  };
+}
+
+const timeText =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,3})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$/;
+
+/** A moment, RFC 3339 with at most milliseconds; any offset is read, UTC is written. */
+export function time(): FieldType {
+  const read = (json: unknown): string | undefined => {
+    if (typeof json !== 'string' || json.length > 29 || !timeText.test(json)) return undefined;
+    const moment = new Date(json);
+    if (Number.isNaN(moment.getTime()) || !existsInCalendar(json)) return undefined;
+    const utc = moment.toISOString();
+    return utc.length === 24 && !utc.startsWith('0000') ? utc : undefined;
+  };
+  return {
+    cast: 'timestamptz',
+    expects: 'a time as in RFC 3339 with at most milliseconds, such as 2026-11-21T03:00:00.000Z',
+    fromText: read,
+    fromJson: read,
+    toText: String,
+    toJson: (value) => value,
+    write: writeTime,
+  };
+}
+
+/** Date accepts 30 February and rolls it over; the calendar does not. */
+function existsInCalendar(rfc3339: string): boolean {
+  const day = Number(rfc3339.slice(8, 10));
+  const month = Number(rfc3339.slice(5, 7));
+  const rolled = new Date(`${rfc3339.slice(0, 10)}T00:00:00Z`);
+  return rolled.getUTCDate() === day && rolled.getUTCMonth() + 1 === month;
+}
+
+/**
+ * `2026-11-21 03:00:00.12+00`, as PostgreSQL prints a timestamptz(3) in UTC, → `"2026-11-21T03:00:00.120Z"`. Text work
+ * on the usual form, since building a Date costs more than all else that is done for a row.
+ */
+function writeTime(column: string): string {
+  const length = column.length;
+  if (length < 22 || length > 26 || !column.endsWith('+00')) return JSON.stringify(new Date(column).toISOString());
+  const clock =
+    length === 26 ? column.slice(11, 23) : `${column.slice(11, 19)}${column.slice(19, -3) || '.'}`.padEnd(12, '0');
+  return `"${column.slice(0, 10)}T${clock}Z"`;
+}
+
+/** A UUID in lower case. */
+export function uuid(): FieldType {
+  const read = (json: unknown) => (typeof json === 'string' && isId(json) ? json : undefined);
+  return {
+    cast: 'uuid',
+    expects: 'a UUID in lower case',
+    fromText: read,
+    fromJson: read,
+    toText: String,
+    toJson: (value) => value,
+    write: (column) => `"${column}"`,
+  };
+}
+
+const unfiltered = {
+  expects: 'absent: this field takes no conditions',
+  fromText: () => undefined,
+  fromJson: () => undefined,
+  toText: String,
+  toJson: (value: Value) => value,
+} as const;
+
+/** A truth value that is shown and never filtered by; PostgreSQL prints `t`, or `true` after a cast. */
+export function boolean(): FieldType {
+  return { ...unfiltered, cast: 'boolean', write: (column) => (column.startsWith('t') ? 'true' : 'false') };
+}
+
+/** A column that already is JSON text. */
+export function json(): FieldType {
+  return { ...unfiltered, cast: 'json', write: (column) => column };
+}

@@ -1,0 +1,88 @@
+// The one table that says what a collection offers: nothing outside it reaches SQL.
+import type { FieldType } from './field-types.ts';
+
+export const operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'] as const;
+export type Operator = (typeof operators)[number];
+export type Direction = 'asc' | 'desc';
+
+/** Operators of fields that have an order. */
+export const ordered: readonly Operator[] = operators;
+/** Operators of fields that are compared for equality only. */
+export const matched: readonly Operator[] = ['eq', 'ne', 'in'];
+/** For fields that are shown and not filtered by. */
+export const none: readonly Operator[] = [];
+
+export interface Field<Context = unknown> {
+  readonly type: FieldType;
+  /** What a filter may say about the field; empty when nothing. */
+  readonly operators: readonly Operator[];
+  /** Column, or SQL expression when the field is only shown. Trusted text: it comes from the source code. */
+  readonly column: string;
+  readonly sortable?: boolean;
+  /** The column may be NULL: the member is then absent, last in every sort, and meets no condition. */
+  readonly nullable?: boolean;
+  /**
+   * Leading sort fields for which an index (this column, that column, id) exists. An `in` on this field is then read as
+   * one ordered scan per value, merged, instead of filtering along the sort index: the difference between reading a
+   * page and reading the table when the wanted rows are rare or old.
+   */
+  readonly scans?: readonly string[];
+  /**
+   * The whole numbers that the column can hold, when they are few, and the sort fields for which an index (this column,
+   * that column, id) exists. A sort by this field and then by one of those is read value by value.
+   */
+  readonly lowCardinality?: { readonly from: number; readonly to: number; readonly followedBy: readonly string[] };
+  /** JSON text in place of the type's own; undefined leaves the member out. */
+  readonly write?: (column: string | null, context: Context) => string | undefined;
+}
+
+export interface SortCriterion {
+  readonly field: string;
+  readonly direction: Direction;
+}
+
+export interface CollectionSpec<Context = unknown> {
+  /** Part of every cursor, so that one collection's cursor is none of another's. */
+  readonly name: string;
+  /** Table and, when needed, alias and joins. Trusted text. */
+  readonly from: string;
+  /** Every public member in the order of the answer. `id` has to be among them, sortable and unique. */
+  readonly fields: Readonly<Record<string, Field<Context>>>;
+  readonly defaultSort: readonly SortCriterion[];
+  /** Conditions that every read must be given a value for, such as the owner's account: name → column. */
+  readonly scope?: Readonly<Record<string, { readonly column: string; readonly cast: FieldType['cast'] }>>;
+  /** Parameters of a query that the operation reads itself, such as whose page it is. */
+  readonly parameters?: readonly string[];
+}
+
+/** Static bounds of one request; the contract's "too costly" and "invalid" begin past them. */
+export const bounds = {
+  limit: { minimum: 1, maximum: 100, default: 20 },
+  conditions: 20,
+  listValues: 100,
+  groups: 5,
+  sortCriteria: 3,
+  cursorCharacters: 4096,
+} as const;
+
+/** The field of that name; own members only, so that `__proto__` and `constructor` are no fields. */
+export function fieldOf<Context>(spec: CollectionSpec<Context>, name: string): Field<Context> | undefined {
+  return Object.hasOwn(spec.fields, name) ? spec.fields[name] : undefined;
+}
+
+/** @throws RangeError when the table has no such field, which is a fault of ours: names of clients are checked before */
+export function fieldNamed(spec: CollectionSpec<never>, name: string): Field<never> {
+  const field = spec.fields[name];
+  if (!field) throw new RangeError(`${spec.name} has no field ${name}`);
+  return field;
+}
+
+/** Names of the fields that a filter may speak of. */
+export function filterable(spec: CollectionSpec<never>): string[] {
+  return Object.keys(spec.fields).filter((name) => (spec.fields[name]?.operators.length ?? 0) > 0);
+}
+
+/** Names of the fields that a sort may speak of. */
+export function sortable(spec: CollectionSpec<never>): string[] {
+  return Object.keys(spec.fields).filter((name) => spec.fields[name]?.sortable === true);
+}

@@ -1,0 +1,51 @@
+// The parameters of a statement: where in a request each value stands, and never a value itself.
+import type { Criteria } from '../grammar/criteria.ts';
+import type { Position } from './cursor.ts';
+
+/** Values for the scope of a spec: name → value. */
+export type Scope = Readonly<Record<string, string>>;
+
+export interface Input {
+  readonly criteria: Criteria;
+  readonly position: Position | undefined;
+  readonly scope: Scope;
+}
+
+/** Where a condition stands, which is the same in every request of a shape: among all of it, or in an alternative. */
+export interface Place {
+  readonly group?: number;
+  readonly index: number;
+}
+
+/** A value of the scope, a sort column of the last row, or a condition's value; of a list all values, or one item. */
+export type Source = { readonly scope: string } | { readonly after: number } | (Place & { readonly item?: number });
+
+/** The parameter for a source: the same one for the same source. */
+export type Bind = (source: Source, cast: string) => string;
+
+/**
+ * Numbers parameters in the order in which they are first bound.
+ * @returns `values`, which outlives the request that was compiled: it reads the parameters of any request of the shape
+ */
+export function parameters(): { readonly bind: Bind; readonly values: (input: Input) => unknown[] } {
+  const sources: Source[] = [];
+  const known = new Map<string, string>();
+  return {
+    bind(source, cast) {
+      const key = JSON.stringify(source);
+      const parameter = known.get(key) ?? `$${sources.push(source)}::${cast}`;
+      known.set(key, parameter);
+      return parameter;
+    },
+    values: (input) => sources.map((source) => valueAt(source, input)),
+  };
+}
+
+function valueAt(source: Source, { criteria, position, scope }: Input): unknown {
+  if ('scope' in source) return scope[source.scope];
+  if ('after' in source) return position?.[source.after];
+  const { group, index, item } = source;
+  const condition = (group === undefined ? criteria.conditions : criteria.or[group])?.[index];
+  if (condition?.operator !== 'in') return condition?.value;
+  return item === undefined ? condition.values : condition.values[item];
+}

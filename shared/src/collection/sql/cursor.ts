@@ -1,0 +1,95 @@
+// Cursors: the place of a page's last row, encrypted, and bound to the request that it belongs to.
+import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { Problem } from '../../problem/index.ts';
+import { random } from '../../runtime/index.ts';
+import { bounds } from '../grammar/spec.ts';
+import type { Place } from '../grammar/tree.ts';
+
+/** Sort columns of a row as PostgreSQL prints them; null where a column is NULL. */
+export type Position = readonly (string | null)[];
+
+export interface Cursors {
+  /** @param binding what the cursor belongs to; it opens with the same text only */
+  seal(position: Position, binding: string): string;
+  /**
+   * @param at where the cursor stood in the request
+   * @throws Problem `invalid-cursor` when it was not sealed by us for this very binding
+   */
+  open(cursor: string, binding: string, at: Place): Position;
+}
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+/** Most cursors come back within seconds, and opening one costs a twentieth of its page. */
+const remembered = 1_000;
+
+/**
+ * Seals with the first key and opens with any (AES-256-GCM, a random nonce each, the binding as additional data: a
+ * cursor of another collection, caller, filter or sort fails like a forged one).
+ * @param keys of 32 bytes each, newest first
+ */
+export function createCursors(keys: readonly Buffer[]): Cursors {
+  const secrets = keys.map((key) => createSecretKey(key));
+  const [newest] = secrets;
+  if (!newest) throw new RangeError('cursors need a key');
+  const lately = new Map<string, Position>();
+  const remember = (cursor: string, binding: string, position: Position): void => {
+    const oldest = lately.size < remembered ? undefined : lately.keys().next().value;
+    if (oldest !== undefined) lately.delete(oldest);
+    lately.set(digestOf(cursor, binding), position);
+  };
+  return {
+    seal(position, binding) {
+      const nonce = random(nonceBytes);
+      const cipher = createCipheriv(algorithm, newest, nonce);
+      cipher.setAAD(Buffer.from(binding));
+      const sealed = cipher.update(JSON.stringify(position), 'utf8');
+      // Gives no more bytes: this way of AES fills no blocks.
+      cipher.final();
+      const cursor = Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
+      remember(cursor, binding, position);
+      return cursor;
+    },
+    open(cursor, binding, at) {
+      const known = lately.get(digestOf(cursor, binding));
+      if (known) return known;
+      for (const secret of secrets) {
+        const position = tryOpen(secret, cursor, binding);
+        if (!position) continue;
+        remember(cursor, binding, position);
+        return position;
+      }
+      const detail = 'is not the nextCursor of an answer to this request: the same filters, sort and caller';
+      throw new Problem(
+        'invalid-cursor',
+        'The cursor does not belong to this request. Send nextCursor unchanged with the same sort and filters, or begin again without a cursor.',
+        { errors: [{ ...at, detail }] },
+      );
+    },
+  };
+}
+
+/** Stands for both in few bytes: a binding holds all values of a filter, as many as a request has room for. */
+function digestOf(cursor: string, binding: string): string {
+  // The length tells where the cursor ends.
+  return hash('sha256', `${cursor.length} ${cursor}${binding}`, 'base64');
+}
+
+function tryOpen(secret: KeyObject, cursor: string, binding: string): Position | undefined {
+  if (cursor.length > bounds.cursorCharacters) return undefined;
+  const bytes = Buffer.from(cursor, 'base64url');
+  // Decoding skips what is no base64url; a cursor has one spelling.
+  if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== cursor) return undefined;
+  const decipher = createDecipheriv(algorithm, secret, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(binding));
+  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  try {
+    const opened = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
+    // Gives no more bytes, and throws unless the tag is that of these.
+    decipher.final();
+    return JSON.parse(opened.toString()) as Position;
+  } catch {
+    return undefined;
+  }
+}

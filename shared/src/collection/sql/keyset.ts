@@ -1,0 +1,54 @@
+// The SQL condition "after this row" in a total order, in a form that PostgreSQL seeks instead of filtering.
+import type { Direction } from '../grammar/spec.ts';
+
+export interface OrderColumn {
+  readonly column: string;
+  readonly direction: Direction;
+  readonly nullable: boolean;
+}
+
+export interface SortColumn extends OrderColumn {
+  /** Parameter that holds the last row's value; undefined when that value is NULL. */
+  readonly parameter: string | undefined;
+}
+
+/**
+ * Condition for the rows that follow the last one. With one direction and no NULLs it is a row comparison; otherwise it
+ * is spelled out, with the leading column's bound repeated in front: without a plain bound PostgreSQL would read the
+ * whole index and filter.
+ */
+export function after(columns: readonly SortColumn[]): string {
+  const [leading] = columns;
+  if (!leading) throw new RangeError('an order has at least one column');
+  const sign = leading.direction === 'asc' ? '>' : '<';
+  if (columns.every((each) => each.direction === leading.direction && !each.nullable)) {
+    if (columns.length === 1) return `${leading.column} ${sign} ${leading.parameter}`;
+    return `(${list(columns, ({ column }) => column)}) ${sign} (${list(columns, ({ parameter }) => parameter ?? 'NULL')})`;
+  }
+  const bound = leading.nullable ? [] : [`${leading.column} ${sign}= ${leading.parameter}`];
+  return [...bound, `(${spelledOut(columns)})`].join(' AND ');
+}
+
+function list(columns: readonly SortColumn[], text: (column: SortColumn) => string): string {
+  return columns.map(text).join(', ');
+}
+
+/** NULLs are last in both directions: after a value come the NULLs too, after a NULL only further NULLs. */
+function spelledOut([first, ...rest]: readonly SortColumn[]): string {
+  if (!first) return 'false';
+  const { column, direction, nullable, parameter } = first;
+  const equal = parameter === undefined ? `${column} IS NULL` : `${column} = ${parameter}`;
+  const tied = rest.length > 0 ? `${equal} AND (${spelledOut(rest)})` : undefined;
+  const later = parameter === undefined ? undefined : `${column} ${direction === 'asc' ? '>' : '<'} ${parameter}`;
+  const absent = nullable && parameter !== undefined ? `${column} IS NULL` : undefined;
+  return [later, absent, tied].filter((part) => part !== undefined).join(' OR ') || 'false';
+}
+
+/** ORDER BY of the columns, NULLs last. */
+export function orderBy(columns: readonly OrderColumn[]): string {
+  return columns
+    .map(({ column, direction, nullable }) =>
+      direction === 'asc' ? column : `${column} DESC${nullable ? ' NULLS LAST' : ''}`,
+    )
+    .join(', ');
+}

@@ -1,0 +1,154 @@
+// Reads one page: criteria to SQL, rows to JSON text, the last row to a cursor. The only part that touches a database.
+import type { Pool } from 'pg';
+import { Problem } from '../../problem/index.ts';
+import type { Criteria } from '../grammar/criteria.ts';
+import type { CollectionSpec } from '../grammar/spec.ts';
+import type { Scope } from './bind-parameters.ts';
+import type { Cursors } from './cursor.ts';
+import { PreparedStatements } from './prepared.ts';
+import { type RowWriter, rowWriter } from './row-writer.ts';
+
+export interface Collection<Context> {
+  readonly spec: CollectionSpec<Context>;
+  readonly cursors: Cursors;
+  readonly prepared: PreparedStatements;
+  readonly writers: Map<string, RowWriter<Context>>;
+}
+
+/** A collection that is ready to be read: its table, its cursors, and what has been compiled for it so far. */
+export function openCollection<Context>(spec: CollectionSpec<Context>, cursors: Cursors): Collection<Context> {
+  return { spec, cursors, prepared: new PreparedStatements(spec), writers: new Map() };
+}
+
+export interface PageRequest<Context> {
+  readonly collection: Collection<Context>;
+  readonly criteria: Criteria;
+  /** A pool, or one of its connections. */
+  readonly pool: Pick<Pool, 'query'>;
+  /**
+   * A value for every scope column of the spec. It joins every branch of the statement and seals every cursor, so that
+   * no filter, alternative, cursor or projection reaches a row outside it.
+   */
+  readonly scope?: Scope;
+  /** Given to the fields' own writers. */
+  readonly context: Context;
+  /** Path and query of a GET: the answer then links to its next page. */
+  readonly url?: string;
+}
+
+export interface Page {
+  readonly status: 200;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The envelope: `items` and `pagination`. */
+  readonly json: string;
+}
+
+const asText = { getTypeParser: () => (text: string) => text };
+const queryCanceled = '57014';
+
+/**
+ * One page of a collection, as the reply of an operation.
+ * @throws Problem `invalid-cursor`; `query-too-costly` when the statement's time is over
+ */
+export async function readPage<Context>(request: PageRequest<Context>): Promise<Page> {
+  const { collection, criteria, url } = request;
+  const { spec, cursors } = collection;
+  const scope = checkedScope(spec, request.scope ?? {});
+  const binding = bindingOf(spec, criteria, scope);
+  const at = url === undefined ? { pointer: '/pagination/cursor' } : { parameter: 'cursor' };
+  const position = criteria.cursor === undefined ? undefined : cursors.open(criteria.cursor, binding, at);
+  const input = { criteria, position, scope };
+  const { statement, name } = collection.prepared.get(input);
+  const rows = await query(request.pool, name, statement.text, statement.values(input));
+
+  const hasMore = rows.length > criteria.limit;
+  const shown = hasMore ? criteria.limit : rows.length;
+  const write = writerFor(collection, criteria, statement.columns);
+  let items = '';
+  for (let index = 0; index < shown; index += 1) {
+    if (index > 0) items += ',';
+    items += write(rows[index] ?? [], request.context);
+  }
+  const last = hasMore ? rows[shown - 1] : undefined;
+  if (last === undefined) {
+    return {
+      status: 200,
+      headers: {},
+      json: `{"items":[${items}],"pagination":{"limit":${criteria.limit},"hasMore":false}}`,
+    };
+  }
+  const place = criteria.sort.map(
+    ({ field }) => last[statement.columns.get(spec.fields[field]?.column ?? '') ?? -1] ?? null,
+  );
+  const nextCursor = cursors.seal(place, binding);
+  return {
+    status: 200,
+    headers: url === undefined ? {} : { Link: `<${nextUrl(url, nextCursor)}>; rel="next"` },
+    json: `{"items":[${items}],"pagination":{"limit":${criteria.limit},"nextCursor":"${nextCursor}","hasMore":true}}`,
+  };
+}
+
+/** A scope that lacks a column would show other people's rows, so that is a fault of ours and never a page. */
+function checkedScope(spec: CollectionSpec<never>, scope: Scope): Scope {
+  const needed = Object.keys(spec.scope ?? {});
+  if (needed.length !== Object.keys(scope).length || needed.some((name) => typeof scope[name] !== 'string')) {
+    throw new TypeError(`reading ${spec.name} takes a value for each of: ${needed.join(', ')}`);
+  }
+  return scope;
+}
+
+/** What a cursor belongs to; `limit` and `fields` may change from page to page. */
+function bindingOf(spec: CollectionSpec<never>, { conditions, or, sort }: Criteria, scope: Scope): string {
+  return JSON.stringify([spec.name, Object.entries(scope).sort(), conditions, or, sort]);
+}
+
+async function query(
+  pool: Pick<Pool, 'query'>,
+  name: string | undefined,
+  text: string,
+  values: unknown[],
+): Promise<(string | null)[][]> {
+  try {
+    const config = { text, values, rowMode: 'array' as const, types: asText };
+    const result = await pool.query<(string | null)[]>(name === undefined ? config : { ...config, name });
+    return result.rows;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === queryCanceled) {
+      const detail = 'The query took too long. Ask for less: fewer alternatives, or a filter that keeps fewer rows.';
+      throw new Problem('query-too-costly', detail, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function writerFor<Context>(
+  { spec, writers }: Collection<Context>,
+  { fields, sort }: Criteria,
+  columns: ReadonlyMap<string, number>,
+): RowWriter<Context> {
+  const key = fields ? `${fields.join()}|${sort.map(({ field }) => field).join()}` : '';
+  const known = writers.get(key);
+  if (known) return known;
+  if (writers.size >= 200) writers.clear();
+  const writer = rowWriter(spec, fields ?? Object.keys(spec.fields), columns);
+  writers.set(key, writer);
+  return writer;
+}
+
+/** The same request with another cursor, relative to the server that was asked. */
+function nextUrl(url: string, cursor: string): string {
+  const start = url.indexOf('?');
+  if (start < 0) return `${url}?cursor=${cursor}`;
+  const kept = url
+    .slice(start + 1)
+    .split('&')
+    .filter((part) => part !== '' && parameterName(part) !== 'cursor')
+    .map((part) => part.replaceAll('<', '%3C').replaceAll('>', '%3E'));
+  return `${url.slice(0, start)}?${[...kept, `cursor=${cursor}`].join('&')}`;
+}
+
+function parameterName(part: string): string {
+  const equals = part.indexOf('=');
+  const name = equals < 0 ? part : part.slice(0, equals);
+  return name.includes('%') ? decodeURIComponent(name) : name;
+}

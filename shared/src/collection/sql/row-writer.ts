@@ -1,0 +1,45 @@
+// Rows as PostgreSQL prints them → JSON text, without a model or a parsed value in between.
+import type { CollectionSpec } from '../grammar/spec.ts';
+
+/** JSON object of one row. */
+export type RowWriter<Context> = (row: readonly (string | null)[], context: Context) => string;
+
+/**
+ * A writer for these members, in this order.
+ * @param columns where the row holds each field's column
+ */
+export function rowWriter<Context>(
+  spec: CollectionSpec<Context>,
+  members: readonly string[],
+  columns: ReadonlyMap<string, number>,
+): RowWriter<Context> {
+  const writers = members.map((name) => {
+    const field = spec.fields[name];
+    const index = columns.get(field?.column ?? '');
+    if (!field || index === undefined) throw new RangeError(`${spec.name} has no column for ${name}`);
+    const label = `${JSON.stringify(name)}:`;
+    return { first: `{${label}`, next: `,${label}`, index, own: field.write, usual: field.type.write };
+  });
+  return (row, context) => {
+    let members = '';
+    for (const { first, next, index, own, usual } of writers) {
+      const column = row[index] ?? null;
+      const text = own ? own(column, context) : column === null ? undefined : usual(column);
+      if (text !== undefined) members += (members === '' ? first : next) + text;
+    }
+    return members === '' ? '{}' : `${members}}`;
+  };
+}
+
+/** SELECT or RETURNING list of all members as text, in the order of the table. For operations that show one resource. */
+export function selectAll(spec: CollectionSpec<never>): string {
+  return Object.values(spec.fields)
+    .map(({ column }, index) => `${column}::text AS c${index}`)
+    .join(', ');
+}
+
+/** A writer for rows of `selectAll`. */
+export function writeAll<Context>(spec: CollectionSpec<Context>): RowWriter<Context> {
+  const positions = new Map(Object.values(spec.fields).map(({ column }, index) => [column, index]));
+  return rowWriter(spec, Object.keys(spec.fields), positions);
+}

@@ -1,0 +1,172 @@
+// Checked criteria → one parameterised SELECT for their shape: the text is made once, the values per request.
+
+import type { Condition, Criteria } from '../grammar/criteria.ts';
+import { type CollectionSpec, fieldNamed } from '../grammar/spec.ts';
+import { type Bind, type Input, parameters } from './bind-parameters.ts';
+import { type Branch, branchesOf, isSteady, type Located } from './branches.ts';
+import { after, type OrderColumn, orderBy, type SortColumn } from './keyset.ts';
+
+/** Is kept for long, and so holds nothing of the request that it was compiled from. */
+export interface Statement {
+  readonly text: string;
+  /** The parameters of another request of the same shape. */
+  readonly values: (input: Input) => unknown[];
+  /** Column of the result that holds each selected expression. */
+  readonly columns: ReadonlyMap<string, number>;
+  /** Whether one plan serves all values, so that it is worth keeping. */
+  readonly steady: boolean;
+}
+
+/** Up to here each value of a fanned list is a branch of a UNION, merged lazily; beyond, LATERAL keeps the text short. */
+const unionBranches = 8;
+
+/** What two requests have in common when they differ in values only. */
+export function shapeOf({ criteria, position }: Input): string {
+  const conditions = (list: readonly Condition[]) =>
+    list.map((c) => (c.operator === 'in' ? `${c.field} in${c.values.length}` : `${c.field} ${c.operator}`)).join();
+  return [
+    conditions(criteria.conditions),
+    criteria.or.map(conditions).join(';'),
+    criteria.sort.map(({ field, direction }) => `${field} ${direction}`).join(),
+    criteria.limit,
+    criteria.fields?.join() ?? '*',
+    position?.map((value) => (value === null ? 'n' : 'v')).join('') ?? '',
+  ].join('|');
+}
+
+/** Compiles the shape of a request. Identifiers come from the spec alone; everything else is a parameter. */
+export function compile(spec: CollectionSpec<never>, input: Input): Statement {
+  const { criteria } = input;
+  const { bind, values } = parameters();
+  const columns = selected(spec, criteria);
+  const list = [...columns].map(([column, index]) => `${column} AS c${index}`).join(', ');
+  const rows = criteria.limit + 1;
+  const scope = Object.entries(spec.scope ?? {}).map(
+    ([name, { column, cast }]) => `${column} = ${bind({ scope: name }, cast)}`,
+  );
+
+  let steady = true;
+  const texts = branchesOf(spec, criteria, input.position).flatMap((branch) => {
+    const { fanOut, perValue } = branch;
+    const order = sortColumns(spec, input, branch, bind);
+    const where = [
+      ...scope,
+      ...branch.rest.map((each) => conditionSql(spec, each, bind)),
+      ...leadingSql(branch, order),
+      ...afterSql(input, branch, order),
+    ];
+    steady &&= isSteady(spec, criteria, branch);
+    const select = (fixed: readonly string[], by: readonly OrderColumn[] = order) => {
+      const all = [...fixed, ...where];
+      const condition = all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '';
+      return `SELECT ${list} FROM ${spec.from}${condition} ORDER BY ${orderBy(by)} LIMIT ${rows}`;
+    };
+    if (perValue === 'all' || perValue === 'later') {
+      const [leading, ...others] = order;
+      if (!leading) throw new RangeError('an order has at least one column');
+      const { from, to } = fieldNamed(spec, criteria.sort[0]?.field ?? 'id').lowCardinality ?? { from: 0, to: 0 };
+      const sign = leading.direction === 'asc' ? '>' : '<';
+      const each = `SELECT value FROM generate_series(${from}, ${to}) AS value${
+        perValue === 'later' ? ` WHERE value ${sign} ${leading.parameter}` : ''
+      } ORDER BY value ${leading.direction.toUpperCase()}`;
+      const scans = select([`${leading.column} = tie.value`], others);
+      const tie = { column: 'tie.value', direction: leading.direction, nullable: false };
+      const merge = orderBy([tie, ...resultColumns(columns, others)]);
+      return [
+        `SELECT page.* FROM (${each}) AS tie CROSS JOIN LATERAL (${scans}) AS page ORDER BY ${merge} LIMIT ${rows}`,
+      ];
+    }
+    if (fanOut?.condition.operator !== 'in') return [select([])];
+    const { column, type } = fieldNamed(spec, fanOut.condition.field);
+    const listed = fanOut.condition.values;
+    if (listed.length <= unionBranches) {
+      return listed.map((_, item) => select([`${column} = ${bind({ ...fanOut.place, item }, type.cast)}`]));
+    }
+    const array = bind(fanOut.place, `${type.cast}[]`);
+    const scans = select([`${column} = wanted.value`]);
+    return [`SELECT page.* FROM unnest(${array}) AS wanted(value) CROSS JOIN LATERAL (${scans}) AS page`];
+  });
+
+  const [only = ''] = texts;
+  const inOrder = texts.length === 1 && !only.includes(' LATERAL ');
+  const text = inOrder ? only : merged(spec, criteria, columns, texts);
+  return { text, steady, columns, values };
+}
+
+/** The columns as a result of the select list names them. */
+function resultColumns(columns: ReadonlyMap<string, number>, sort: readonly OrderColumn[]): OrderColumn[] {
+  return sort.map(({ column, direction, nullable }) => ({ column: `c${columns.get(column)}`, direction, nullable }));
+}
+
+/** Branches under one order and limit. Only alternatives can hold a row twice; id makes equal sort values equal rows. */
+function merged(
+  spec: CollectionSpec<never>,
+  criteria: Criteria,
+  columns: ReadonlyMap<string, number>,
+  texts: readonly string[],
+): string {
+  const named = criteria.sort.map(({ field, direction }) => {
+    const { column, nullable = false } = fieldNamed(spec, field);
+    return { column, direction, nullable };
+  });
+  const sort = resultColumns(columns, named);
+  const distinct = criteria.or.length > 1 ? `DISTINCT ON (${sort.map(({ column }) => column).join(', ')}) ` : '';
+  const list = [...columns.values()].map((index) => `c${index}`).join(', ');
+  const union = texts.map((text) => `(${text})`).join(' UNION ALL ');
+  return `SELECT ${distinct}${list} FROM (${union}) AS merged ORDER BY ${orderBy(sort)} LIMIT ${criteria.limit + 1}`;
+}
+
+/** Expressions to select: those of the members asked for, and the sort columns for the cursor. */
+function selected(spec: CollectionSpec<never>, criteria: Criteria): Map<string, number> {
+  const columns = new Map<string, number>();
+  const names = [...(criteria.fields ?? Object.keys(spec.fields)), ...criteria.sort.map(({ field }) => field)];
+  for (const name of names) {
+    const { column } = fieldNamed(spec, name);
+    if (!columns.has(column)) columns.set(column, columns.size);
+  }
+  return columns;
+}
+
+function leadingSql({ leading, perValue }: Branch, [first]: readonly SortColumn[]): string[] {
+  if (!first || perValue === 'all' || perValue === 'later') return [];
+  if (perValue === 'same') return [`${first.column} = ${first.parameter}`];
+  return leading === 'any' ? [] : [`${first.column} IS ${leading === 'absent' ? '' : 'NOT '}NULL`];
+}
+
+/** Sort columns as a branch sees them: conditions and the split settle whether one can be NULL. */
+function sortColumns(
+  spec: CollectionSpec<never>,
+  { criteria, position }: Input,
+  branch: Branch,
+  bind: Bind,
+): SortColumn[] {
+  return criteria.sort.map(({ field, direction }, index) => {
+    const { column, nullable, type } = fieldNamed(spec, field);
+    const settled = index === 0 || branch.conditions.some(({ condition }) => condition.field === field);
+    return {
+      column,
+      direction,
+      nullable: nullable === true && !settled,
+      // Bound only where it is used: PostgreSQL refuses a parameter that a statement does not mention.
+      get parameter() {
+        if (!position || position[index] === null) return undefined;
+        return bind({ after: index }, type.cast);
+      },
+    };
+  });
+}
+
+function afterSql({ position }: Input, { leading, perValue }: Branch, order: readonly SortColumn[]): string[] {
+  if (!position || perValue === 'all' || perValue === 'later') return [];
+  // Present values come first, so that after one of them every absent row follows.
+  if (leading === 'absent' && position[0] !== null) return [];
+  return [after(leading === 'absent' || perValue === 'same' ? order.slice(1) : order)];
+}
+
+const signs = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
+
+function conditionSql(spec: CollectionSpec<never>, { condition, place }: Located, bind: Bind): string {
+  const { column, type } = fieldNamed(spec, condition.field);
+  if (condition.operator === 'in') return `${column} = ANY(${bind(place, `${type.cast}[]`)})`;
+  return `${column} ${signs[condition.operator]} ${bind(place, type.cast)}`;
+}

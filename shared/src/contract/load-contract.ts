@@ -1,0 +1,92 @@
+// Reads a service's OpenAPI document and compiles it: routes, input checks, security, and checks of answers.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { isId } from '../runtime/index.ts';
+import { type OperationOutline, outlineOperations } from './contract-operations.ts';
+import { type Deprecation, deprecationOf } from './deprecation.ts';
+import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
+import { readDocument } from './read-document.ts';
+import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './validate-request.ts';
+import { compileResponseCheck, type ResponseCheck } from './validate-response.ts';
+
+/** Bytes of any body. An operation may have a lower bound of its own: `maxBytes`. */
+export const maxBodyBytes = 100 * 1024;
+
+export interface BodyRule {
+  readonly mediaTypes: readonly string[];
+  readonly required: boolean;
+  /** Bytes. */
+  readonly maxBytes: number;
+  /** The header that tells which media types are taken: `Accept-Patch` (RFC 5789) or `Accept-Post`. */
+  readonly acceptHeader: string;
+}
+
+export interface ContractOperation extends OperationOutline {
+  readonly body: BodyRule | undefined;
+  readonly deprecation: Deprecation;
+  /** @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault that the operation does not refuse */
+  readonly check: (input: RawInput) => CheckedInput;
+  /** What in an answer the document does not allow; empty when it conforms. */
+  readonly checkAnswer: ResponseCheck;
+}
+
+export interface Contract {
+  readonly document: Node;
+  readonly operations: readonly ContractOperation[];
+}
+
+/** Reads and compiles an OpenAPI 3.1 document. @throws when the document does not say what the shop needs */
+export function loadContract(file: URL | string): Contract {
+  const document = readDocument(file);
+  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateSchema: false });
+  addFormats.default(ajv);
+  ajv.addFormat('uuid', isId);
+  ajv.addSchema(document, documentKey);
+  const operations = outlineOperations(document).map((outline) => compileOperation({ ajv, document }, outline));
+  return { document, operations };
+}
+
+function compileOperation(compiler: Compiler, outline: OperationOutline): ContractOperation {
+  const { path, method } = outline;
+  const item = nodeOf(nodeOf(compiler.document.paths)[path]);
+  const operation = nodeOf(item[method]);
+  const at = ['paths', path, method];
+  const bodyAt = locate(compiler.document, [...at, 'requestBody']);
+  const mediaTypes = bodyAt === undefined ? [] : Object.keys(nodeOf(bodyAt.node.content));
+  const places = [
+    ...placesOf(['paths', path, 'parameters'], item.parameters),
+    ...placesOf([...at, 'parameters'], operation.parameters),
+  ];
+  const parameters = places.map((place) => readParameter(compiler, place));
+  // Where an operation reads its body by a grammar of its own, that grammar refuses with more help than a schema could.
+  const checkBody =
+    mediaTypes[0] === undefined || bodyAt === undefined || bodyAt.node['x-checked-by-operation'] === true
+      ? undefined
+      : schemaAt(compiler, [...bodyAt.at, 'content', mediaTypes[0], 'schema']);
+  // Where an operation finds faults that no schema can, all are refused at once, and by the operation.
+  const refusedByOperation = operation['x-refused-by-operation'] === true;
+  return {
+    ...outline,
+    body:
+      bodyAt === undefined
+        ? undefined
+        : {
+            mediaTypes,
+            required: bodyAt.node.required === true,
+            maxBytes: Math.min(outline.maxBytes ?? maxBodyBytes, maxBodyBytes),
+            acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
+          },
+    deprecation: deprecationOf(compiler.document, operation, places),
+    check: (input) => {
+      const checked = checkInput(parameters, checkBody, input);
+      if (!refusedByOperation) refuseFaults(checked.faults);
+      return checked;
+    },
+    checkAnswer: compileResponseCheck(compiler, [...at, 'responses'], nodeOf(operation.responses)),
+  };
+}
+
+/** Where the members of a list stand in the document. */
+function placesOf(at: readonly string[], list: unknown): string[][] {
+  return Array.isArray(list) ? list.map((_, index) => [...at, String(index)]) : [];
+}

@@ -1,0 +1,51 @@
+// Finds its way in a parsed OpenAPI document: nodes, references, and the schemas at a place.
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { escapePointer } from '../json/index.ts';
+
+/** The key under which the validator knows the document. */
+export const documentKey = 'contract';
+
+/** Members of a parsed OpenAPI document; what is behind them is looked at where it is used. */
+export type Node = Readonly<Record<string, unknown>>;
+
+export interface Compiler {
+  readonly ajv: Ajv2020;
+  readonly document: Node;
+}
+
+/** The validator of the schema at a place in the document. */
+export function schemaAt(compiler: Compiler, at: readonly string[]): ValidateFunction {
+  const pointer = at.map((token) => encodeURIComponent(escapePointer(token))).join('/');
+  return compiler.ajv.compile({ $ref: `${documentKey}#/${pointer}` });
+}
+
+/** The node at a place and the place itself, after following a `$ref` there. */
+export function locate(document: Node, at: readonly string[]): { node: Node; at: readonly string[] } | undefined {
+  let node: unknown = document;
+  for (const token of at) node = (node as Node | undefined)?.[token];
+  if (!isNode(node)) return undefined;
+  if (typeof node.$ref !== 'string') return { node, at };
+  return locate(document, referenceTokens(node.$ref));
+}
+
+/** The node itself, or what its `$ref` leads to; an empty one when there is none. */
+export function resolve(document: Node, value: unknown): Node {
+  const node = nodeOf(value);
+  return typeof node.$ref === 'string' ? (locate(document, referenceTokens(node.$ref))?.node ?? {}) : node;
+}
+
+/** The tokens of a reference within the document: `#/components/schemas/Id` → components, schemas, Id. */
+export function referenceTokens(reference: string): string[] {
+  return reference
+    .replace(/^#\//, '')
+    .split('/')
+    .map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+export function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function nodeOf(value: unknown): Node {
+  return isNode(value) ? value : {};
+}

@@ -1,0 +1,105 @@
+// Holds the parameters and the body of a request against the OpenAPI document; every fault at once.
+import type { ValidateFunction } from 'ajv';
+import { type Fault, maxFaults, Problem } from '../problem/index.ts';
+import { type Compiler, isNode, locate, resolve, schemaAt } from './openapi-document.ts';
+import { coerce, parseQueryString } from './query-string.ts';
+import { validationErrors } from './validation-errors.ts';
+
+export type QueryValue = string | number | boolean | readonly string[];
+
+export interface RawInput {
+  readonly url: string;
+  readonly path: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: unknown;
+}
+
+export interface CheckedInput {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, QueryValue>>;
+  /** What the document does not allow. A parameter with a fault is not in `query`. */
+  readonly faults: readonly Fault[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly type: unknown;
+  readonly validate: ValidateFunction;
+}
+
+/** The compiled parameter at a place in the document. */
+export function readParameter(compiler: Compiler, at: readonly string[]): Parameter {
+  const found = locate(compiler.document, at);
+  const { name, in: place, required, schema } = found?.node ?? {};
+  if (found === undefined || typeof name !== 'string' || typeof place !== 'string')
+    throw new Error(`${at.join(' ')} is no parameter`);
+  const type = isNode(schema) ? resolve(compiler.document, schema).type : undefined;
+  return { name, in: place, required: required === true, type, validate: schemaAt(compiler, [...found.at, 'schema']) };
+}
+
+/** @throws Problem 404 for a path parameter that can name nothing */
+export function checkInput(
+  parameters: readonly Parameter[],
+  checkBody: ValidateFunction | undefined,
+  input: RawInput,
+): CheckedInput {
+  const faults: Fault[] = [];
+  const query: Record<string, QueryValue> = {};
+  const search = parseQueryString(input.url, faults);
+  for (const parameter of parameters) {
+    const { name, in: place, type, validate } = parameter;
+    if (place === 'path') {
+      if (!validate(input.path[name])) throw new Problem('not-found', 'There is nothing at this address.');
+    } else if (place === 'header') {
+      const details = faultsIn(parameter, input.headers[name.toLowerCase()]);
+      faults.push(...details.map((detail) => ({ header: name, detail })));
+    } else {
+      const values = search.get(name);
+      const [first, second] = values ?? [];
+      const value = type === 'array' || first === undefined ? values : coerce(first, type);
+      const twice = type !== 'array' && second !== undefined;
+      const details = twice ? ['must be given once'] : faultsIn(parameter, value);
+      if (details.length === 0 && value !== undefined) query[name] = value;
+      faults.push(...details.map((detail) => ({ parameter: name, detail })));
+    }
+  }
+  const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  for (const name of search.keys()) {
+    if (faults.length >= maxFaults) break;
+    if (!known.includes(name)) faults.push({ parameter: name, detail: unknownParameter(known) });
+  }
+  if (checkBody !== undefined && input.body !== undefined && !checkBody(input.body))
+    faults.push(...validationErrors(checkBody.errors).map(({ pointer, detail }) => ({ pointer, detail })));
+  return { path: input.path, query, faults };
+}
+
+/**
+ * @param found what the contract does not allow
+ * @param further what the operation has found; at a place where something was found already it only follows from that
+ * @throws Problem 400 with all of them, when there are any
+ */
+export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
+  const faults = [...found, ...further.filter(({ pointer }) => !found.some((fault) => fault.pointer === pointer))];
+  if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
+}
+
+/** What is wrong with the value of a header or of a query parameter, a sentence each; undefined: it was not given. */
+function faultsIn({ required, validate }: Parameter, value: unknown): string[] {
+  if (value === undefined) return required ? ['is required'] : [];
+  return validate(value) ? [] : validationErrors(validate.errors).map(({ detail }) => detail);
+}
+
+function unknownParameter(known: readonly string[]): string {
+  return known.length === 0
+    ? 'is not a known parameter: there are none'
+    : `is not a known parameter; known are ${known.join(', ')}`;
+}
+
+function summary(faults: readonly Fault[]): string {
+  const [first] = faults;
+  const where = first?.parameter ?? first?.header ?? (first?.pointer === '' ? 'The body' : first?.pointer);
+  const others = `${faults.length < maxFaults ? '' : 'at least '}${faults.length - 1} more`;
+  return `${where} ${first?.detail}${faults.length > 1 ? ` (and ${others})` : ''}.`;
+}

@@ -1,0 +1,86 @@
+// Holds an answer against the OpenAPI document: undocumented statuses, headers and members are deviations.
+import type { ValidateFunction } from 'ajv';
+import { type Compiler, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
+import { validationErrors } from './validation-errors.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** A HEAD answer or 304 has no body to look at. */
+  readonly withoutBody?: boolean;
+}
+
+/** Lists what in an answer the document does not allow. */
+export type ResponseCheck = (answer: Answer) => string[];
+
+// What HTTP, the server and the shop's own conventions put on every answer; documents list the rest.
+const everywhere = new Set([
+  'content-type',
+  'content-length',
+  'date',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'vary',
+  'cache-control',
+  'x-request-id',
+  'traceparent',
+  'deprecation',
+  'sunset',
+]);
+
+interface Documented {
+  readonly headers: ReadonlySet<string>;
+  readonly required: readonly string[];
+  readonly validators: ReadonlyMap<string, ValidateFunction>;
+}
+
+/** Compiles the answers of one operation, each at its first use. */
+export function compileResponseCheck(compiler: Compiler, at: readonly string[], responses: Node): ResponseCheck {
+  const compiled = new Map<string, Documented>();
+  return (answer) => {
+    const status = String(answer.status);
+    if (!(status in responses)) return [`status ${status} is not documented`];
+    const documented = compiled.get(status) ?? compileResponse(compiler, [...at, status]);
+    compiled.set(status, documented);
+    return [...headerDeviations(documented, answer), ...bodyDeviations(documented, answer)];
+  };
+}
+
+function compileResponse(compiler: Compiler, at: readonly string[]): Documented {
+  const found = locate(compiler.document, at);
+  if (found === undefined) throw new Error(`no response at ${at.join(' ')}`);
+  const headers = Object.keys(nodeOf(found.node.headers));
+  return {
+    headers: new Set(headers.map((name) => name.toLowerCase())),
+    required: headers
+      .filter((name) => locate(compiler.document, [...found.at, 'headers', name])?.node.required === true)
+      .map((name) => name.toLowerCase()),
+    validators: new Map(
+      Object.keys(nodeOf(found.node.content)).map((type) => [
+        type,
+        schemaAt(compiler, [...found.at, 'content', type, 'schema']),
+      ]),
+    ),
+  };
+}
+
+function headerDeviations({ headers, required }: Documented, answer: Answer): string[] {
+  const undocumented = Object.keys(answer.headers).filter((name) => !headers.has(name) && !everywhere.has(name));
+  const missing = required.filter((name) => answer.headers[name] === undefined);
+  return [
+    ...undocumented.map((name) => `header ${name} is not documented`),
+    ...missing.map((name) => `header ${name} is missing`),
+  ];
+}
+
+function bodyDeviations({ validators }: Documented, answer: Answer): string[] {
+  if (answer.withoutBody === true || (answer.body === '' && validators.size === 0)) return [];
+  const type = answer.headers['content-type']?.split(';')[0] ?? '';
+  const validate = validators.get(type);
+  if (validate === undefined) return [`media type "${type}" is not documented`];
+  if (validate(JSON.parse(answer.body))) return [];
+  return validationErrors(validate.errors).map(({ pointer, detail }) => `body ${pointer} ${detail}`);
+}

@@ -1,0 +1,61 @@
+// Turns a JSON Schema validator's findings into faults that say what was wrong and where.
+import type { ErrorObject } from 'ajv';
+import { pointerTo } from '../json/index.ts';
+import { maxFaults } from '../problem/index.ts';
+
+/** One finding: a JSON Pointer into the checked value and a sentence about it. */
+export interface Finding {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** All distinct findings, in the order of the document, at most 100. */
+export function validationErrors(errors: readonly ErrorObject[] | null | undefined): Finding[] {
+  const seen = new Map<string, Finding>();
+  for (const error of errors ?? []) {
+    if (seen.size === maxFaults) break;
+    const finding = findingOf(error);
+    if (finding !== undefined) seen.set(`${finding.pointer} ${finding.detail}`, finding);
+  }
+  return [...seen.values()];
+}
+
+function findingOf(error: ErrorObject): Finding | undefined {
+  const { keyword, instancePath, params } = error;
+  const member = (name: unknown): string => pointerTo(instancePath, String(name));
+  switch (keyword) {
+    case 'required':
+    case 'dependentRequired':
+      return { pointer: member(params.missingProperty), detail: 'is required' };
+    case 'additionalProperties':
+      return { pointer: member(params.additionalProperty), detail: 'is not a known member' };
+    case 'unevaluatedProperties':
+      return { pointer: member(params.unevaluatedProperty), detail: 'is not a known member' };
+    case 'enum':
+      return {
+        pointer: instancePath,
+        detail: `must be one of ${(params.allowedValues as unknown[]).map(String).join(', ')}`,
+      };
+    case 'const':
+      return { pointer: instancePath, detail: `must be ${JSON.stringify(params.allowedValue)}` };
+    case 'type':
+      return { pointer: instancePath, detail: `must be ${[params.type].flat().join(' or ')}` };
+    case 'anyOf':
+    case 'oneOf':
+      return { pointer: instancePath, detail: 'must have one of the documented forms' };
+    case '$ref':
+    case 'allOf':
+    case 'if': // what its branch missed is a finding of its own
+      return undefined;
+    case 'pattern':
+      return { pointer: instancePath, detail: patternDetail(error) };
+    default:
+      return { pointer: instancePath, detail: (error.message ?? 'is not valid').replace('NOT', 'not') };
+  }
+}
+
+/** A schema says in `x-pattern-detail` what its pattern means; a regular expression helps nobody. */
+function patternDetail(error: ErrorObject): string {
+  const meaning: unknown = error.parentSchema?.['x-pattern-detail'];
+  return typeof meaning === 'string' ? meaning : 'does not have the documented form';
+}

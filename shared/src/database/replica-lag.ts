@@ -1,0 +1,59 @@
+// How old what a replica shows can be at most, told from positions in the write-ahead log and this process's own clock.
+import type pg from 'pg';
+
+/** What a read needs of a pool or of one of its connections. */
+export type Queryable = Pick<pg.Pool, 'query'>;
+
+/** Everything that was committed on the primary before `at` (on the clock of `performance.now()`) stands before `position`. */
+interface Mark {
+  readonly at: number;
+  readonly position: bigint;
+}
+
+const primaryPosition = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text AS position";
+// NULL on a server that was promoted: what it shows may be another history than the primary's.
+const replicaPosition = `SELECT CASE WHEN pg_is_in_recovery()
+  THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text END AS position`;
+
+/**
+ * A replica that has replayed up to a mark shows at least what was there when the mark was made. The clocks of the servers do
+ * not matter, and neither does whether anything is written: an idle primary stays at its position.
+ */
+export class ReplicaLag {
+  readonly #maximum: number;
+  #marks: readonly Mark[] = [];
+  readonly #asOf = new WeakMap<Queryable, number>();
+
+  /** @param maximum milliseconds; marks have to be made several times within them */
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+  }
+
+  /** Asks the primary for its position. */
+  async mark(primary: Queryable): Promise<void> {
+    const at = performance.now();
+    const position = await positionOf(primary, primaryPosition);
+    if (position === undefined) return;
+    this.#marks = [...this.#marks.filter((mark) => mark.at >= at - this.#maximum), { at, position }];
+  }
+
+  /** Whether the last measure of this connection to a replica still holds; a replica never goes back. */
+  isRecent(replica: Queryable): boolean {
+    return performance.now() - (this.#asOf.get(replica) ?? Number.NEGATIVE_INFINITY) <= this.#maximum;
+  }
+
+  /** Asks the server behind a connection how far it is. @throws Error saying why its data may be too old */
+  async measure(replica: Queryable): Promise<void> {
+    const position = await positionOf(replica, replicaPosition);
+    if (position === undefined) throw new Error('it is no replica');
+    const reached = this.#marks.findLast((mark) => mark.position <= position);
+    if (reached !== undefined) this.#asOf.set(replica, reached.at);
+    if (!this.isRecent(replica)) throw new Error(`it may be more than ${this.#maximum} ms behind the primary`);
+  }
+}
+
+async function positionOf(server: Queryable, statement: string): Promise<bigint | undefined> {
+  const { rows } = await server.query<{ position: string | null }>(statement);
+  const position = rows[0]?.position;
+  return typeof position === 'string' ? BigInt(position) : undefined;
+}

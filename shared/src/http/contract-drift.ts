@@ -1,0 +1,81 @@
+// Holds a share of the real answers against the contract while the service works; off unless it is asked for.
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Contract } from '../contract/load-contract.ts';
+import type { Log } from '../runtime/index.ts';
+import { beginCounting, instruments } from '../telemetry/index.ts';
+import { identityOf } from './request-identity.ts';
+
+/**
+ * The step that notes down what is sent. It comes before every other step; the answer is looked at after it has gone.
+ * Drift is logged as a warning with the operation, the status and what deviates; contents of answers are not.
+ * @param share from 0 to 1
+ */
+export function watchForDrift(contract: Contract, share: number, log: Log): RequestHandler {
+  // operationId → how many answers were looked at, and how many of them the contract does not allow.
+  const counts = new Map<string, { checked: number; drifted: number }>();
+  const operations = new Map(contract.operations.map((operation) => [operation.operationId, operation]));
+
+  const none = contract.operations.map(({ operationId }) => ({ 'shop.operation': operationId }));
+  beginCounting(instruments.answersChecked, none);
+  beginCounting(instruments.answersDrifted, none);
+
+  const look = (operationId: string, sent: Sent, requestId: string): void => {
+    const operation = operations.get(operationId);
+    if (operation === undefined) return;
+    const count = counts.get(operationId) ?? { checked: 0, drifted: 0 };
+    counts.set(operationId, count);
+    count.checked += 1;
+    const attributes = { 'shop.operation': operationId };
+    instruments.answersChecked.add(1, attributes);
+    let deviations: readonly string[];
+    try {
+      deviations = operation.checkAnswer(sent);
+    } catch (error) {
+      deviations = [`the answer cannot be checked: ${error instanceof Error ? error.name : 'unknown'}`];
+    }
+    if (deviations.length === 0) return;
+    count.drifted += 1;
+    instruments.answersDrifted.add(1, attributes);
+    log.warn({ operationId, status: sent.status, deviations, requestId, ...count }, 'contract drift');
+  };
+
+  return (request: Request, response: Response, next: NextFunction) => {
+    if (Math.random() < share) {
+      const sent = recordSent(request, response);
+      response.once('finish', () => {
+        const { operationId } = response.locals;
+        // Later, when nobody waits: checking takes time on the one thread there is.
+        if (typeof operationId === 'string') setImmediate(look, operationId, sent(), identityOf(response).id);
+      });
+    }
+    next();
+  };
+}
+
+interface Sent {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly withoutBody: boolean;
+}
+
+/** Keeps what goes into `end`; answers are sent whole, by one call. */
+function recordSent(request: Request, response: Response): () => Sent {
+  let body = '';
+  let given: Readonly<Record<string, unknown>> = {};
+  const { writeHead, end } = response;
+  response.writeHead = ((status: number, headers: Readonly<Record<string, unknown>> = {}) => {
+    given = headers;
+    return writeHead.call(response, status, headers as never);
+  }) as typeof response.writeHead;
+  response.end = ((text?: string) => {
+    body = text ?? '';
+    return end.call(response, text as never, 'utf8');
+  }) as typeof response.end;
+  return () => ({
+    status: response.statusCode,
+    headers: Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), String(value)])),
+    body,
+    withoutBody: request.method === 'HEAD' || response.statusCode === 304,
+  });
+}

@@ -1,0 +1,25 @@
+// JSON Pointers (RFC 6901) to members and elements of a body.
+
+/** Levels of objects and arrays that a body may have. */
+export const maxJsonDepth = 32;
+
+const plainName = /^\w*$/;
+
+/** A member name as a JSON Pointer reference token (RFC 6901 section 3). */
+export function escapePointer(name: string): string {
+  if (plainName.test(name)) return name;
+  return name.replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed();
+}
+
+/** Longer than every name of a contract. */
+const shownCharacters = 100;
+
+/** The pointer (RFC 6901) to a member or an element. A longer name comes from a client and is cut. */
+export function pointerTo(base: string, name: string | number): string {
+  return `${base}/${escapePointer(String(name).slice(0, shownCharacters))}`;
+}
+
+/** The pointer to the end of a path of names and positions, no deeper than a body may be. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path.slice(0, maxJsonDepth).reduce<string>(pointerTo, '');
+}

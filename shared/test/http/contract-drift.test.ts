@@ -1,0 +1,134 @@
+// The contract watch over HTTP: what it counts and logs, what it leaves alone, and that nobody notices it.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { loadContract } from '@shop/shared/contract';
+import { createApp, type Reply } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
+import { createHealth, readConfig, share } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import { pino } from 'pino';
+
+const contract = loadContract(new URL('./sample.openapi.yaml', import.meta.url));
+
+let server: Server;
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+interface Warning {
+  readonly msg: string;
+  readonly operationId: string;
+  readonly status: number;
+  readonly deviations: readonly string[];
+  readonly checked: number;
+  readonly drifted: number;
+  readonly requestId: string;
+}
+
+/** A service whose listNotes gives the replies in turn; `warnings` is what its log holds. */
+async function serviceOf(replies: readonly (Reply<object> | Problem)[], contractWatch: number) {
+  const warnings: Warning[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line)) });
+  let count = 0;
+  const unused = async (): Promise<Reply<object>> => ({ status: 200 });
+  const app = createApp({
+    name: 'notes',
+    contract,
+    context: {},
+    verifier: { verify: async () => undefined, close: async () => {} },
+    health: createHealth(),
+    log,
+    contractWatch,
+    operations: {
+      createNote: unused,
+      getNote: unused,
+      pinNote: unused,
+      markNote: unused,
+      listNotes: async () => {
+        const reply = replies[count++ % replies.length] ?? { status: 200 };
+        if (reply instanceof Problem) throw reply;
+        return reply;
+      },
+    },
+  });
+  server = createServer(app);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { warnings, list: (headers: Record<string, string> = {}) => fetch(`${url}/v1/notes`, { headers }), url };
+}
+
+const conforming: Reply<object> = { status: 200, body: { a: 1 } };
+
+describe('the contract watch', () => {
+  it('warns of a status, a header and a body that the contract lacks, with figures and without contents', async () => {
+    const { warnings, list } = await serviceOf(
+      [
+        conforming,
+        { status: 202, body: { secret: 'x' } },
+        { ...conforming, headers: { 'X-New': '1' } },
+        { status: 200, json: '["secret"]' },
+      ],
+      1,
+    );
+    for (const status of [200, 202, 200, 200]) {
+      const answer = await list({ 'X-Request-Id': 'r-1' });
+      expect([answer.status, (await answer.text()).length > 0]).toEqual([status, true]);
+    }
+    await eventually(() => expect(warnings).toHaveLength(3));
+    expect(warnings).toMatchObject([
+      { msg: 'contract drift', operationId: 'listNotes', status: 202, requestId: 'r-1', checked: 2, drifted: 1 },
+      { deviations: ['header x-new is not documented'], checked: 3, drifted: 2 },
+      { status: 200, checked: 4, drifted: 3 },
+    ]);
+    expect(warnings[2]?.deviations).toHaveLength(1);
+    expect(JSON.stringify(warnings)).not.toContain('secret');
+  });
+
+  it('looks at refusals too', async () => {
+    const { warnings, list } = await serviceOf(
+      [new Problem('not-acceptable', 'No.'), new Problem('forbidden', 'No.')],
+      1,
+    );
+    expect([(await list()).status, (await list()).status]).toEqual([406, 403]);
+    await eventually(() => expect(warnings).toHaveLength(1));
+    expect(warnings[0]?.deviations).toEqual(['status 403 is not documented']);
+  });
+
+  it('has nothing to say about answers without an operation, HEAD and 304', async () => {
+    const { warnings, list, url } = await serviceOf(
+      [{ ...conforming, etag: '"1"' }, new Problem('forbidden', 'No.')],
+      1,
+    );
+    for (const [path, method] of [
+      ['/health/live', 'GET'],
+      ['/nowhere', 'GET'],
+      ['/v1/notes', 'OPTIONS'],
+    ] as const)
+      await fetch(`${url}${path}`, { method });
+    expect((await fetch(`${url}/v1/notes`, { method: 'HEAD' })).status).toBe(200);
+    expect((await list()).status).toBe(403);
+    await eventually(() => expect(warnings.at(-1)).toMatchObject({ status: 403, checked: 2 }));
+    // HEAD with an undocumented ETag is drift of its header, not of a body that it cannot have.
+    expect(warnings.map(({ deviations }) => deviations)).toEqual([
+      ['header etag is not documented'],
+      ['status 403 is not documented'],
+    ]);
+  });
+
+  it('is off by default, and looks at the share that it is told', async () => {
+    expect(readConfig({}, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0 });
+    expect(readConfig({ CONTRACT_WATCH: '.01' }, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0.01 });
+    for (const wrong of ['2', '-1', '1%', 'yes', '1e-2'])
+      expect(() => readConfig({ CONTRACT_WATCH: wrong }, { watch: share('CONTRACT_WATCH', 0) })).toThrow(
+        'CONTRACT_WATCH must be a share from 0 to 1',
+      );
+
+    const { warnings, list } = await serviceOf([{ status: 202, body: {} }], 0.5);
+    for (let left = 200; left > 0; left--) await (await list()).text();
+    await eventually(() => expect(warnings.length).toBeGreaterThan(50));
+    expect(warnings.length).toBeLessThan(150);
+  });
+});
