@@ -38,7 +38,7 @@ class Connection {
   spare = false;
   /** Bytes that had arrived when the connection became idle. Further bytes are the next request. */
   bytesRead = 0;
-  /** Since its last request it has sent bytes that were no request, such as empty lines. Further bytes do not make it busy. */
+  /** Since its last request it has sent bytes that are not a request, such as empty lines. Further bytes do not count as one. */
   sentNoRequest = false;
 
   constructor(socket: Socket, network: Network) {

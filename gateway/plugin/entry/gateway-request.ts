@@ -49,7 +49,7 @@ export class GatewayRequest extends IncomingMessage {
   /** Set by the step `authenticate` when it admits the request. No upstream and no figure of the board is reached without it. */
   authenticated = false;
   caller: Caller | undefined = undefined;
-  /** Counts a response 409 before it is sent. Rejects with the problem to send instead. */
+  /** Counts a response 409 before it is sent to the client. Rejects with the problem that is sent instead. */
   countConflict: (() => Promise<void>) | undefined = undefined;
   /** Header fields for every response to this request, flat. */
   responseHeaders: string[] = [];

@@ -35,23 +35,22 @@ class ConflictLimit {
   }
 
   /**
-   * Requires that a conflict is counted before it is sent, so that concurrent requests do not exceed the limit together.
+   * Has the response counted if it is a conflict, before it is sent. So the bound also holds for concurrent requests.
    * @param callers the account, if there is one, and the client network
    * @throws Problem 429 with `Retry-After` when one of the callers has reached the limit
    */
   async watch(callers: readonly string[], request: GatewayRequest): Promise<void> {
     for (const counted of await Promise.all(callers.map((caller) => this.#counter.get(caller)))) {
-      if (counted !== null && counted.consumedPoints >= this.#allowed)
-        throw tooManyRequests(secondsUntilReset(counted));
+      if (counted !== null && counted.consumedPoints >= this.#allowed) throw tooManyRequests(secondsUntil(counted));
     }
     request.countConflict = async () => {
       for (const counted of await Promise.all(callers.map((caller) => this.#counter.penalty(caller)))) {
-        if (counted.consumedPoints > this.#allowed) throw tooManyRequests(secondsUntilReset(counted));
+        if (counted.consumedPoints > this.#allowed) throw tooManyRequests(secondsUntil(counted));
       }
     };
   }
 }
 
-function secondsUntilReset({ msBeforeNext }: RateLimiterRes): number {
+function secondsUntil({ msBeforeNext }: RateLimiterRes): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1_000));
 }

@@ -6,7 +6,7 @@ import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-req
 import type { Step } from '../entry/policy.ts';
 import { readBody } from '../entry/request-body.ts';
 import { measureAttempt } from './measure-attempt.ts';
-import { proxyResponse, ResponseWithheld, UpstreamFailure } from './proxy-response.ts';
+import { proxyResponse, UpstreamFailure, WithheldResponse } from './proxy-response.ts';
 import type { Upstream, UpstreamDirectory } from './upstream.ts';
 import type { UpstreamHost } from './upstream-host.ts';
 
@@ -102,13 +102,13 @@ async function attempt(
 ): Promise<void> {
   const measured = measureAttempt(request, upstream.name);
   try {
-    const answered = await proxyResponse(request, response, host, forwardedHeaders(request, body, measured.span), body);
-    measured.end(answered ? response.statusCode : undefined);
-    if (answered) succeeded(upstream, host);
+    const status = await proxyResponse(request, response, host, forwardedHeaders(request, body, measured.span), body);
+    measured.end(status);
+    if (status !== undefined) recordSuccess(upstream, host);
   } catch (failure) {
-    if (failure instanceof ResponseWithheld) {
+    if (failure instanceof WithheldResponse) {
       measured.end(failure.status);
-      succeeded(upstream, host);
+      recordSuccess(upstream, host);
       throw failure.problem;
     }
     if (failure instanceof UpstreamFailure) {
@@ -123,7 +123,7 @@ async function attempt(
   }
 }
 
-function succeeded(upstream: Upstream, host: UpstreamHost): void {
+function recordSuccess(upstream: Upstream, host: UpstreamHost): void {
   host.succeeded();
   upstream.breaker.succeeded(performance.now());
 }

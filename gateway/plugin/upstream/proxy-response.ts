@@ -26,8 +26,8 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The upstream answered, and the client is sent a problem instead of its response. */
-export class ResponseWithheld extends Error {
+/** The upstream answered, but the client must get a problem instead. */
+export class WithheldResponse extends Error {
   readonly status: number;
   readonly problem: unknown;
 
@@ -40,9 +40,9 @@ export class ResponseWithheld extends Error {
 
 /**
  * Sends the request to the host and the host's response to the client.
- * @returns whether the upstream answered; false when the client closed the connection before that
+ * @returns the status of the response; undefined when the client closed the connection before that
+ * @throws WithheldResponse when the response is a conflict that exceeds the limit of its caller
  * @throws UpstreamFailure when no byte of a response was sent to the client
- * @throws ResponseWithheld when the upstream answered 409 and the caller has reached its limit of conflicts
  */
 export function proxyResponse(
   request: GatewayRequest,
@@ -50,7 +50,7 @@ export function proxyResponse(
   host: UpstreamHost,
   headers: readonly string[],
   body: Body,
-): Promise<boolean> {
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const handler = new ResponseProxy(request, response, host.options, resolve, reject);
     const method = request.method ?? 'GET';
@@ -63,7 +63,7 @@ export function proxyResponse(
 class ResponseProxy implements Dispatcher.DispatchHandler {
   readonly #request: GatewayRequest;
   readonly #response: GatewayResponse;
-  readonly #resolve: (answered: boolean) => void;
+  readonly #resolve: (status: number | undefined) => void;
   readonly #reject: (failure: unknown) => void;
   readonly #times: UpstreamHostOptions;
   /** Milliseconds that the upstream has for this request. */
@@ -73,14 +73,14 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #late = false;
   #ended = false;
-  #clientBusy = false;
+  #paused = false;
   #stalled = false;
 
   constructor(
     request: GatewayRequest,
     response: GatewayResponse,
     times: UpstreamHostOptions,
-    resolve: (answered: boolean) => void,
+    resolve: (status: number | undefined) => void,
     reject: (failure: unknown) => void,
   ) {
     this.#request = request;
@@ -117,22 +117,23 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     else this.#response.writeHead(status, responseHeaders(this.#request, status, fields));
   }
 
-  /** Starts the response once the conflict is counted, or withholds it when the count has reached its limit. */
+  /** Sends a conflict after it was counted, or withholds it. */
   #sendCounted(counted: Promise<void>, controller: Dispatcher.DispatchController, fields: ResponseFields): void {
-    this.#clientBusy = true;
+    this.#paused = true;
     controller.pause();
     counted.then(
       () => {
         if (this.#ended) return;
-        this.#clientBusy = false;
+        this.#paused = false;
         this.#response.writeHead(conflict, responseHeaders(this.#request, conflict, fields));
         controller.resume();
       },
       (problem: unknown) => {
         if (this.#ended) return;
+        const withheld = new WithheldResponse(conflict, problem);
         this.#end();
-        this.#reject(new ResponseWithheld(conflict, problem));
-        controller.abort(new Error('the response is withheld'));
+        this.#reject(withheld);
+        controller.abort(withheld);
       },
     );
   }
@@ -140,11 +141,11 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#timer.refresh();
     this.#stalled = false;
-    if (this.#response.write(chunk) || this.#clientBusy || this.#response.writableLength < bufferedForClient) return;
-    this.#clientBusy = true;
+    if (this.#response.write(chunk) || this.#paused || this.#response.writableLength < bufferedForClient) return;
+    this.#paused = true;
     controller.pause();
     this.#response.once('drain', () => {
-      this.#clientBusy = false;
+      this.#paused = false;
       this.#timer.refresh();
       controller.resume();
     });
@@ -154,7 +155,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#response.end();
     this.#end();
-    this.#resolve(true);
+    this.#resolve(this.#response.statusCode);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -164,7 +165,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     if (answered) {
       // A truncated response must not look complete.
       this.#response.destroy();
-      this.#resolve(true);
+      this.#resolve(this.#response.statusCode);
     } else if (error instanceof Problem) {
       this.#reject(error);
     } else {
@@ -196,7 +197,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
 
   /** The rest of the response does not arrive. An upstream that waits for a slow client is not stalled. */
   #stall(): void {
-    if (this.#clientBusy) {
+    if (this.#paused) {
       this.#timer.refresh();
       return;
     }
@@ -211,7 +212,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#end();
     this.#controller?.abort(reason);
-    this.#resolve(false);
+    this.#resolve(undefined);
   }
 
   #end(): void {

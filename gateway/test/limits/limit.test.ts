@@ -297,7 +297,7 @@ describe('conflicts', () => {
     expect(await register(32, '192.0.2.231')).toMatchObject({ status: 409 });
   });
 
-  it('are limited to 30 of many concurrent requests', async () => {
+  it('are limited to 30 for concurrent requests too', async () => {
     gateway.service.answer = (_request, response) =>
       void setTimeout(() => refusal(409, 'email-already-registered')(_request, response), 200);
     const register = (index: number) =>

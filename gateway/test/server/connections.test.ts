@@ -139,7 +139,7 @@ describe('the bound of all connections', () => {
     await eventually(() => expect(openOf(all)).toEqual([false, true, true, true, true]));
   });
 
-  it('closes connections that send only empty lines, and none that has been idle for less time', async () => {
+  it('closes a connection that sends only empty lines before one that was idle for a shorter time', async () => {
     await start(total, 3);
     const idlers: Client[] = [];
     for (const address of addresses.slice(1)) idlers.push(await openIdle(address));
@@ -148,7 +148,7 @@ describe('the bound of all connections', () => {
     };
     drip();
     await setTimeout(200);
-    // The idlers could be sending requests, so the first connection to be closed is another one.
+    // These could be sending requests, so the other connection is closed first.
     const before = await openIdle(crowd);
     await openIdle(other);
     await closed(before);
