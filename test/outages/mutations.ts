@@ -39,7 +39,7 @@ const mutations: readonly Mutation[] = [
   },
   {
     name: 'a returned message counts as published',
-    file: 'shared/src/events/relay.ts',
+    file: 'shared/src/events/relay/relay.ts',
     find: "ids('confirmed')",
     replace: 'rows.map(({ id }) => id)',
     test: 'a binding is taken away',

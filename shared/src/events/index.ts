@@ -22,7 +22,8 @@ export {
 } from './event-history.ts';
 export type { EventPayloads, EventType } from './generated.ts';
 export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/definitions.ts';
-export { longestLag, type Relay, startRelay, waitingSince } from './relay.ts';
+export { longestLag, waitingSince } from './relay/outbox.ts';
+export { type Relay, startRelay } from './relay/relay.ts';
 export { expiredEvents } from './retention.ts';
 export { type Events, shopTopology, startEvents } from './start-events.ts';
 export { BrokerUnavailableError, type Topology, type Transport } from './transport.ts';

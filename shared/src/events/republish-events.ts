@@ -1,6 +1,6 @@
 // Publishes events again that a broker lost after it had confirmed them.
 import type { Database } from '../database/index.ts';
-import { batchInWork } from './relay.ts';
+import { batchLock } from './relay/outbox.ts';
 import { publishedEventsStay } from './retention.ts';
 
 /** What happens now shall not wait behind days of events that are published again: of each service so many, once a second. */
@@ -27,7 +27,7 @@ const unmark = `
  */
 export async function republishEvents({ pool }: Database, types: readonly string[]): Promise<void> {
   // What the broker has but its relay has not marked yet would be passed over.
-  await pool.query(`SELECT pg_advisory_xact_lock(${batchInWork})`);
+  await pool.query(`SELECT pg_advisory_xact_lock(${batchLock})`);
   // What is published again from now on lies past this moment and is not touched a second time.
   const { rows } = await pool.query<{ now: string; past: string }>(firstStep, [publishedEventsStay]);
   const { now = '', past = '' } = rows[0] ?? {};

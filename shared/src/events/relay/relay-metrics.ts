@@ -1,12 +1,12 @@
-// What is told of a batch of the outbox: how it went, how old its events were, and a span in the trace of each of them.
-import { beginCounting, instruments, type Span, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
-import type { StoredEvent } from './event.ts';
-import type { Outcome } from './transport.ts';
+// Metrics of a batch of the outbox, and a span in the trace of each of its events.
+import { beginCounting, instruments, type Span, SpanKind, startSpan, traceparentOf } from '../../telemetry/index.ts';
+import type { StoredEvent } from '../event.ts';
+import type { Outcome } from '../transport.ts';
 
 export interface Batch {
-  /** The rows as they go out: in a trace that is recorded, what the consumer does hangs below the sending. */
+  /** The rows to send. In a sampled trace, the consumer's spans become children of the span of sending. */
   readonly rows: readonly StoredEvent[];
-  /** Tells what became of each row; without outcomes, of none is anything known. */
+  /** Records the outcome of each row. Without outcomes, all of them are unknown. */
   end(outcomes?: readonly Outcome[]): void;
 }
 
@@ -18,7 +18,7 @@ export function beginMeasuring(): void {
   beginCounting(instruments.relayEvents, none);
 }
 
-/** Comes right before the rows are handed to the broker. */
+/** Called immediately before the rows are sent to the broker. */
 export function measureBatch(claimed: readonly StoredEvent[]): Batch {
   const began = performance.now();
   const spans: (Span | undefined)[] = [];

@@ -1,0 +1,28 @@
+// The statements on the outbox, and what its columns mean.
+
+/** Every relay of a schema holds this lock in shared mode from its claim until its marks are committed. */
+export const batchLock = "hashtextextended('outbox:' || current_schema(), 0)";
+
+/** The time from which the age of an unpublished row counts. A row that no queue accepts keeps its age when it is rescheduled. */
+export const waitingSince = 'CASE WHEN problem IS NULL THEN next_attempt_at ELSE created_at END';
+
+/** Seconds that an event may wait in the outbox. A longer wait means that the relay or the broker has a fault. */
+export const longestLag = 30;
+
+export const claim = `
+  SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt", data::text AS data
+  FROM outbox
+  WHERE published_at IS NULL AND next_attempt_at <= now()
+  ORDER BY next_attempt_at, id
+  LIMIT $1
+  FOR UPDATE SKIP LOCKED`;
+
+export const markPublished =
+  'UPDATE outbox SET published_at = clock_timestamp(), attempts = attempts + 1, problem = NULL WHERE id = ANY ($1::uuid[])';
+
+export const reschedule = `
+  UPDATE outbox
+  SET attempts = attempts + 1,
+      next_attempt_at = clock_timestamp() + least(power(2, least(attempts, 10)), 8) * interval '1 second',
+      problem = 'no queue takes it'
+  WHERE id = ANY ($1::uuid[])`;
