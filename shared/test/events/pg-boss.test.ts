@@ -47,8 +47,8 @@ describe('the embedded queue', () => {
   it('starts while the database is away, and works once it is there', async () => {
     await proxy.cut();
     const transport = await open();
-    await expect(transport.ping()).rejects.toThrow(/the events database is away/);
-    await expect(transport.publish([message()])).rejects.toThrow(/the events database is away/);
+    await expect(transport.ping()).rejects.toThrow(/the events database is unavailable/);
+    await expect(transport.publish([message()])).rejects.toThrow(/the events database is unavailable/);
     const starting = record(transport, 'taker');
     await proxy.restore();
     const taker = await starting;
@@ -71,7 +71,7 @@ describe('the embedded queue', () => {
     await admin.end();
     await arrives(transport, taker.deliveries);
     await proxy.cut();
-    await eventually(() => expect(transport.ping()).rejects.toThrow(/the events database is away/));
+    await eventually(() => expect(transport.ping()).rejects.toThrow(/the events database is unavailable/));
     await proxy.restore();
     await arrives(transport, taker.deliveries);
     await taker.stop();

@@ -53,8 +53,8 @@ describe('RabbitMQ', () => {
     const proxy = await startProxy(url);
     await proxy.cut();
     const transport = await open(proxy.url);
-    await expect(transport.ping()).rejects.toThrow(/RabbitMQ is away/);
-    await expect(transport.publish([message()])).rejects.toThrow(/RabbitMQ is away/);
+    await expect(transport.ping()).rejects.toThrow(/RabbitMQ is unavailable/);
+    await expect(transport.publish([message()])).rejects.toThrow(/RabbitMQ is unavailable/);
     await proxy.restore();
     await eventually(() => transport.ping(), 10_000);
     await transport.close();
@@ -83,7 +83,7 @@ describe('RabbitMQ', () => {
     proxy.freeze();
     const [outcome] = await transport.publish([message()]);
     expect(outcome).toBe('unknown');
-    await eventually(() => expect(transport.publish([message()])).rejects.toThrow(/RabbitMQ is away/));
+    await eventually(() => expect(transport.publish([message()])).rejects.toThrow(/RabbitMQ is unavailable/));
     await proxy.restore();
     await eventually(async () => expect(await transport.publish([message()])).toEqual(['confirmed']), 10_000);
     await transport.close();

@@ -265,7 +265,7 @@ export const relaySuite = (kind: Kind): void =>
       const away = await connectTransport({ url: proxy.url, name: 'away', topology, log });
       relay({ transport: away });
       await proxy.cut();
-      await eventually(() => expect(away.ping()).rejects.toThrow(/ is away/));
+      await eventually(() => expect(away.ping()).rejects.toThrow(/ is unavailable/));
       const ids = await Promise.all(Array.from({ length: 20 }, () => store.append()));
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(await store.unpublished()).toHaveLength(20);

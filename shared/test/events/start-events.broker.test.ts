@@ -40,7 +40,7 @@ describe('startEvents', () => {
       const started = start(`${scheme}://shop:shop@127.0.0.1:${port}/shop`);
       expect(await Promise.race([started.then(() => 'started'), givenUp])).toBe('started');
       const events = await started;
-      await expect(events.ping()).rejects.toThrow('is away');
+      await expect(events.ping()).rejects.toThrow('is unavailable');
       for (const socket of sockets) socket.destroy();
       silent.close();
       await events.close();
@@ -52,7 +52,7 @@ describe('startEvents', () => {
     await proxy.cut();
     const events = await start(proxy.url);
     await store.append();
-    await expect(events.ping()).rejects.toThrow('RabbitMQ is away');
+    await expect(events.ping()).rejects.toThrow('RabbitMQ is unavailable');
     expect(await store.unpublished()).toHaveLength(1);
     await proxy.restore();
     await eventually(async () => expect(await store.unpublished()).toEqual([]), 30_000);

@@ -1,162 +1,197 @@
-// One connection to RabbitMQ that comes back by itself, with back-off and jitter, and sets up its channel again each time.
+// One connection to RabbitMQ. After a loss it reconnects with back-off and jitter, and sets up its channel again.
 import type { Socket } from 'node:net';
-import { type Channel, type ChannelModel, connect } from 'amqplib';
+import { type Channel, type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib';
 import { type Log, StartError } from '../../runtime/index.ts';
 import { BrokerUnavailableError, usualPatience } from '../transport.ts';
 
-export interface LinkOptions<C extends Channel> {
+export interface ConnectionOptions<C extends Channel> {
   readonly url: string;
   readonly name: string;
   readonly log: Log;
-  /** Opens and prepares the channel; run after every connect. `drop` gives that connection up and makes a new one. */
+  /** Opens and prepares the channel after every connect. `drop` closes this connection and opens a new one. */
   readonly setUp: (model: ChannelModel, drop: (reason: string) => void) => Promise<C>;
   /** See TransportOptions. */
   readonly patience?: number;
   readonly refused?: (error: StartError) => void;
 }
 
-export interface Link<C extends Channel> {
-  /** The open channel. Throws BrokerUnavailableError while there is none. */
-  channel(): C;
-  /** The connection, for channels beside that one. Throws BrokerUnavailableError while there is none. */
-  model(): ChannelModel;
-  /** Why the broker takes no more messages at the moment (an alarm of its own), or undefined. */
-  blocked(): string | undefined;
-  /** Gives this connection up, as for a broker that does not answer, and makes a new one. */
-  drop(reason: string): void;
-  close(): Promise<void>;
-}
-
 const heartbeatSeconds = 5;
 const connectWithin = 5_000;
 const closeWithin = 1_000;
 
-// 403 access refused, 406 precondition failed (exists with other arguments), 530 not allowed (no such vhost): no waiting mends them.
+// 403 access refused, 406 precondition failed (exists with other arguments), 530 not allowed (no such vhost). Retrying cannot fix them.
 const refusals = new Set([403, 406, 530]);
 
 /**
- * Resolves when the connection stands, or when the patience is over, and goes on trying in both cases.
+ * Resolves when the connection is open, or when the patience is over; it goes on trying in both cases.
  * @throws StartError when the broker refuses credentials, the vhost or the topology within that time
  */
-export async function openConnection<C extends Channel>(options: LinkOptions<C>): Promise<Link<C>> {
-  const { log, patience = usualPatience } = options;
-  let stoodOnce = false;
-  let current: { model: ChannelModel; channel: C } | undefined;
-  let away = 'not connected yet';
-  let alarm: string | undefined;
-  let closing = false;
+export async function openConnection<C extends Channel>(options: ConnectionOptions<C>): Promise<Connection<C>> {
+  const connection = new Connection(options);
+  await connection.open();
+  return connection;
+}
 
-  const lose = (model: ChannelModel, reason: string): void => {
-    if (current?.model !== model) return;
-    current = undefined;
-    alarm = undefined;
-    away = reason;
-  };
+export class Connection<C extends Channel> {
+  readonly #options: ConnectionOptions<C>;
+  #recovering: RecoveringChannelModel | undefined;
+  #current: { readonly model: ChannelModel; readonly channel: C } | undefined;
+  #hasBeenOpen = false;
+  #closing = false;
+  #failure = 'not connected yet';
+  #alarm: string | undefined;
 
-  const setup = async (model: ChannelModel): Promise<void> => {
-    model.on('error', (error) => lose(model, error.message));
-    model.on('close', () => lose(model, 'connection closed'));
+  constructor(options: ConnectionOptions<C>) {
+    this.#options = options;
+  }
+
+  /** The open channel. @throws BrokerUnavailableError while there is none */
+  channel(): C {
+    return this.#open().channel;
+  }
+
+  /** The connection, for further channels. @throws BrokerUnavailableError while it is not open */
+  model(): ChannelModel {
+    return this.#open().model;
+  }
+
+  /** Why the broker accepts no messages at the moment (a resource alarm), or undefined. */
+  blocked(): string | undefined {
+    return this.#alarm;
+  }
+
+  /** Closes this connection, as for a broker that does not answer, and opens a new one. */
+  drop(reason: string): void {
+    if (this.#current !== undefined) this.#drop(this.#current.model, reason);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    const last = this.#current;
+    // The channel first: its last acknowledgements must reach the queue before the connection ends.
+    const closed = (async () => {
+      await last?.channel.close().catch(() => {});
+      await this.#recovering?.close();
+    })();
+    const late = new Promise<'late'>((resolve) => setTimeout(resolve, closeWithin, 'late').unref());
+    if ((await Promise.race([closed, late])) === 'late' && last !== undefined) {
+      destroy(last.model, 'not closed in time');
+      await this.#recovering?.close();
+    }
+  }
+
+  /** See `openConnection`. */
+  async open(): Promise<void> {
+    const { url, name, log } = this.#options;
+    const recovering = await connect(withHeartbeat(url), {
+      noDelay: true,
+      keepAlive: true,
+      timeout: connectWithin,
+      clientProperties: { connection_name: name },
+      recovery: {
+        initialDelay: 100,
+        maxDelay: 3_000,
+        factor: 2,
+        jitter: 0.5,
+        setup: (model: ChannelModel) => this.#setUp(model),
+        waitForConnect: false,
+      },
+    });
+    this.#recovering = recovering;
+    recovering.on('error', () => {});
+    recovering.on('connect', () => log.info({ connection: name }, 'connected to RabbitMQ'));
+    recovering.on('disconnect', (error) =>
+      log.warn({ connection: name, reason: error?.message }, 'the connection to RabbitMQ was lost'),
+    );
+    try {
+      await this.#firstConnect(recovering);
+    } catch (error) {
+      await recovering.close();
+      throw error;
+    }
+  }
+
+  /** Resolves at the first connect or when the patience is over. Rejects when the broker refuses the connection before that. */
+  #firstConnect(recovering: RecoveringChannelModel): Promise<void> {
+    const { name, log, patience = usualPatience, refused } = this.#options;
+    return new Promise((resolve, reject) => {
+      let waiting = true;
+      const timer = setTimeout(() => {
+        waiting = false;
+        resolve();
+      }, patience);
+      recovering.on('connect-failed', (error: Error & { code?: unknown }) => {
+        this.#failure = error.message;
+        log.warn({ connection: name, reason: error.message }, 'no connection to RabbitMQ');
+        if (this.#hasBeenOpen || !isRefusal(error)) return;
+        clearTimeout(timer);
+        const refusal = new StartError(`RabbitMQ refuses: ${explained(error.message)}`);
+        if (waiting) reject(refusal);
+        else refused?.(refusal);
+      });
+      recovering.once('connect', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  async #setUp(model: ChannelModel): Promise<void> {
+    const { log, setUp } = this.#options;
+    model.on('error', (error) => this.#lose(model, error.message));
+    model.on('close', () => this.#lose(model, 'connection closed'));
     model.on('blocked', (reason) => {
-      alarm = reason;
+      this.#alarm = reason;
       log.warn({ reason }, 'RabbitMQ blocks publishing');
     });
     model.on('unblocked', () => {
-      alarm = undefined;
-      log.info('RabbitMQ takes messages again');
+      this.#alarm = undefined;
+      log.info('RabbitMQ accepts messages again');
     });
-    const channel = await options.setUp(model, (reason) => drop(model, reason));
-    // A lost channel is a lost connection: one way to recover instead of two.
-    channel.on('error', (error) => drop(model, error.message));
-    channel.on('close', () => drop(model, 'channel closed'));
-    current = { model, channel };
-    stoodOnce = true;
-  };
+    const channel = await setUp(model, (reason) => this.#drop(model, reason));
+    // A lost channel counts as a lost connection, so there is one way to recover.
+    channel.on('error', (error) => this.#drop(model, error.message));
+    channel.on('close', () => this.#drop(model, 'channel closed'));
+    this.#current = { model, channel };
+    this.#hasBeenOpen = true;
+  }
 
-  const drop = (model: ChannelModel, reason: string): void => {
-    if (closing) return;
-    lose(model, reason);
+  #open(): { readonly model: ChannelModel; readonly channel: C } {
+    if (this.#current === undefined) throw new BrokerUnavailableError(`RabbitMQ is unavailable: ${this.#failure}`);
+    return this.#current;
+  }
+
+  #drop(model: ChannelModel, reason: string): void {
+    if (this.#closing) return;
+    this.#lose(model, reason);
     destroy(model, reason);
-  };
+  }
 
-  const recovering = await connect(address(options.url), {
-    noDelay: true,
-    keepAlive: true,
-    timeout: connectWithin,
-    clientProperties: { connection_name: options.name },
-    recovery: { initialDelay: 100, maxDelay: 3_000, factor: 2, jitter: 0.5, setup, waitForConnect: false },
-  });
-  recovering.on('error', () => {});
-  recovering.on('connect', () => log.info({ link: options.name }, 'connected to RabbitMQ'));
-  recovering.on('disconnect', (error) =>
-    log.warn({ link: options.name, reason: error?.message }, 'the connection to RabbitMQ was lost'),
-  );
-
-  await new Promise<void>((resolve, reject) => {
-    let waiting = true;
-    const timer = setTimeout(() => {
-      waiting = false;
-      resolve();
-    }, patience);
-    recovering.on('connect-failed', (error: Error & { code?: unknown }) => {
-      away = error.message;
-      log.warn({ link: options.name, reason: error.message }, 'no connection to RabbitMQ');
-      if (stoodOnce || (!refusals.has(Number(error.code)) && !/ACCESS.REFUSED|NOT_ALLOWED/i.test(error.message)))
-        return;
-      clearTimeout(timer);
-      const refusal = new StartError(`RabbitMQ refuses: ${refusalOf(error.message)}`);
-      if (waiting) reject(refusal);
-      else options.refused?.(refusal);
-    });
-    recovering.once('connect', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  }).catch(async (error: unknown) => {
-    await recovering.close();
-    throw error;
-  });
-
-  const connected = () => {
-    if (current === undefined) throw new BrokerUnavailableError(`RabbitMQ is away: ${away}`);
-    return current;
-  };
-  return {
-    channel: () => connected().channel,
-    model: () => connected().model,
-    blocked: () => alarm,
-    drop(reason) {
-      if (current !== undefined) drop(current.model, reason);
-    },
-    async close() {
-      closing = true;
-      const last = current;
-      // The channel first: its last acknowledgements must have reached the queue before the connection ends.
-      const closed = (async () => {
-        await last?.channel.close().catch(() => {});
-        await recovering.close();
-      })();
-      const late = new Promise<'late'>((resolve) => setTimeout(resolve, closeWithin, 'late').unref());
-      if ((await Promise.race([closed, late])) === 'late' && last !== undefined) {
-        destroy(last.model, 'not closed in time');
-        await recovering.close();
-      }
-    },
-  };
+  #lose(model: ChannelModel, reason: string): void {
+    if (this.#current?.model !== model) return;
+    this.#current = undefined;
+    this.#alarm = undefined;
+    this.#failure = reason;
+  }
 }
 
-/** A polite close waits for the broker's answer, which a hung broker never gives: the socket goes at once. */
+/** Destroys the socket. A regular close would wait for the broker's answer, and a broker that hangs never gives one. */
 function destroy(model: ChannelModel, reason: string): void {
   const { stream } = model.connection as unknown as { readonly stream: Socket };
   stream.destroy(new Error(reason));
 }
 
-function address(text: string): string {
+function withHeartbeat(text: string): string {
   const url = new URL(text);
   if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(heartbeatSeconds));
   return url.toString();
 }
 
-function refusalOf(message: string): string {
+function isRefusal({ code, message }: Error & { code?: unknown }): boolean {
+  return refusals.has(Number(code)) || /ACCESS.REFUSED|NOT_ALLOWED/i.test(message);
+}
+
+function explained(message: string): string {
   return message.includes('PRECONDITION')
     ? `${message}. A queue or exchange of this name exists with other arguments: delete it, or choose another namespace in EVENTS_URL`
     : message;

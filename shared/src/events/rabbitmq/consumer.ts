@@ -1,39 +1,126 @@
-// One consumer in RabbitMQ: a connection of its own, what is in work on it, and what becomes of each delivery.
-import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+// One consumer in RabbitMQ: its own connection, the deliveries in progress on it, and the outcome of each.
+import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { BrokerUnavailableError, nextTry, type Outcome, type Subscription, type Verdict } from '../transport.ts';
-import { type Link, openConnection } from './connection.ts';
-import type { Send } from './dead-letters.ts';
+import { type Connection, openConnection } from './connection.ts';
 import type { RabbitmqOptions } from './options.ts';
+import type { Publisher } from './publisher.ts';
 import { requestRepublish } from './republish.ts';
 import { declareConsumer, declareTopology, type Names } from './topology.ts';
 
-const settleAgainAfter = 1_000;
+const resolveAgainAfter = 1_000;
 
 /**
- * Starts a consumer; its link goes on after every loss of the broker.
- * @returns `finish` takes no more deliveries and resolves when none is in work; the link is then still open
+ * Starts a consumer. It continues after every loss of the broker.
  * @throws StartError when the broker refuses credentials, the vhost or the topology
  */
 export async function openConsumer(
   options: RabbitmqOptions,
   names: Names,
-  send: Send,
-  { consumer, prefetch, take }: Subscription,
-): Promise<{ readonly link: Link<ConfirmChannel>; readonly finish: () => Promise<void> }> {
-  const { topology, declares, log } = options;
-  const inWork = new Set<Promise<void>>();
-  let open: ConfirmChannel | undefined;
-  let stopping = false;
-  let deleted = false;
+  publisher: Publisher,
+  subscription: Subscription,
+): Promise<Consumer> {
+  const deliveries = new Deliveries(options, names, publisher, subscription);
+  const connection = await openConnection<ConfirmChannel>({
+    ...options,
+    name: `${options.name} ${subscription.consumer}`,
+    setUp: (model, drop) => deliveries.setUp(model, drop),
+  });
+  return {
+    connection,
+    async close() {
+      await deliveries.finish();
+      await connection.close();
+    },
+  };
+}
 
-  /** Moves a message on, to be acknowledged then: a death in between makes a duplicate, never a loss. */
-  const settle = async (message: ConsumeMessage, verdict: Verdict): Promise<Outcome> => {
+export interface Consumer {
+  readonly connection: Connection<ConfirmChannel>;
+  /** Accepts no more deliveries, waits for those in progress, and closes the connection. */
+  close(): Promise<void>;
+}
+
+class Deliveries {
+  readonly #options: RabbitmqOptions;
+  readonly #names: Names;
+  readonly #publisher: Publisher;
+  readonly #subscription: Subscription;
+  readonly #inProgress = new Set<Promise<void>>();
+  /** The channel whose deliveries can be acknowledged. */
+  #open: ConfirmChannel | undefined;
+  #stopping = false;
+  #deleted = false;
+
+  constructor(options: RabbitmqOptions, names: Names, publisher: Publisher, subscription: Subscription) {
+    this.#options = options;
+    this.#names = names;
+    this.#publisher = publisher;
+    this.#subscription = subscription;
+  }
+
+  async setUp(model: ChannelModel, drop: (reason: string) => void): Promise<ConfirmChannel> {
+    const { topology, declares } = this.#options;
+    const { consumer, prefetch } = this.#subscription;
+    const channel = await model.createConfirmChannel();
+    channel.on('error', () => {});
+    channel.on('close', () => {
+      if (this.#open === channel) this.#open = undefined;
+    });
+    const lost =
+      declares === 'all'
+        ? await declareTopology(model, channel, this.#names, topology)
+        : await declareConsumer(model, channel, this.#names, topology, consumer);
+    await requestRepublish(channel, this.#names, this.#deleted ? [...lost, consumer] : lost);
+    this.#deleted = false;
+    await channel.prefetch(prefetch);
+    this.#open = channel;
+    const queue = this.#names.queue(consumer);
+    await channel.consume(queue, (message) => {
+      if (message === null) {
+        this.#deleted = true; // another process may declare the queue again before this one does
+        drop(`${queue} was deleted`);
+      } else if (!this.#stopping) {
+        const work = this.#handle(channel, message, drop).finally(() => this.#inProgress.delete(work));
+        this.#inProgress.add(work);
+      }
+    });
+    return channel;
+  }
+
+  /** Accepts no more deliveries and waits for those in progress. */
+  async finish(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#inProgress);
+  }
+
+  async #handle(channel: ConfirmChannel, message: ConsumeMessage, drop: (reason: string) => void): Promise<void> {
+    const { consumer, take } = this.#subscription;
+    const verdict = await take({ content: message.content.toString(), attempt: attemptOf(message) });
+    // Nothing can be acknowledged on a closed channel: the broker delivers the message again.
+    while (this.#open === channel) {
+      try {
+        const outcome = await this.#resolve(message, verdict);
+        if (outcome === 'confirmed') return channel.ack(message);
+        // Waiting would not restore the queue, and each such delivery uses one place of the prefetch.
+        if (outcome === 'unroutable') return drop(`a queue of ${consumer} does not exist, it has to be declared again`);
+        throw new BrokerUnavailableError(`the broker did not confirm the next step of a delivery to ${consumer}`);
+      } catch (error) {
+        this.#options.log.warn({ err: error, consumer }, 'a delivery could not be resolved');
+        if (this.#stopping) return;
+        await new Promise((resolve) => setTimeout(resolve, resolveAgainAfter));
+      }
+    }
+  }
+
+  /** Moves a message before it is acknowledged. If the process dies in between, the message exists twice, and none is lost. */
+  async #resolve(message: ConsumeMessage, verdict: Verdict): Promise<Outcome> {
     if (verdict.kind === 'done') return 'confirmed';
+    const { consumer } = this.#subscription;
     const attempt = attemptOf(message);
-    const next = nextTry(topology, attempt, verdict.kind);
-    const target = next === undefined ? names.dead(consumer) : names.retry(consumer, next.delay);
+    const next = nextTry(this.#options.topology, attempt, verdict.kind);
+    const target = next === undefined ? this.#names.dead(consumer) : this.#names.retry(consumer, next.delay);
     const { messageId, type } = message.properties;
-    return send(names.desk(consumer), target, message.content, {
+    return this.#publisher.send(this.#names.desk(consumer), target, message.content, {
       messageId,
       type,
       mandatory: true,
@@ -43,66 +130,7 @@ export async function openConsumer(
         ...(next === undefined ? { 'x-dead-at': new Date().toISOString() } : {}),
       },
     });
-  };
-
-  const handle = async (
-    channel: ConfirmChannel,
-    message: ConsumeMessage,
-    drop: (reason: string) => void,
-  ): Promise<void> => {
-    const verdict = await take({ content: message.content.toString(), attempt: attemptOf(message) });
-    // Once the channel is gone nothing can be settled on it: the broker delivers the message again.
-    while (open === channel) {
-      try {
-        const outcome = await settle(message, verdict);
-        if (outcome === 'confirmed') return channel.ack(message);
-        // Waiting would not bring the queue back, and each such delivery keeps one place of the prefetch.
-        if (outcome === 'unroutable') return drop(`a queue of ${consumer} is gone, it has to be declared again`);
-        throw new BrokerUnavailableError(`the broker did not confirm what becomes of a delivery to ${consumer}`);
-      } catch (error) {
-        log.warn({ err: error, consumer }, 'a delivery could not be settled');
-        if (stopping) return;
-        await new Promise((resolve) => setTimeout(resolve, settleAgainAfter));
-      }
-    }
-  };
-
-  const link = await openConnection<ConfirmChannel>({
-    ...options,
-    name: `${options.name} ${consumer}`,
-    async setUp(model, drop) {
-      const channel = await model.createConfirmChannel();
-      channel.on('error', () => {});
-      channel.on('close', () => {
-        if (open === channel) open = undefined;
-      });
-      const lost =
-        declares === 'all'
-          ? await declareTopology(model, channel, names, topology)
-          : await declareConsumer(model, channel, names, topology, consumer);
-      await requestRepublish(channel, names, deleted ? [...lost, consumer] : lost);
-      deleted = false;
-      await channel.prefetch(prefetch);
-      open = channel;
-      await channel.consume(names.queue(consumer), (message) => {
-        if (message === null) {
-          deleted = true; // somebody else may declare it again before this process does
-          drop(`${names.queue(consumer)} was deleted`);
-        } else if (!stopping) {
-          const work = handle(channel, message, drop).finally(() => inWork.delete(work));
-          inWork.add(work);
-        }
-      });
-      return channel;
-    },
-  });
-  return {
-    link,
-    async finish() {
-      stopping = true;
-      await Promise.all(inWork);
-    },
-  };
+  }
 }
 
 function attemptOf(message: ConsumeMessage): number {

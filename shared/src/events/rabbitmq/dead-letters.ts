@@ -1,21 +1,17 @@
-// The dead letters of a consumer in RabbitMQ: looked at by taking them and giving them back.
+// The dead letters of a consumer in RabbitMQ. To list them, they are fetched and returned to their queue.
 import { createHash } from 'node:crypto';
-import type { ConfirmChannel, GetMessage, Options } from 'amqplib';
-import { BrokerUnavailableError, type DeadLetter, type Outcome, type Transport } from '../transport.ts';
-import type { Link } from './connection.ts';
+import type { GetMessage } from 'amqplib';
+import { BrokerUnavailableError, type DeadLetter, type Transport } from '../transport.ts';
+import type { Publisher } from './publisher.ts';
 import type { Names } from './topology.ts';
-
-/** Sends one message and waits for its confirm. */
-export type Send = (exchange: string, key: string, content: Buffer, properties: Options.Publish) => Promise<Outcome>;
 
 export function deadLettersOf(
   names: Names,
-  publisher: Link<ConfirmChannel>,
-  send: Send,
+  publisher: Publisher,
 ): Pick<Transport, 'deadLetters' | 'replay' | 'discard'> {
-  /** Takes letters until `look` says that it has seen enough; what it did not acknowledge goes back to its place. */
+  /** Fetches dead letters until `look` returns true. Those that `look` did not acknowledge return to their place. */
   const walk = async (consumer: string, look: (message: GetMessage, ack: () => void) => Promise<boolean>) => {
-    const channel = await publisher.model().createChannel();
+    const channel = await publisher.connection.model().createChannel();
     channel.on('error', () => {});
     try {
       for (;;) {
@@ -27,7 +23,7 @@ export function deadLettersOf(
     }
   };
 
-  const settle = async (
+  const resolve = async (
     consumer: string,
     id: string,
     before: (message: GetMessage) => Promise<void>,
@@ -51,18 +47,18 @@ export function deadLettersOf(
       return letters;
     },
     replay: (consumer, id) =>
-      settle(consumer, id, async (message) => {
+      resolve(consumer, id, async (message) => {
         const { messageId, type } = message.properties;
         const properties = { messageId, type, mandatory: true };
-        const outcome = await send(names.desk(consumer), names.queue(consumer), message.content, properties);
+        const outcome = await publisher.send(names.desk(consumer), names.queue(consumer), message.content, properties);
         if (outcome !== 'confirmed')
-          throw new BrokerUnavailableError(`the queue of ${consumer} did not take the message`);
+          throw new BrokerUnavailableError(`the queue of ${consumer} did not accept the message`);
       }),
-    discard: (consumer, id) => settle(consumer, id, async () => {}),
+    discard: (consumer, id) => resolve(consumer, id, async () => {}),
   };
 }
 
-/** A message that is no event of ours may lack an id: then its content names it. */
+/** The event's id, or a digest of the content of a message without an id. */
 function idOf(message: GetMessage): string {
   const { messageId } = message.properties as { messageId?: unknown };
   return typeof messageId === 'string' && messageId !== ''

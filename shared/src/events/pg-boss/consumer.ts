@@ -1,0 +1,46 @@
+// Consumes the jobs of one queue of pg-boss.
+import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import { newId } from '../../runtime/index.ts';
+import { nextTry, type Subscription, type Topology } from '../transport.ts';
+import { deadOf, type Payload } from './queues.ts';
+
+export async function startWork(boss: PgBoss, topology: Topology, subscription: Subscription): Promise<void> {
+  await boss.work(
+    subscription.consumer,
+    {
+      batchSize: subscription.prefetch,
+      includeMetadata: true,
+      burstWhenBatchFull: true,
+      pollingIntervalSeconds: 0.5,
+      notifyPollingIntervalSeconds: 1, // delayed retries come due without a NOTIFY
+    },
+    async (jobs: JobWithMetadata<Payload>[]) => {
+      await Promise.all(jobs.map((job) => handleJob(boss, topology, subscription, job)));
+    },
+  );
+}
+
+/**
+ * A delivery that is retried becomes a new job, as it becomes a new message in RabbitMQ, and so does a dead letter. pg-boss's own
+ * retries serve jobs whose process died. If the process dies in between, the delivery exists twice, and none is lost. All jobs of a
+ * batch therefore end in the same way, for which pg-boss has one statement.
+ */
+async function handleJob(
+  boss: PgBoss,
+  topology: Topology,
+  { consumer, take }: Subscription,
+  job: JobWithMetadata<Payload>,
+): Promise<void> {
+  const { eventId, content, attempt = 1 } = job.data;
+  const verdict = await take({ content, attempt });
+  if (verdict.kind === 'done') return;
+  const { kind, reason } = verdict;
+  const next = nextTry(topology, attempt, kind);
+  if (next === undefined) {
+    const letter: Payload = { eventId, content, attempt, reason };
+    await boss.send(deadOf(consumer), letter, { id: job.id });
+  } else {
+    const again: Payload = { eventId, content, attempt: next.attempt };
+    await boss.send(consumer, again, { id: newId(), startAfter: next.delay });
+  }
+}

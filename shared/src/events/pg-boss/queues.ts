@@ -1,0 +1,59 @@
+// The queues of pg-boss: what a job carries, how queues are declared, and how messages are inserted.
+import type { JobInsert, PgBoss } from 'pg-boss';
+import type { Message, Topology } from '../transport.ts';
+
+/** The data of a job. */
+export interface Payload {
+  /** Undefined in a job that another program inserted. */
+  readonly eventId: string | undefined;
+  readonly content: string;
+  /** The number of the attempt; left out for the first one. */
+  readonly attempt?: number;
+  /** Why the event became a dead letter. */
+  readonly reason?: string;
+}
+
+// Handlers take milliseconds. A job whose process died is delivered again after this time, up to `deliveryLimit` times.
+const expireInSeconds = 5;
+const deliveryLimit = 20;
+const year = 365 * 24 * 60 * 60;
+
+/** The queue of a consumer's dead letters. */
+export const deadOf = (consumer: string): string => `${consumer}.dead`;
+
+export async function declareQueues(boss: PgBoss, topology: Topology): Promise<void> {
+  const common = { expireInSeconds, retentionSeconds: year, deleteAfterSeconds: 300 };
+  for (const consumer of Object.keys(topology.consumers)) {
+    await boss.createQueue(deadOf(consumer), common);
+    const queue = {
+      ...common,
+      deadLetter: deadOf(consumer),
+      notify: true,
+      retryLimit: deliveryLimit,
+      retryDelay: 0,
+    };
+    await boss.createQueue(consumer, queue);
+    await boss.updateQueue(consumer, queue);
+  }
+}
+
+/**
+ * Inserts messages into one queue. The id of the event is the id of the job, so publishing an event twice creates one job.
+ * @returns false when the queue did not exist; it is then declared again
+ */
+export async function insertMessages(
+  boss: PgBoss,
+  consumer: string,
+  messages: readonly Message[],
+  topology: Topology,
+): Promise<boolean> {
+  const jobs = messages.map(({ id, content }): JobInsert<Payload> => ({ id, data: { eventId: id, content } }));
+  try {
+    const inserted = await boss.insert(consumer, jobs as JobInsert[], { returnId: true });
+    if (inserted?.length === jobs.length || (await boss.getQueue(consumer)) !== null) return true;
+  } catch (error) {
+    if ((await boss.getQueue(consumer)) !== null) throw error;
+  }
+  await declareQueues(boss, topology);
+  return false;
+}
