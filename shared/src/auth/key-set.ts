@@ -24,100 +24,126 @@ const keepThroughOutage = 3_600_000;
 const maximumBytes = 64 * 1024;
 
 /**
- * Follows the key set at `url`. The rhythm is one second whatever callers send, so a forged `kid` cannot turn the
- * verifier against the issuer; a conditional GET (RFC 9110 section 13) makes each round nearly free.
+ * Follows the key set at `url`. The key set is fetched once a second, whatever callers send, so a forged `kid` cannot direct requests
+ * at the issuer. A conditional GET (RFC 9110 section 13) makes an unchanged set cheap.
  */
 export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): KeySet {
-  // An agent of its own: no proxy from the environment, no redirects, no sharing of connections with other traffic.
-  const agent = new Agent({ connections: 1, connect: { timeout: fetchTimeout }, pipelining: 1 });
-  let keys: ReadonlyMap<string, VerificationKey> = new Map();
-  let etag: string | undefined;
-  let confirmedAt = Number.NEGATIVE_INFINITY;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let failure: string | undefined;
-  let loading: Promise<void> | undefined;
-  /** Over when the load that runs is, or the next one when none does. */
-  let round = Promise.withResolvers<void>();
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
+  return new FollowedKeySet(url, algorithm, log);
+}
 
-  async function fetchKeys(): Promise<void> {
-    const accept = 'application/jwk-set+json, application/json';
-    const headers = etag === undefined ? { accept } : { accept, 'if-none-match': etag };
-    const signal = AbortSignal.timeout(fetchTimeout);
-    const { statusCode, headers: answered, body } = await request(url, { dispatcher: agent, headers, signal });
-    if (statusCode !== 200) await body.dump();
-    if (statusCode === 304 && etag !== undefined) return;
-    if (statusCode !== 200) throw new Error(`the key set address answered ${statusCode}`);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of body) {
-      bytes += chunk.length;
-      if (bytes > maximumBytes) throw new Error(`the key set is larger than ${maximumBytes} bytes`);
-      chunks.push(chunk);
-    }
-    const fresh = await readKeySet(JSON.parse(Buffer.concat(chunks).toString('utf8')), algorithm);
-    // An unchanged key stays the same object: tokens that were verified with it stay verified.
-    keys = new Map([...fresh].map(([kid, key]) => [kid, sameKey(keys.get(kid), key)]));
-    etag = typeof answered.etag === 'string' ? answered.etag : undefined;
-    log.debug({ keys: [...keys.keys()] }, 'key set loaded');
+class FollowedKeySet implements KeySet {
+  readonly #url: URL;
+  readonly #algorithm: TokenAlgorithm;
+  readonly #log: Log;
+  // An agent of its own: no proxy from the environment, no redirects, no connections shared with other traffic.
+  readonly #agent = new Agent({ connections: 1, connect: { timeout: fetchTimeout }, pipelining: 1 });
+  #keys: ReadonlyMap<string, VerificationKey> = new Map();
+  #etag: string | undefined;
+  #confirmedAt = Number.NEGATIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #failure: string | undefined;
+  #loading: Promise<void> | undefined;
+  /** Resolves after the running load, or after the next load when none is running. */
+  #nextLoad = Promise.withResolvers<void>();
+  #closed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(url: URL, algorithm: TokenAlgorithm, log: Log) {
+    this.#url = url;
+    this.#algorithm = algorithm;
+    this.#log = log;
+    void this.#refresh();
   }
 
-  async function load(): Promise<void> {
+  current(kid: string): CryptoKey | undefined {
+    return this.#isOutdated() ? undefined : this.#keys.get(kid)?.key;
+  }
+
+  async find(kid: string): Promise<CryptoKey | undefined> {
+    // All tokens wait for the same load: tokens that cannot be verified yet start no load of their own.
+    if (this.#isOutdated()) await this.#nextLoad.promise;
+    if (this.#isOutdated()) {
+      const headers = { 'Retry-After': '1' };
+      throw new Problem('service-unavailable', 'Tokens cannot be verified at the moment; try again shortly.', {
+        headers,
+      });
+    }
+    if (!this.#keys.has(kid) && performance.now() - this.#askedAt > unknownEvery) {
+      this.#askedAt = performance.now();
+      await this.#refresh();
+    }
+    return this.current(kid);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#agent.destroy();
+    await this.#loading;
+    this.#nextLoad.resolve();
+  }
+
+  /** No set was ever loaded, or none was confirmed for an hour. */
+  #isOutdated(): boolean {
+    return performance.now() - this.#confirmedAt > keepThroughOutage;
+  }
+
+  #refresh(): Promise<void> {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
     try {
-      await fetchKeys();
-      confirmedAt = performance.now();
-      if (failure !== undefined) log.info('key set reachable again');
-      failure = undefined;
+      await this.#fetchKeys();
+      this.#confirmedAt = performance.now();
+      if (this.#failure !== undefined) this.#log.info('key set reachable again');
+      this.#failure = undefined;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      // The same failure once a second is one line, not one a second.
-      if (reason !== failure && !closed) log.warn({ reason, url: url.href }, 'key set not refreshed');
-      failure = reason;
+      // A failure that repeats every second is logged once.
+      if (reason !== this.#failure && !this.#closed)
+        this.#log.warn({ reason, url: this.#url.href }, 'key set not refreshed');
+      this.#failure = reason;
     } finally {
-      loading = undefined;
-      round.resolve();
-      round = Promise.withResolvers();
-      clearTimeout(timer);
-      if (!closed) timer = setTimeout(refresh, refreshEvery).unref();
+      this.#loading = undefined;
+      this.#nextLoad.resolve();
+      this.#nextLoad = Promise.withResolvers();
+      clearTimeout(this.#timer);
+      if (!this.#closed) this.#timer = setTimeout(() => void this.#refresh(), refreshEvery).unref();
     }
   }
 
-  function refresh(): Promise<void> {
-    loading ??= load();
-    return loading;
+  async #fetchKeys(): Promise<void> {
+    const accept = 'application/jwk-set+json, application/json';
+    const headers = this.#etag === undefined ? { accept } : { accept, 'if-none-match': this.#etag };
+    const signal = AbortSignal.timeout(fetchTimeout);
+    const {
+      statusCode,
+      headers: answered,
+      body,
+    } = await request(this.#url, { dispatcher: this.#agent, headers, signal });
+    if (statusCode !== 200) await body.dump();
+    if (statusCode === 304 && this.#etag !== undefined) return;
+    if (statusCode !== 200) throw new Error(`the key set address answered ${statusCode}`);
+    const fresh = await readKeySet(JSON.parse(await textOf(body)), this.#algorithm);
+    // An unchanged key stays the same object, so tokens that were verified with it stay verified.
+    this.#keys = new Map([...fresh].map(([kid, key]) => [kid, sameKey(this.#keys.get(kid), key)]));
+    this.#etag = typeof answered.etag === 'string' ? answered.etag : undefined;
+    this.#log.debug({ keys: [...this.#keys.keys()] }, 'key set loaded');
   }
+}
 
-  function current(kid: string): CryptoKey | undefined {
-    return performance.now() - confirmedAt > keepThroughOutage ? undefined : keys.get(kid)?.key;
+/** @throws Error for a body of more than `maximumBytes` */
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maximumBytes) throw new Error(`the key set is larger than ${maximumBytes} bytes`);
+    chunks.push(chunk);
   }
-
-  void refresh();
-  return {
-    current,
-    async find(kid) {
-      // One round for all: tokens that nobody can verify yet, however many they are, do not ask for one of their own.
-      if (performance.now() - confirmedAt > keepThroughOutage) await round.promise;
-      if (performance.now() - confirmedAt > keepThroughOutage) {
-        const headers = { 'Retry-After': '1' };
-        throw new Problem('service-unavailable', 'Tokens cannot be verified at the moment; try again shortly.', {
-          headers,
-        });
-      }
-      if (!keys.has(kid) && performance.now() - askedAt > unknownEvery) {
-        askedAt = performance.now();
-        await refresh();
-      }
-      return current(kid);
-    },
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await agent.destroy();
-      await loading;
-      round.resolve();
-    },
-  };
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function sameKey(known: VerificationKey | undefined, fresh: VerificationKey): VerificationKey {
