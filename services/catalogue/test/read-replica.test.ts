@@ -93,7 +93,7 @@ it('a replica that dies costs no request', async () => {
   const said = (line: string) => eventually(() => expect(catalogue.output().slice(before)).toContain(line), recovery);
   try {
     await postgres.killReplica();
-    await said('the replica is passed over');
+    await said('the replica is not used');
     await postgres.startReplica();
     await said('the replica is read');
   } finally {

@@ -1,11 +1,10 @@
-// Sends the e-mails that wait: claims as many as it may have in hand, sends them beside each other, and settles each as it ends.
+// Sends the waiting e-mails: claims as many as may be in progress, sends them concurrently, and records the outcome of each.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type Pause, startPause } from '@shop/shared/runtime';
 import { beginCounting, instruments } from '@shop/shared/telemetry';
 import { claimDue, renewClaims, renewEvery, settleTried, type Tried } from './due.ts';
-import type { Pace } from './notification.ts';
-import { kinds } from './notification.ts';
+import { kinds, type Pace } from './notification.ts';
 import { type SendOptions, sendOne } from './send-one.ts';
 
 export interface SendLoopOptions extends SendOptions {
@@ -14,109 +13,123 @@ export interface SendLoopOptions extends SendOptions {
 }
 
 export interface SendLoop {
-  /** There may be something to send. */
+  /** Called when there may be an e-mail to send. */
   wake(): void;
-  /** Stops within a few seconds: what is not sent by then is left to another sender. */
+  /** Stops within a few seconds. E-mails that are not sent by then are left to another sender. */
   close(): Promise<void>;
 }
 
 const counted = { sent: 'sent', failed: 'failed', waiting: 'put off' } as const;
 
-/** Looks for e-mails this often without being woken, in milliseconds. */
+/** Milliseconds between two looks for e-mails when `wake` is not called. */
 const pollInterval = 1_000;
-/** Pause after some were settled, so that what is added meanwhile goes together; the first after a quiet time does not wait. */
-const gather = 50;
-/** How long a stop waits for the e-mails in hand, in milliseconds: the process has 10 s for all of its stop. */
+/** Pause after outcomes were recorded, so that e-mails of the meantime share a claim. The first one after a quiet time does not wait. */
+const batchDelay = 50;
+/** Milliseconds that a stop waits for the e-mails in progress. The whole stop of the process may take 10 s. */
 const finishWithin = 1_500;
 
 export function startSendLoop(options: SendLoopOptions): SendLoop {
-  const { database, log, mailer, pace } = options;
   beginCounting(
     instruments.emails,
     kinds.flatMap((kind) =>
       Object.values(counted).map((outcome) => ({ 'shop.email.kind': kind, 'shop.outcome': outcome })),
     ),
   );
-  const inHand = new Set<string>();
-  const halt = new AbortController();
-  let ended: Tried[] = [];
-  let renewedAt = 0;
-  let stopping = false;
-  let woken = 0;
-  let resting: Pause | undefined;
+  return new Sender(options);
+}
 
-  const wake = (): void => {
-    woken += 1;
-    resting?.end();
-  };
+class Sender implements SendLoop {
+  readonly #options: SendLoopOptions;
+  /** The ids of the claimed e-mails whose outcome is not recorded. */
+  readonly #inProgress = new Set<string>();
+  readonly #halt = new AbortController();
+  readonly #working: Promise<void>;
+  /** Outcomes to record. */
+  #ended: Tried[] = [];
+  #renewedAt = 0;
+  #stopping = false;
+  #wakes = 0;
+  #pause: Pause | undefined;
 
-  /** One that cannot be settled stays in hand and is not sent again; when the process stops, its claim runs out. */
-  const settle = async (tried: readonly Tried[]): Promise<void> => {
-    try {
-      await settleTried(database, tried);
-    } catch (error) {
-      // One row must not keep the others from being marked: they were sent.
-      if (tried.length > 1) await Promise.all(tried.map((each) => settle([each])));
-      else {
-        log.warn({ err: error }, 'an e-mail cannot be marked yet');
-        if (stopping) for (const { due } of tried) inHand.delete(due.id);
-        else ended.push(...tried);
+  constructor(options: SendLoopOptions) {
+    this.#options = options;
+    this.#working = this.#work();
+  }
+
+  wake(): void {
+    this.#wakes += 1;
+    this.#pause?.end();
+  }
+
+  async close(): Promise<void> {
+    this.#stopping = true;
+    this.wake();
+    const late = setTimeout(() => this.#halt.abort(), finishWithin);
+    await this.#working;
+    clearTimeout(late);
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#stopping || this.#inProgress.size > 0) {
+      const seen = this.#wakes;
+      try {
+        if (await this.#pass()) await sleep(batchDelay);
+      } catch (error) {
+        this.#options.log.warn({ err: error }, 'e-mails wait');
       }
-      return;
+      if (seen !== this.#wakes) continue;
+      this.#pause = startPause(pollInterval);
+      await this.#pause.over;
     }
-    for (const { due, status } of tried) {
-      inHand.delete(due.id);
-      instruments.emails.add(1, { 'shop.email.kind': due.kind, 'shop.outcome': counted[status] });
-    }
-  };
+  }
 
-  /** Whether it may be worth waiting a moment before the next pass. */
-  const pass = async (): Promise<boolean> => {
-    const tried = ended;
-    ended = [];
-    if (tried.length > 0) await settle(tried);
-    // Before claiming: after a loss of the database a claim of our own that ran out would be taken for somebody else's.
-    if (inHand.size > 0 && performance.now() - renewedAt > renewEvery) {
-      await renewClaims(database, [...inHand]);
-      renewedAt = performance.now();
-    }
-    const free = stopping ? 0 : mailer.atOnce - inHand.size;
+  /** Records outcomes and claims e-mails. Returns whether a short wait before the next pass lets e-mails share a claim. */
+  async #pass(): Promise<boolean> {
+    const tried = this.#ended;
+    this.#ended = [];
+    if (tried.length > 0) await this.#record(tried);
+    await this.#renewClaims();
+    const { database, mailer, pace } = this.#options;
+    const free = this.#stopping ? 0 : mailer.atOnce - this.#inProgress.size;
     if (free === 0) return false;
     const { due, delayed } = await claimDue(database, free, pace);
-    if (delayed > 0) wake();
+    if (delayed > 0) this.wake();
     for (const each of due) {
-      inHand.add(each.id);
-      void sendOne(each, options, halt.signal).then((outcome) => {
-        ended.push(outcome);
-        wake();
+      this.#inProgress.add(each.id);
+      void sendOne(each, this.#options, this.#halt.signal).then((outcome) => {
+        this.#ended.push(outcome);
+        this.wake();
       });
     }
     return tried.length > 0 && due.length < free;
-  };
+  }
 
-  const work = async (): Promise<void> => {
-    while (!stopping || inHand.size > 0) {
-      const seen = woken;
-      try {
-        if (await pass()) await sleep(gather);
-      } catch (error) {
-        log.warn({ err: error }, 'e-mails wait');
-      }
-      if (seen !== woken) continue;
-      resting = startPause(pollInterval);
-      await resting.over;
+  /** Called before a claim: after a loss of the database, an expired claim of this sender would look like another sender's. */
+  async #renewClaims(): Promise<void> {
+    if (this.#inProgress.size === 0 || performance.now() - this.#renewedAt <= renewEvery) return;
+    await renewClaims(this.#options.database, [...this.#inProgress]);
+    this.#renewedAt = performance.now();
+  }
+
+  /** An e-mail whose outcome cannot be recorded stays in progress and is not sent again. When the process stops, its claim expires. */
+  async #record(tried: readonly Tried[]): Promise<void> {
+    try {
+      await settleTried(this.#options.database, tried);
+    } catch (error) {
+      // One row must not keep the others from being marked: they were sent.
+      if (tried.length > 1) await Promise.all(tried.map((each) => this.#record([each])));
+      else this.#recordLater(tried, error);
+      return;
     }
-  };
+    for (const { due, status } of tried) {
+      this.#inProgress.delete(due.id);
+      instruments.emails.add(1, { 'shop.email.kind': due.kind, 'shop.outcome': counted[status] });
+    }
+  }
 
-  const working = work();
-  return {
-    wake,
-    async close() {
-      stopping = true;
-      wake();
-      const late = setTimeout(() => halt.abort(), finishWithin);
-      await working;
-      clearTimeout(late);
-    },
-  };
+  #recordLater(tried: readonly Tried[], error: unknown): void {
+    this.#options.log.warn({ err: error }, 'an e-mail cannot be marked yet');
+    if (this.#stopping) for (const { due } of tried) this.#inProgress.delete(due.id);
+    else this.#ended.push(...tried);
+  }
 }

@@ -26,78 +26,93 @@ export interface ReadReplicaOptions {
   readonly log: Log;
 }
 
-const lookEvery = 500;
+const checkEvery = 500;
 const conflictWithReplay = '40001';
 
 /**
- * Opens connections to the replica. A look at primary and replica twice a second tells whether reads go there. Every connection
- * also proves for itself where its server stands, before its first read and whenever the last proof is too old, because behind
- * one address there may be several replicas. A replica that is away, hangs or is behind costs no read: what waits for it
- * turns to the primary. The first look that finds it well again brings it back.
+ * Opens connections to the replica. Two checks a second of primary and replica decide whether reads use the replica. Each connection
+ * also proves the position of its own server, before its first read and whenever the last proof is too old, because several
+ * replicas may share one address. No read fails because of a replica that is unavailable, hangs or lags: reads that wait for it use
+ * the primary. The first check that succeeds again enables the replica.
  */
 export function openReadReplica(options: ReadReplicaOptions): ReadReplica {
-  const { replicaUrl, primary, maximumLag, name, log } = options;
-  const reading = openPool(replicaUrl, { name, connections: 10, connectWithin: 3_000, answerWithin: 6_000 });
-  const looking = openPool(replicaUrl, { name, connections: 1, connectWithin: 1_000, answerWithin: 1_000 });
-  const lag = new ReplicaLag(maximumLag);
-  const waiting = new Set<(reason: Error) => void>();
-  let inUse = false;
-  let said = '';
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
+  return new CheckedReplica(options);
+}
 
-  function passOver(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (reason !== said && !closed) log.warn({ reason }, 'the replica is passed over, the primary is read instead');
-    said = reason;
-    inUse = false;
-    for (const giveUp of waiting) giveUp(new Error(reason));
+class CheckedReplica implements ReadReplica {
+  readonly #primary: Queryable;
+  readonly #log: Log;
+  readonly #reading: pg.Pool;
+  readonly #checking: pg.Pool;
+  readonly #lag: ReplicaLag;
+  /** Rejects the reads that wait for the replica. */
+  readonly #waiting = new Set<(reason: Error) => void>();
+  #inUse = false;
+  /** The reason that was logged last. */
+  #reason = '';
+  #closed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ replicaUrl, primary, maximumLag, name, log }: ReadReplicaOptions) {
+    this.#primary = primary;
+    this.#log = log;
+    this.#reading = openPool(replicaUrl, { name, connections: 10, connectWithin: 3_000, answerWithin: 6_000 });
+    this.#checking = openPool(replicaUrl, { name, connections: 1, connectWithin: 1_000, answerWithin: 1_000 });
+    this.#lag = new ReplicaLag(maximumLag);
+    void this.#check();
   }
 
-  async function look(): Promise<void> {
+  async read<T>(work: (on: Queryable) => Promise<T>): Promise<T> {
+    if (!this.#inUse) return work(this.#primary);
     try {
-      // While the primary does not answer its last position grows old, and the replica with it.
-      await lag.mark(primary).catch(() => {});
-      await withConnection(looking, (connection) => lag.measure(connection));
-      if (!inUse && !closed) log.info('the replica is read');
-      said = '';
-      inUse = true;
+      return await this.#readReplica(work);
     } catch (error) {
-      passOver(error);
+      if (error instanceof Problem) throw error;
+      // A query that conflicted with the replay says nothing about the replica.
+      if (this.#inUse && errorCode(error) !== conflictWithReplay) this.#disable(error);
+      return work(this.#primary);
     }
-    if (!closed) timer = setTimeout(() => void look(), lookEvery).unref();
   }
 
-  function readReplica<T>(work: (on: Queryable) => Promise<T>): Promise<T> {
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await Promise.all([this.#reading.end(), this.#checking.end()]);
+  }
+
+  async #check(): Promise<void> {
+    try {
+      // While the primary does not answer, its last position grows old, and the replica with it.
+      await this.#lag.mark(this.#primary).catch(() => {});
+      await withConnection(this.#checking, (connection) => this.#lag.measure(connection));
+      if (!this.#inUse && !this.#closed) this.#log.info('the replica is read');
+      this.#reason = '';
+      this.#inUse = true;
+    } catch (error) {
+      this.#disable(error);
+    }
+    if (!this.#closed) this.#timer = setTimeout(() => void this.#check(), checkEvery).unref();
+  }
+
+  #disable(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason !== this.#reason && !this.#closed)
+      this.#log.warn({ reason }, 'the replica is not used, the primary is read instead');
+    this.#reason = reason;
+    this.#inUse = false;
+    for (const reject of this.#waiting) reject(new Error(reason));
+  }
+
+  #readReplica<T>(work: (on: Queryable) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      waiting.add(reject);
-      const answer = withConnection(reading, async (connection) => {
-        if (!lag.isRecent(connection)) await lag.measure(connection);
+      this.#waiting.add(reject);
+      const answer = withConnection(this.#reading, async (connection) => {
+        if (!this.#lag.isRecent(connection)) await this.#lag.measure(connection);
         return work(connection);
       });
-      answer.then(resolve, reject).finally(() => waiting.delete(reject));
+      answer.then(resolve, reject).finally(() => this.#waiting.delete(reject));
     });
   }
-
-  void look();
-  return {
-    async read(work) {
-      if (!inUse) return work(primary);
-      try {
-        return await readReplica(work);
-      } catch (error) {
-        if (error instanceof Problem) throw error;
-        // A query that stood in the way of the replay says nothing about the replica.
-        if (inUse && errorCode(error) !== conflictWithReplay) passOver(error);
-        return work(primary);
-      }
-    },
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await Promise.all([reading.end(), looking.end()]);
-    },
-  };
 }
 
 interface PoolOptions {
