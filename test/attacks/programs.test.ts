@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { installPackage } from '../../shared/src/testing/install-package.ts';
+import { installPackage } from '../../shared/src/testing/servers/install-package.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { report } from './report.ts';
 

@@ -8,7 +8,7 @@ import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/s
 import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
-import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/broker-server.ts';
+import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/servers/broker-server.ts';
 import { grant, register, signToken } from './accounts.ts';
 import type { Buyer } from './buyers.ts';
 import { handlerWatch } from './effects.ts';

@@ -3,9 +3,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../embedded/index.ts';
-import { offerBroker } from './broker.ts';
 import { slowness } from './pace.ts';
 import { adminUrlVariable, paceVariable, running, stops } from './run-state.ts';
+import { offerBroker } from './servers/broker.ts';
 
 export default async function globalSetup(): Promise<void> {
   process.env[paceVariable] = String(slowness());

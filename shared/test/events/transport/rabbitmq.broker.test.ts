@@ -1,12 +1,12 @@
 // What RabbitMQ does to us: it refuses, disappears, hangs, and gives up on a message.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
-import { connectTransport } from '../../src/events/connect-transport.ts';
-import type { Delivery, Message, Topology } from '../../src/events/transport.ts';
-import { newId } from '../../src/runtime/index.ts';
-import { eventually, testBroker } from '../../src/testing/index.ts';
-import { log, record } from './brokers.ts';
-import { startProxy } from './tcp-proxy.ts';
+import { connectTransport } from '../../../src/events/connect-transport.ts';
+import type { Delivery, Message, Topology } from '../../../src/events/transport.ts';
+import { newId } from '../../../src/runtime/index.ts';
+import { eventually, testBroker } from '../../../src/testing/index.ts';
+import { log, record } from '../brokers.ts';
+import { startProxy } from '../tcp-proxy.ts';
 
 const topology: Topology = { consumers: { taker: ['order.shipped.v1'] }, retries: 1, retryDelay: 1 };
 

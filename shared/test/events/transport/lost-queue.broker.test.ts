@@ -1,14 +1,14 @@
 // A queue is deleted with events in it: the outboxes still have them, and each takes effect once.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
-import { sql } from '../../src/database/index.ts';
-import { connectTransport, consume, startRelay, type Topology } from '../../src/events/index.ts';
-import { requestRepublish } from '../../src/events/rabbitmq/republish.ts';
-import { declareConsumer, type Names, namesOf } from '../../src/events/rabbitmq/topology.ts';
-import { republishEvents } from '../../src/events/republish-events.ts';
-import { eventually, testBroker } from '../../src/testing/index.ts';
-import { log } from './brokers.ts';
-import { eventType, startStore, type TestStore } from './service.ts';
+import { sql } from '../../../src/database/index.ts';
+import { connectTransport, consume, startRelay, type Topology } from '../../../src/events/index.ts';
+import { requestRepublish } from '../../../src/events/rabbitmq/republish.ts';
+import { declareConsumer, type Names, namesOf } from '../../../src/events/rabbitmq/topology.ts';
+import { republishEvents } from '../../../src/events/republish-events.ts';
+import { eventually, testBroker } from '../../../src/testing/index.ts';
+import { log } from '../brokers.ts';
+import { eventType, startStore, type TestStore } from '../service.ts';
 
 const topology: Topology = { consumers: { taker: [eventType] }, retries: 1, retryDelay: 1 };
 

@@ -7,10 +7,10 @@ import {
   connectTransport,
   shopTopology,
   type Transport,
-} from '../../src/events/index.ts';
-import { newId } from '../../src/runtime/index.ts';
-import { type BrokerServer, eventually, startBrokerServer } from '../../src/testing/index.ts';
-import { log, record } from './brokers.ts';
+} from '../../../src/events/index.ts';
+import { newId } from '../../../src/runtime/index.ts';
+import { type BrokerServer, eventually, startBrokerServer } from '../../../src/testing/index.ts';
+import { log, record } from '../brokers.ts';
 
 const passwords = Object.fromEntries(brokerUsers.map((user) => [user, `${user}-password`])) as Record<
   BrokerUser,

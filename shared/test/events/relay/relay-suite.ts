@@ -12,12 +12,12 @@ import {
   startRelay,
   type Topology,
   type Transport,
-} from '../../src/events/index.ts';
-import { republishEvents } from '../../src/events/republish-events.ts';
-import { eventually } from '../../src/testing/index.ts';
-import { type Kind, log, record, startEventsFor, type TestEvents } from './brokers.ts';
-import { eventType, shipped, startStore, type TestStore } from './service.ts';
-import { startProxy } from './tcp-proxy.ts';
+} from '../../../src/events/index.ts';
+import { republishEvents } from '../../../src/events/republish-events.ts';
+import { eventually } from '../../../src/testing/index.ts';
+import { type Kind, log, record, startEventsFor, type TestEvents } from '../brokers.ts';
+import { eventType, shipped, startStore, type TestStore } from '../service.ts';
+import { startProxy } from '../tcp-proxy.ts';
 
 const topology: Topology = { consumers: { taker: [eventType] }, retries: 1, retryDelay: 1 };
 

@@ -4,8 +4,8 @@ import { appendFile, chmod, cp, mkdir, mkdtemp, realpath, rm, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { withClient } from '../database/index.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/index.ts';
+import { withClient } from '../../database/index.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../embedded/index.ts';
 
 export interface ReplicatedPostgres {
   /** Connection strings of the superuser, for the database `postgres`. */

@@ -1,10 +1,10 @@
 // The dead letters as people see them, on both transports.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openDeadLetters } from '../../src/events/index.ts';
-import type { Topology } from '../../src/events/transport.ts';
-import { newId } from '../../src/runtime/index.ts';
-import { eventually } from '../../src/testing/index.ts';
-import { type Kind, log, record, startEventsFor, type TestEvents } from './brokers.ts';
+import { openDeadLetters } from '../../../src/events/index.ts';
+import type { Topology } from '../../../src/events/transport.ts';
+import { newId } from '../../../src/runtime/index.ts';
+import { eventually } from '../../../src/testing/index.ts';
+import { type Kind, log, record, startEventsFor, type TestEvents } from '../brokers.ts';
 
 const topology: Topology = {
   consumers: { one: ['order.shipped.v1'], two: ['order.shipped.v1'] },

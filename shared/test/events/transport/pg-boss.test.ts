@@ -1,13 +1,13 @@
 // What PostgreSQL does to the embedded queue: it is away at the start, cut off, and ends every session.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { connectTransport } from '../../src/events/connect-transport.ts';
-import { openDeadLetters } from '../../src/events/index.ts';
-import type { Message, Topology, Transport } from '../../src/events/transport.ts';
-import { newId } from '../../src/runtime/index.ts';
-import { createTestDatabase, eventually, type TestDatabase } from '../../src/testing/index.ts';
-import { log, record } from './brokers.ts';
-import { startProxy, type TcpProxy } from './tcp-proxy.ts';
+import { connectTransport } from '../../../src/events/connect-transport.ts';
+import { openDeadLetters } from '../../../src/events/index.ts';
+import type { Message, Topology, Transport } from '../../../src/events/transport.ts';
+import { newId } from '../../../src/runtime/index.ts';
+import { createTestDatabase, eventually, type TestDatabase } from '../../../src/testing/index.ts';
+import { log, record } from '../brokers.ts';
+import { startProxy, type TcpProxy } from '../tcp-proxy.ts';
 
 const topology: Topology = { consumers: { taker: ['order.shipped.v1'] }, retries: 1, retryDelay: 1 };
 

@@ -1,9 +1,9 @@
 // What both transports promise, held against a real RabbitMQ and a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Message, Topology, Transport } from '../../src/events/transport.ts';
-import { newId } from '../../src/runtime/index.ts';
-import { eventually } from '../../src/testing/index.ts';
-import { type Kind, record, startEventsFor, type TestEvents } from './brokers.ts';
+import type { Message, Topology, Transport } from '../../../src/events/transport.ts';
+import { newId } from '../../../src/runtime/index.ts';
+import { eventually } from '../../../src/testing/index.ts';
+import { type Kind, record, startEventsFor, type TestEvents } from '../brokers.ts';
 
 const topology: Topology = {
   consumers: {

@@ -1,7 +1,7 @@
 // What is published again: all that is kept of the wanted types, in batches.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { republishEvents } from '../../src/events/republish-events.ts';
-import { eventType, startStore, type TestStore } from './service.ts';
+import { republishEvents } from '../../../src/events/republish-events.ts';
+import { eventType, startStore, type TestStore } from '../service.ts';
 
 let store: TestStore;
 

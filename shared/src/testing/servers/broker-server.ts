@@ -6,7 +6,7 @@ import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePorts } from '../embedded/free-ports.ts';
+import { freePorts } from '../../embedded/free-ports.ts';
 import { installPackage } from './install-package.ts';
 
 export interface BrokerServer {
