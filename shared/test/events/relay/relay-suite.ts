@@ -189,7 +189,7 @@ export const relaySuite = (kind: Kind): void =>
     it('frees the rows of a relay that was killed between publishing and marking', async () => {
       const taker = await taking();
       const id = await store.append();
-      const program = fileURLToPath(new URL('dying-process.ts', import.meta.url));
+      const program = fileURLToPath(new URL('../dying-process.ts', import.meta.url));
       const child = spawn(process.execPath, [program, 'relay', events.url, store.url, JSON.stringify(topology)]);
       const [, signal] = await once(child, 'exit');
       expect(signal).toBe('SIGKILL');
