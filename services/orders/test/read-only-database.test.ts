@@ -30,7 +30,9 @@ async function setReadOnly(readOnly: boolean): Promise<void> {
   const setting = readOnly ? 'SET default_transaction_read_only = on' : 'RESET default_transaction_read_only';
   const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
   await admin.query(`ALTER ROLE orders IN DATABASE ${rows[0]?.name} ${setting}`);
-  await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'orders'");
+  await admin.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'orders' AND datname = current_database()",
+  );
 }
 
 async function order(product: NewProduct = {}): Promise<string> {
