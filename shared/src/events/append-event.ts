@@ -1,4 +1,4 @@
-// Writes an event into the service's outbox, in the transaction of the change that it tells of.
+// Writes events to the service's outbox, in the transaction of the change that they report.
 import { sql, type Transaction } from '../database/index.ts';
 import { newId } from '../runtime/index.ts';
 import { SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
@@ -9,7 +9,7 @@ export interface NewEvent<Type extends EventType> {
   readonly type: Type;
   /** The id of the aggregate that changed. */
   readonly subject: string;
-  /** The aggregate's version after the change, from 1. Listeners compare it among events of one source and subject. */
+  /** The aggregate's version after the change, from 1. Consumers compare it among events of one source and subject. */
   readonly sequence: number;
   readonly data: EventPayloads[Type];
   readonly requestId: string;
@@ -17,9 +17,9 @@ export interface NewEvent<Type extends EventType> {
 }
 
 /**
- * Appends the events; they are published after, and only after, the transaction commits.
+ * Appends the events. They are published only after the transaction has committed.
  * @returns the events' ids
- * @throws TypeError when the data is not what the event type says: a mistake of ours that must not get out
+ * @throws TypeError when the data does not conform to the schema of its type, which is a fault of the service
  */
 export async function appendEvents(tx: Transaction, events: readonly NewEvent<EventType>[]): Promise<string[]> {
   const rows = events.map((event) => {
@@ -53,7 +53,7 @@ export async function appendEvent<Type extends EventType>(tx: Transaction, event
   return id;
 }
 
-/** What becomes of the event hangs below this span. */
+/** Starts the span that is the parent of the event's further spans. */
 function createSpan(id: string, { type, traceparent }: NewEvent<EventType>) {
   return startSpan(
     `create ${type}`,

@@ -1,4 +1,4 @@
-// Does together what arrives one by one: what comes while one round is at work makes the next round.
+// Combines items that arrive one by one: items that arrive while a batch is in progress form the next batch.
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -7,9 +7,9 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Hands items on in rounds, one round at a time; nothing waits longer than for the round before it. When a round of several fails,
- * each of its items is tried in a round of its own, so that only the one at fault fails.
- * @param doAll all or nothing; returns the results in the order of the items
+ * Processes items in batches, one batch at a time. No item waits longer than for the batch before it. When a batch of several items
+ * fails, each item is tried in a separate batch, so that only the faulty one fails.
+ * @param doAll processes all items or none, and returns the results in the order of the items
  */
 export function batch<Item, Result>(
   doAll: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -41,7 +41,7 @@ export function batch<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (busy) return;
       busy = true;
-      // What came in the same moment goes along. Neither of them is what the other's request waits for.
+      // Items that arrive in the same tick join this batch. The requests behind them do not wait for each other.
       setImmediate(() => void work());
     });
 }

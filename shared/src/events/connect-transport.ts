@@ -3,8 +3,8 @@ import { StartError } from '../runtime/index.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /**
- * Connects to the broker that the URL names. Resolves also while the broker is away: it goes on trying.
- * @throws StartError when the broker refuses what no waiting mends: credentials, or a topology with other arguments
+ * Connects to the broker of the URL. Resolves also while the broker is unavailable: the transport goes on trying.
+ * @throws StartError when the broker refuses the credentials, or has the topology with other arguments
  */
 export async function connectTransport(options: TransportOptions): Promise<Transport> {
   const { url, namespace, declares } = splitParameters(options.url);

@@ -1,10 +1,10 @@
-// The dead letters of all consumers, for the people who look after the shop.
+// The dead letters of all consumers, for operators.
 import type { Log } from '../runtime/index.ts';
 import { connectTransport } from './connect-transport.ts';
 import { shopTopology } from './start-events.ts';
 import type { DeadLetter, Topology } from './transport.ts';
 
-/** A dead letter, and what its content says of itself as far as it is an event. */
+/** A dead letter with the attributes of its event, as far as its content is an event. */
 export interface ReadableDeadLetter extends DeadLetter {
   readonly type: string | undefined;
   readonly subject: string | undefined;
@@ -12,13 +12,13 @@ export interface ReadableDeadLetter extends DeadLetter {
 }
 
 export interface DeadLetterStore {
-  /** The oldest letters, at most `limit` of each consumer. */
+  /** The oldest dead letters, at most `limit` of each consumer. */
   list(consumer?: string, limit?: number): Promise<readonly ReadableDeadLetter[]>;
-  /** Undefined when no consumer has a letter of that id. */
+  /** Undefined when no consumer has a dead letter of that id. */
   show(id: string, consumer?: string): Promise<ReadableDeadLetter | undefined>;
-  /** Puts the letter into its consumer's queue again. False when there is none of that id. */
+  /** Returns the event to its consumer's queue. False when no dead letter has that id. */
   replay(id: string, consumer?: string): Promise<boolean>;
-  /** Deletes the letter for good. False when there is none of that id. */
+  /** Deletes the dead letter. False when no dead letter has that id. */
   discard(id: string, consumer?: string): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function openDeadLetters({
     }
     return letters;
   };
-  /** The same event may be a dead letter of several consumers: unless one is named, all of them are meant. */
+  /** An event may be a dead letter of several consumers. Without a name, the action applies to all of them. */
   const each = async (named: string | undefined, act: (consumer: string) => Promise<boolean>): Promise<boolean> => {
     let found = false;
     for (const consumer of named === undefined ? all : [named]) found = (await act(consumer)) || found;

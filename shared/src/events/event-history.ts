@@ -1,4 +1,4 @@
-// What one schema knows of the events about one thing: those that its service sent, and those that it took.
+// The events about one subject in one schema: those that its service sent, and those that its consumer handled.
 import type { Queryable } from '../database/index.ts';
 
 /** An event that the service sent. */
@@ -14,7 +14,7 @@ export interface SentEvent {
   readonly problem: string | null;
 }
 
-/** An event that a consumer of the service took. */
+/** An event that a consumer of the service handled. */
 export interface TakenEvent {
   readonly kind: 'delivery';
   readonly at: Date;
@@ -25,7 +25,7 @@ export interface TakenEvent {
   readonly attempt: number;
 }
 
-/** One step of what happened, for people. */
+/** One step of a history, as text for people. */
 export interface TraceStep {
   readonly at: string;
   readonly what: string;
@@ -49,14 +49,14 @@ const taken = `
   SELECT 'delivery' AS kind, taken_at AS at, request_id AS "requestId", event_id AS "eventId", type, consumer, attempt
   FROM inbox WHERE subject = $1`;
 
-/** The events whose subject this is, in no order, as far as the rows are still kept. */
+/** The events with this subject, in no particular order. Rows past their retention are missing. */
 export async function readEvents(from: Queryable, subject: string): Promise<(SentEvent | TakenEvent)[]> {
   const takenEvents = await from.query<TakenEvent>(taken, [subject]);
   const sentEvents = await from.query<SentEvent>(sent, [subject]);
   return [...takenEvents.rows, ...sentEvents.rows];
 }
 
-/** What became of an event, for people. */
+/** The state of an event, as text for people. */
 export function tellEvent(event: SentEvent | TakenEvent): string {
   if (event.kind === 'delivery') return `${event.type} taken by ${event.consumer}${ordinal(event.attempt)}`;
   const { type, at, publishedAt, attempts, problem } = event;
@@ -66,7 +66,7 @@ export function tellEvent(event: SentEvent | TakenEvent): string {
   return `${type} published after ${Number(publishedAt) - Number(at)} ms${ordinal(attempts)}`;
 }
 
-/** A first attempt needs no words. */
+/** Empty for the first attempt. */
 function ordinal(attempt: number): string {
   return attempt > 1 ? `, attempt ${attempt}` : '';
 }

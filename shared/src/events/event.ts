@@ -3,7 +3,7 @@ import type { Transaction } from '../database/index.ts';
 import type { EventPayloads, EventType } from './generated.ts';
 import { isEventType, validateEnvelope, validatePayload } from './validate-event.ts';
 
-/** An event as a handler gets it: checked against the schema of its type. */
+/** An event as a handler receives it, validated against the schema of its type. */
 export interface ShopEvent<Type extends EventType = EventType> {
   /** UUID version 7; the same for every delivery of this event. */
   readonly id: string;
@@ -13,8 +13,8 @@ export interface ShopEvent<Type extends EventType = EventType> {
   /** The id of the aggregate that changed. */
   readonly subject: string;
   /**
-   * The aggregate's version after the change: events may arrive in another order. Comparable among events of one source and subject;
-   * `stock.released.v1` and `notification.sent.v1` tell of no version of theirs, and stand each for itself.
+   * The aggregate's version after the change, because events may arrive in another order. It is comparable among events of one source
+   * and subject. In `stock.released.v1` and `notification.sent.v1` it has no meaning.
    */
   readonly sequence: number;
   readonly time: string;
@@ -26,20 +26,20 @@ export interface ShopEvent<Type extends EventType = EventType> {
 }
 
 /**
- * Takes one event. Runs in the transaction that also holds the inbox row: every statement is given `tx`. Any error rolls back
- * and the event comes again after a delay, at last it becomes a dead letter.
+ * Handles one event in the transaction of the inbox row: every statement is given `tx`. An error rolls the transaction back, and the
+ * event is delivered again after a delay. After the last attempt it becomes a dead letter.
  */
 export type EventHandler<Type extends EventType> = (event: ShopEvent<Type>, tx: Transaction) => Promise<void>;
 
-/** A handler of some of the events of its type; the others change nothing, and leave no row in the inbox. */
+/** A handler of some of the events of its type. The other events have no effect and no row in the inbox. */
 export interface SelectiveHandler<Type extends EventType> {
   readonly when: (event: ShopEvent<Type>) => boolean;
   readonly take: EventHandler<Type>;
 }
 
 /**
- * A handler of several events at once, in one transaction: for a type of which many come. It gets each event once. When it fails,
- * each is handed to it again alone, in a transaction of its own.
+ * A handler of several events in one transaction, for a frequent type. It receives each event once. When it fails, it receives each
+ * event again alone, in a separate transaction.
  */
 export interface BatchHandler<Type extends EventType> {
   readonly takeAll: (events: readonly ShopEvent<Type>[], tx: Transaction) => Promise<void>;
@@ -47,7 +47,7 @@ export interface BatchHandler<Type extends EventType> {
 
 export type Handler<Type extends EventType> = EventHandler<Type> | SelectiveHandler<Type> | BatchHandler<Type>;
 
-/** Content that can never be taken, whatever is tried: goes to the dead letters at once. */
+/** Content that can never be handled. It becomes a dead letter without a retry. */
 export class PoisonError extends Error {
   override readonly name = 'PoisonError';
 }
@@ -57,7 +57,7 @@ export function familyOf(type: string): string {
   return type.replace(/\.v\d+$/, '');
 }
 
-/** A row of the outbox on its way out. */
+/** A row of the outbox that is being published. */
 export interface StoredEvent {
   readonly id: string;
   readonly type: string;
@@ -72,7 +72,7 @@ export interface StoredEvent {
 
 const sequenceDigits = 10;
 
-/** The JSON text of an event. `sequence` is zero-padded: the extension asks for text that sorts as the numbers do. */
+/** The JSON text of an event. `sequence` is zero-padded, because the extension requires text that sorts like its numbers. */
 export function toCloudEvent(source: string, event: StoredEvent): string {
   const envelope = JSON.stringify({
     specversion: '1.0',
@@ -90,8 +90,8 @@ export function toCloudEvent(source: string, event: StoredEvent): string {
 }
 
 /**
- * Reads what came from a queue.
- * @throws PoisonError when it is no event, of an unknown type or version, or its data breaks the schema
+ * Parses the content of a message.
+ * @throws PoisonError when the content is not an event, its type or version is unknown, or its data violates the schema
  */
 export function parseEvent(content: string): ShopEvent {
   const event = validateEnvelope(parseJson(content));

@@ -1,4 +1,4 @@
-// What a service's main.ts starts: its relay, its consumer and their connection to the broker.
+// Starts the relay and the consumer of a service, and their connection to the broker.
 import type { Database } from '../database/index.ts';
 import type { Log, StartError } from '../runtime/index.ts';
 import { observe } from '../telemetry/index.ts';
@@ -20,25 +20,25 @@ export interface EventsOptions<Name extends ConsumerName> {
   readonly databaseUrl: string;
   readonly database: Database;
   readonly log: Log;
-  /** Told when the broker refuses credentials or has the topology with other arguments: no waiting mends that. */
+  /** Called when the broker refuses the credentials or has the topology with other arguments. Retrying cannot fix that. */
   readonly refused: (error: StartError) => void;
-  /** What the service takes; left out by a service that only sends. */
+  /** The consumer; left out by a service that only sends events. */
   readonly consume?: { readonly name: Name; readonly handlers: HandlersOf<Name> } | undefined;
 }
 
 export interface Events {
-  /** Rejects, saying why, unless the broker can be reached. For readiness. */
+  /** Rejects with the reason unless the broker can be reached. For readiness. */
   ping(): Promise<void>;
-  /** For how long the oldest event that is not yet published has been due, in seconds; 0 when there is none. */
+  /** Seconds for which the oldest unpublished event has been due; 0 when there is none. */
   lag(): Promise<number>;
-  /** Stops consuming, lets what is in work end, publishes the batch in work. */
+  /** Stops consuming, and waits for the deliveries and the batch in progress. */
   close(): Promise<void>;
 }
 
 /** The topology of the shop: all consumers; six retries after 1, 2, 4, 8, 16 and 32 seconds. */
 export const shopTopology: Topology = { consumers, retries: 6, retryDelay: 1 };
 
-/** Starts relay and consumer, and waits for neither: a broker that is away or slow does not keep the service from starting. */
+/** Starts relay and consumer, and waits for neither: a service also starts while the broker is unavailable or slow. */
 export async function startEvents<Name extends ConsumerName>(options: EventsOptions<Name>): Promise<Events> {
   const { service, database, databaseUrl, log } = options;
   loadEventSchemas();
@@ -59,7 +59,7 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
       ? undefined
       : await consume({ name: taking.name, handlers: taking.handlers, transport, database, log });
   const lag = async (): Promise<number> => {
-    // The oldest are among the first: what no queue takes is put off by seconds.
+    // The oldest events are among the first rows: an event that no queue accepts is rescheduled by seconds only.
     const { rows } = await database.pool.query<{ lag: number }>(
       `SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(since))), 0)::float8 AS lag
        FROM (
@@ -80,19 +80,19 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
   };
 }
 
-/** Every service tells of its own outbox, and of the queues that it takes from. */
+/** Every service reports its own outbox, and the queues that it consumes from. */
 function observeEvents(lag: () => Promise<number>, transport: Transport, consumer: string | undefined): void {
   const age = {
     unit: 's',
-    description: 'For how long the oldest event in the outbox that is not yet published has been due.',
+    description: 'Seconds for which the oldest unpublished event in the outbox has been due.',
   };
-  observe('shop.outbox.lag', age, async (tell) => tell(await lag()));
+  observe('shop.outbox.lag', age, async (report) => report(await lag()));
   if (consumer === undefined) return;
   const messages = { unit: '{message}', description: 'Messages in the queues of a consumer, by their state.' };
-  observe('shop.queue.depth', messages, async (tell) => {
+  observe('shop.queue.depth', messages, async (report) => {
     const about = { 'messaging.consumer.group.name': consumer };
     for (const [state, count] of Object.entries(await transport.depth(consumer))) {
-      tell(count, { ...about, 'shop.state': state });
+      report(count, { ...about, 'shop.state': state });
     }
   });
 }

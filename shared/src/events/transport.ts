@@ -10,21 +10,21 @@ export interface Message {
 }
 
 /**
- * What became of a message: `confirmed` lies in every queue that takes it, `unroutable` lies in none, of `unknown` nothing is
- * known. All but the confirmed have to be published again.
+ * The outcome of publishing a message: `confirmed` is in every queue of its type, `unroutable` is in no queue, and `unknown` may be in
+ * a queue. All messages that are not confirmed have to be published again.
  */
 export type Outcome = 'confirmed' | 'unroutable' | 'unknown';
 
-/** One arrival of a message at a consumer. */
+/** One delivery of a message to a consumer. */
 export interface Delivery {
   readonly content: string;
-  /** 1 at the first delivery; counts failures, not the times that it was put off. */
+  /** 1 at the first delivery. It counts failed attempts, and no reschedules. */
   readonly attempt: number;
 }
 
 /**
- * What the consumer made of it: taken; to come again because this attempt failed (`failed`, counted) or because something that
- * it needs is away (`later`, not counted); or never to come again (`dead`).
+ * The consumer's verdict on a delivery: handled; to be retried because this attempt failed (`failed`, counted) or because a dependency
+ * is unavailable (`later`, not counted); or never to be retried (`dead`).
  */
 export type Verdict =
   | { readonly kind: 'done' }
@@ -33,7 +33,7 @@ export type Verdict =
 export interface Subscription {
   /** The consumer, one of the topology. */
   readonly consumer: string;
-  /** How many deliveries are in work at once. */
+  /** The maximum number of concurrent deliveries. */
   readonly prefetch: number;
   /** Never rejects. */
   readonly take: (delivery: Delivery) => Promise<Verdict>;
@@ -41,7 +41,7 @@ export interface Subscription {
 
 export interface DeadLetter {
   readonly consumer: string;
-  /** What `replay` and `discard` take. The event's id, where the content is an event. */
+  /** The parameter of `replay` and `discard`: the event's id, where the content is an event. */
   readonly id: string;
   readonly reason: string;
   readonly attempts: number;
@@ -50,7 +50,7 @@ export interface DeadLetter {
   readonly content: string;
 }
 
-/** Messages that wait to be taken, that come again after a delay, and that were given up. */
+/** The numbers of messages that are ready, that wait for a retry, and that were given up. */
 export interface QueueDepth {
   readonly waiting: number;
   readonly delayed: number;
@@ -58,24 +58,24 @@ export interface QueueDepth {
 }
 
 export interface Transport {
-  /** Publishes a batch and waits for the confirms; outcomes in the order of the messages. Rejects when the broker is away. */
+  /** Publishes a batch and waits for the confirms. Returns outcomes in the order of the messages. Rejects when the broker is unavailable. */
   publish(messages: readonly Message[]): Promise<readonly Outcome[]>;
-  /** Starts a consumer; it goes on after every loss of the broker. The returned function stops it and waits for what is in work. */
+  /** Starts a consumer. It survives every loss of the broker. The returned function stops it and waits for deliveries in progress. */
   subscribe(subscription: Subscription): Promise<() => Promise<void>>;
-  /** How many messages lie in a consumer's queues. */
+  /** The number of messages in a consumer's queues. */
   depth(consumer: string): Promise<QueueDepth>;
-  /** The oldest dead letters of a consumer; they stay where they are. */
+  /** The oldest dead letters of a consumer. They stay in their queue. */
   deadLetters(consumer: string, limit: number): Promise<readonly DeadLetter[]>;
-  /** Puts one dead letter into its consumer's queue again, with its attempts forgotten; false when there is none of that id. */
+  /** Returns one dead letter to its consumer's queue, with its attempts reset. False when no dead letter has that id. */
   replay(consumer: string, id: string): Promise<boolean>;
-  /** Deletes one dead letter; false when there is none of that id. */
+  /** Deletes one dead letter. False when no dead letter has that id. */
   discard(consumer: string, id: string): Promise<boolean>;
-  /** Rejects, saying why, unless the broker can be published to and consumed from now. */
+  /** Rejects with the reason unless publishing and consuming are possible now. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Consumer → event types that it takes, and how failed deliveries are repeated. */
+/** Consumer → event types that it handles, and the retries of failed deliveries. */
 export interface Topology {
   readonly consumers: Readonly<Record<string, readonly string[]>>;
   /** Retries after the first attempt; then the dead letter. */
@@ -90,8 +90,8 @@ export function retryDelays({ retries, retryDelay }: Topology): number[] {
 }
 
 /**
- * When a delivery that was not taken comes again: in how many seconds, and as which attempt. Undefined when it is a dead letter.
- * @param attempt which it was, from 1
+ * The delay in seconds and the number of the next attempt of a delivery that was not handled. Undefined when it becomes a dead letter.
+ * @param attempt the number of the last attempt, from 1
  */
 export function nextTry(
   topology: Topology,
@@ -105,9 +105,9 @@ export function nextTry(
 
 export interface TransportOptions {
   /**
-   * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` keeps several shops on one
-   * server apart: it begins the names in RabbitMQ (default `shop`) and is the schema of pg-boss (default `events`). With
-   * `declare=own` this process makes only the queues that it consumes from: for a user of RabbitMQ with no further rights.
+   * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` separates several shops on one server:
+   * it is the prefix of the names in RabbitMQ (default `shop`) and the schema of pg-boss (default `events`). With `declare=own`, this
+   * process declares only the queues that it consumes from, as a RabbitMQ user with no further rights must.
    */
   readonly url: string;
   /** Shown by the broker beside the connections. */
@@ -115,20 +115,20 @@ export interface TransportOptions {
   readonly topology: Topology;
   readonly log: Log;
   /**
-   * Publishes again what these consumers take: one of their queues was found gone, and what it held with it. Given by processes
-   * that have an outbox. RabbitMQ only: in PostgreSQL a queue is as durable as the outbox.
+   * Publishes the events of these consumers again, because one of their queues was lost with its messages. Processes with an outbox
+   * define it. It is used with RabbitMQ only: in PostgreSQL, a queue is as durable as the outbox.
    */
   readonly repeat?: (consumers: readonly string[]) => Promise<void>;
-  /** How long to wait for each connection before going on without it, in milliseconds; default 5000. */
+  /** Milliseconds to wait for each connection before the start continues without it; default 5000. */
   readonly patience?: number;
-  /** Told at each attempt after the wait that the broker refuses what no waiting mends. It is tried again in any case. */
+  /** Called when the broker refuses the connection for a reason that retrying cannot fix, such as a wrong password. Retries continue. */
   readonly refused?: (error: StartError) => void;
 }
 
 /** The default of `patience`. */
 export const usualPatience = 5_000;
 
-/** The broker is away, blocked or silent: the same call may succeed later. */
+/** The broker is unavailable, blocked or silent: the same call may succeed later. */
 export class BrokerUnavailableError extends Error {
   override readonly name = 'BrokerUnavailableError';
 }

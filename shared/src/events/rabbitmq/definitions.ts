@@ -1,5 +1,4 @@
-// RabbitMQ's definitions file for one shop: everything that exists in the broker, and a user for each service that can reach its
-// own part of it and nothing else.
+// RabbitMQ's definitions file for one shop: exchanges, queues, and one user for each service with access to its own part only.
 import { createHash, randomBytes } from 'node:crypto';
 import { type ServiceName, serviceNames } from '../../runtime/index.ts';
 import { consumers } from '../consumers.ts';
@@ -30,14 +29,14 @@ export const brokerUsers: readonly BrokerUser[] = [...serviceNames, 'operator'];
 export interface BrokerDefinitions {
   /** The virtual host. */
   readonly vhost: string;
-  /** Begins all names; what `namespace` in EVENTS_URL says. */
+  /** The prefix of all names: `namespace` in EVENTS_URL. */
   readonly namespace: string;
   readonly passwords: Readonly<Record<BrokerUser, string>>;
 }
 
 /**
- * The content of a definitions file, as `load_definitions` and `rabbitmqctl import_definitions` take it. The services' EVENTS_URL
- * needs `declare=own` with these users. `operator` sees to the dead letters and can do nothing else.
+ * The content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services' EVENTS_URL needs
+ * `declare=own` with these users. `operator` has access to the dead letters only.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
@@ -105,8 +104,8 @@ function domainOf(type: string): string {
 }
 
 /**
- * Configure: its own queues. Write: them, the events' exchange and that of lost queues. Read: them, and the exchanges for binding
- * them there.
+ * A service may configure its own queues, write to them, to the events' exchange and to the exchange of lost queues, and read from its
+ * queues and, to bind them, from these exchanges.
  */
 function permissionsOf(names: Names, user: string, takes: string | undefined) {
   const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];

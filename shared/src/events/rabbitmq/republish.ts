@@ -1,11 +1,11 @@
-// What a deleted queue held is lost to RabbitMQ, but not to the outboxes. Whoever finds a consumer's queue gone asks all services
-// to publish again what that consumer takes; the inbox sorts out what had arrived.
+// The messages of a deleted queue are lost in RabbitMQ and still exist in the outboxes. The process that finds a consumer's queue missing
+// asks all services to publish that consumer's events again. The inbox ignores the events that had arrived.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../../runtime/index.ts';
 import { isThere, type Names, repeatQueueArguments } from './topology.ts';
 
-/** Several replicas find the same loss within moments: their requests become one. */
+/** Milliseconds. Several replicas detect the same loss at about the same time: their requests are answered together. */
 const gatherFor = 500;
 const againAfter = 1_000;
 
@@ -29,8 +29,8 @@ export interface RepeatOptions {
 }
 
 /**
- * Takes the requests of this service, on a channel of its own; they wait in a queue while the service is down. `drop` gives the
- * connection up, and is called when they are no longer taken.
+ * Answers the requests to this service, on a separate channel. They wait in a queue while the service is down. `drop` closes the
+ * connection; it is called when requests can no longer be received.
  */
 export async function answerRepublishRequests(
   model: ChannelModel,
@@ -48,7 +48,7 @@ export async function answerRepublishRequests(
     drop(`${queue} is not taken from`);
   });
 
-  /** Until it succeeded, or the channel is gone: a request that is given back too often is one that the broker gives up. */
+  /** Retries until it succeeds or the channel is closed. The broker gives up a request that is returned too often. */
   const repeat = async (consumers: readonly string[]): Promise<void> => {
     while (open) {
       try {
@@ -69,7 +69,7 @@ export async function answerRepublishRequests(
     const consumers = options.consumers.filter((name) => asked.has(name));
     log.warn({ consumers }, 'publishing again what a lost queue may have held');
     await repeat(consumers);
-    for (const message of messages) channel.ack(message); // throws when the channel is gone: they come again
+    for (const message of messages) channel.ack(message); // throws when the channel is closed: the messages are delivered again
   };
   const take = async (): Promise<void> => {
     await channel.assertQueue(queue, { durable: true, arguments: repeatQueueArguments });
@@ -82,8 +82,8 @@ export async function answerRepublishRequests(
   };
 
   if (!isNew) return take();
-  // A queue that is new may have been lost, and requests with it. It is made afterwards, so that who dies before it does this
-  // again; what was asked for meanwhile reached no queue, hence the second time. Not waited for: new events shall not wait.
+  // A new queue may replace a lost one, whose requests are lost too. The queue is declared after publishing, so that a process that dies
+  // before that publishes again. Requests of the meantime reached no queue, hence the second time. New events do not wait for this.
   log.info(
     { consumers: options.consumers },
     'publishing again what a lost queue may have held, or lost requests asked for',

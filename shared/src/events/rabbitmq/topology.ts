@@ -10,12 +10,12 @@ export function namesOf(namespace: string) {
     queue: (consumer: string) => `${namespace}.${consumer}`,
     retry: (consumer: string, seconds: number) => `${namespace}.${consumer}.retry.${seconds}s`,
     dead: (consumer: string) => `${namespace}.${consumer}.dead`,
-    /** Where a lost queue is announced, and where a service takes such announcements. */
+    /** The exchange for reports of lost queues. A service receives them in its `repeat` queue. */
     lost: `${namespace}.lost`,
     repeat: (service: string) => `${namespace}.${service}.repeat`,
     /**
-     * The exchange by which messages get into the queues of this consumer and of no other: a user that may write to the broker's
-     * default exchange could write into every queue.
+     * The exchange that leads to the queues of this consumer only. A user with access to the broker's default exchange could write to
+     * every queue.
      */
     desk: (consumer: string) => `${namespace}.${consumer}.desk`,
   };
@@ -23,11 +23,10 @@ export function namesOf(namespace: string) {
 
 export type Names = ReturnType<typeof namesOf>;
 
-/** Deliveries that end without a verdict, because the consumer died or lost its connection, before the message is a dead letter. */
+/** Deliveries without a verdict, because the consumer died or lost its connection, after which the message becomes a dead letter. */
 const deliveryLimit = 20;
 
-// Dead letters are looked at by taking and giving back, which counts as a delivery; RabbitMQ 4 would drop them at its default
-// limit of 20.
+// Listing dead letters fetches and returns them, which counts as a delivery. RabbitMQ 4 would drop them at its default limit of 20.
 const lookLimit = 1_000_000;
 
 type QueueArguments = Readonly<Record<string, string | number>>;
@@ -43,7 +42,7 @@ export interface BindingDeclaration {
   readonly key: string;
 }
 
-/** What one consumer owns. */
+/** The exchange, queues and bindings of one consumer. */
 export interface ConsumerDeclarations {
   /** Name of its direct exchange. */
   readonly desk: string;
@@ -51,7 +50,7 @@ export interface ConsumerDeclarations {
   readonly bindings: readonly BindingDeclaration[];
 }
 
-/** The arguments of the queue in which a service takes the announcements of lost queues. */
+/** The arguments of the queue in which a service receives reports of lost queues. */
 export const repeatQueueArguments: QueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit': deliveryLimit };
 
 /** At-least-once dead-lettering (RabbitMQ 3.10 and later) needs reject-publish, and keeps a message until its new queue has it. */
@@ -65,8 +64,8 @@ function deadLettersTo(exchange: string, queue: string): QueueArguments {
 }
 
 /**
- * The queues of a consumer and their bindings. The main queue is bound by the event's family, so that a later version of an event
- * reaches the consumer, and becomes a dead letter there instead of vanishing.
+ * The queues of a consumer and their bindings. The main queue is bound by the event's family. A later version of an event therefore
+ * reaches the consumer and becomes a dead letter, instead of being lost.
  */
 export function declarationsOf(names: Names, topology: Topology, consumer: string): ConsumerDeclarations {
   const [desk, main, dead] = [names.desk(consumer), names.queue(consumer), names.dead(consumer)];
@@ -91,7 +90,7 @@ export function declarationsOf(names: Names, topology: Topology, consumer: strin
 }
 
 /**
- * Declares the exchanges and everything of all consumers; what exists already with the same arguments is left alone.
+ * Declares the exchanges, and the queues and bindings of all consumers. Existing ones with the same arguments stay unchanged.
  * @returns the consumers that lost, or never had, a queue that may hold events
  */
 export async function declareTopology(
@@ -109,7 +108,7 @@ export async function declareTopology(
   return lost;
 }
 
-/** Declares what belongs to one consumer, on the exchange that is there. Returns the consumer if it lost a queue. */
+/** Declares the queues and bindings of one consumer; the exchange must exist. Returns the consumer if it lost a queue. */
 export async function declareConsumer(
   model: ChannelModel,
   channel: Channel,
@@ -126,7 +125,7 @@ export async function declareConsumer(
   return there.includes(false) ? [consumer] : [];
 }
 
-/** Looks on a channel of its own: RabbitMQ closes the channel on which something is missing. */
+/** Uses a separate channel, because RabbitMQ closes the channel on which a queue is missing. */
 export async function isThere(model: ChannelModel, queue: string): Promise<boolean> {
   const channel = await model.createChannel();
   channel.on('error', () => {});
