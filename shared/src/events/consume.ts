@@ -1,4 +1,4 @@
-// Takes events from a queue, each once: inbox row and effect in one transaction, the acknowledgement after COMMIT.
+// Handles the events of a queue, each once: inbox row and effect commit in one transaction, the acknowledgement follows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '../database/index.ts';
 import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
@@ -19,12 +19,12 @@ export interface ConsumeOptions {
   readonly log: Log;
 }
 
-// Events in work at once. Those that are not taken together wait for a connection to the database each.
+// Concurrent deliveries. Each one that is not handled in a batch waits for a database connection of its own.
 const prefetch = 20;
-// While the database is away each delivery is held this long before it is put off: the queue must not spin.
+// Milliseconds before a delivery is rescheduled while the database is unavailable, so that the queue does not spin.
 const holdWhileAway = 1_000;
 
-/** Starts the consumer. The returned function stops it and waits for what is in work. */
+/** Starts the consumer. The returned function stops it and waits for deliveries in progress. */
 export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
   const { name, transport } = options;
   const none = Object.keys(options.handlers).flatMap((type) =>
@@ -52,15 +52,15 @@ export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
 
 const outcomes = ['taken', 'repeated', 'ignored', 'failed', 'later', 'dead'] as const;
 
-/** A delivery with its verdict, and what is counted of it. */
+/** The verdict on a delivery, and the attributes of its metrics. */
 interface Taken {
   readonly verdict: Verdict;
   readonly outcome: (typeof outcomes)[number];
-  /** The event's type, one of ours or `unknown`. */
+  /** The event's type, or `unknown` when the shop has no such type. */
   readonly type: string;
 }
 
-/** Runs as part of the request behind the event. */
+/** Runs in the scope of the request that caused the event. */
 async function take(options: ConsumeOptions, takers: Takers, delivery: Delivery): Promise<Taken> {
   let event: ShopEvent;
   try {
@@ -114,7 +114,7 @@ interface Arrival {
   readonly attempt: number;
 }
 
-/** Takes one event; others of its type may go with it. */
+/** Handles one event; others of its type may share its batch. */
 type Taker = (arrival: Arrival) => Promise<'taken' | 'repeated' | 'ignored'>;
 type Takers = ReadonlyMap<string, Taker>;
 
@@ -135,14 +135,14 @@ function takerOf(options: ConsumeOptions, handler: Handler<EventType>): Taker {
   };
 }
 
-/** What is done for several requests is part of none of them. */
+/** Work for several requests runs in the scope of none of them. */
 function asPartOf<T>(arrivals: readonly Arrival[], work: () => T): T {
   const [first, ...others] = arrivals;
   if (first === undefined || others.length > 0) return outsideRequests(work);
   return inRequest({ id: first.event.requestId, traceparent: first.event.traceparent }, work);
 }
 
-/** In one transaction: the rows in the inbox, and what the handler makes of the events that were not there yet. */
+/** Adds the rows to the inbox and handles the events that were not in it, in one transaction. */
 function takeOnce(
   { name, database }: ConsumeOptions,
   arrivals: readonly Arrival[],
@@ -162,8 +162,8 @@ function takeOnce(
 }
 
 /**
- * Returns those whose events were not taken before. The same event in work elsewhere is waited for: the primary key holds the
- * second back. All enter in the order of their ids, so that two that have several in common wait instead of deadlocking.
+ * Returns the deliveries whose events were not handled before. The primary key makes a transaction wait for another one that handles
+ * the same event. Rows are inserted in the order of their ids, so that two transactions with common events do not deadlock.
  */
 async function enterInbox(tx: Transaction, consumer: string, arrivals: readonly Arrival[]): Promise<Set<Arrival>> {
   const byId = new Map(arrivals.map((arrival) => [arrival.event.id, arrival]));
