@@ -1,4 +1,4 @@
-// The door of the typed client.
+// The typed client.
 export type { components, operations, paths } from './contract.ts';
 export { createShop, type Order, type Product, type Shop, type ShopOptions, type Walk } from './create-shop.ts';
 export type { Criterion, OrderCriteria, ProductCriteria } from './criteria.ts';

@@ -1,4 +1,4 @@
-// Sends a request again after a failure that repeating can mend, and only when seeing it twice does no harm.
+// Repeats a request after a failure that a repetition can fix, and only when a second request has no further effect.
 import { unlessAborted } from './unless-aborted.ts';
 
 export interface RepeatOptions {
@@ -41,7 +41,7 @@ export function repeating(send: Send, { attempts, longestWait }: RepeatOptions):
   };
 }
 
-/** Whether the refusal may be gone the next time. */
+/** Whether a repetition may succeed after this refusal. */
 async function isPassing(response: Response, harmless: boolean): Promise<boolean> {
   const { status } = response;
   if (status === 429) return true;

@@ -1,4 +1,4 @@
-// What an account is: its row, what of it leaves the service, and what others are told of it.
+// An account: its row, its representation in responses, and its data in events.
 import type { EventPayloads } from '@shop/shared/events';
 import { etagOf, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
@@ -98,7 +98,7 @@ export function accountReply(
   };
 }
 
-/** What other services are told. They write to this address, so it goes without the blanks that its owner typed around it. */
+/** The data for other services. They send e-mails to this address, so surrounding blanks are removed. */
 export function toDetails(account: Account): EventPayloads['account.registered.v1'] {
   return { accountId: account.id, email: account.email.trim(), name: account.name };
 }

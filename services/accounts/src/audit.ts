@@ -21,7 +21,7 @@ export interface AuditEntry<Action extends keyof AuditDetails> {
   readonly detail: AuditDetails[Action];
 }
 
-/** Writes the entry in the transaction of what it tells of. */
+/** Writes the entry in the transaction of the change that it records. */
 export async function audit<Action extends keyof AuditDetails>(
   tx: Transaction,
   entry: AuditEntry<Action>,

@@ -1,4 +1,4 @@
-// The environment of the accounts service as one frozen object; every mistake is reported at once.
+// The environment of the accounts service as one frozen object. All mistakes are reported together.
 import { availableParallelism } from 'node:os';
 import { type Environment, integer, readConfig, secret } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
@@ -12,11 +12,11 @@ export function readAccountsConfig(environment: Environment) {
     ...serviceVariables,
     ...callerVariables,
     keyEncryptionSecret,
-    /** Passwords hashed at once. One hash keeps one core and 19 MiB busy for about 20 ms. */
+    /** Concurrent password hashes. One hash uses one core and 19 MiB for about 20 ms. */
     hashConcurrency: integer('HASH_CONCURRENCY', { min: 1, max: 64, fallback: Math.min(availableParallelism(), 4) }),
     /** Passwords that wait for their turn; more are refused with 503. */
     hashQueue: integer('HASH_QUEUE', { min: 0, max: 100_000, fallback: 400 }),
-    /** How long a refresh token that nobody uses stays valid. */
+    /** Days for which an unused refresh token stays valid. */
     refreshTokenDays: integer('REFRESH_TOKEN_DAYS', { min: 1, max: 365, fallback: 30 }),
     /** How long a log-in can be renewed; then the password is needed again. */
     refreshFamilyDays: integer('REFRESH_FAMILY_DAYS', { min: 1, max: 3_650, fallback: 90 }),

@@ -18,9 +18,9 @@ interface Granted {
 
 /** @throws Problem 401, the same for whatever does not fit; 503 when too many passwords are being checked */
 export const issueToken: Operation<'issueToken'> = async (request, context) => {
-  // Asked for first: a refresh token is not spent when there is no key to sign with.
+  // Before anything else: a refresh token must not be used up when there is no signing key.
   const key = await context.signingKeys.current();
-  // The contract requires e-mail and password where there is no refresh token.
+  // The contract requires e-mail and password in a request without a refresh token.
   const { email = '', password = '', refresh_token: token } = request.body;
   const { account, refreshToken } =
     token === undefined ? await logIn(request, context, email, password) : await refresh(request, context, token);

@@ -13,7 +13,7 @@ const tokenBytes = 32;
 
 /** How long refresh tokens are valid, in days. */
 export interface RefreshLifetimes {
-  /** A token that nobody uses. */
+  /** Days after which an unused token expires. */
   readonly refreshTokenDays: number;
   /** All tokens of one log-in, however often they are renewed. */
   readonly refreshFamilyDays: number;
@@ -65,7 +65,7 @@ export async function rotate(tx: Transaction, token: string, lifetimes: RefreshL
   return { outcome: 'rotated', accountId, token: await insertToken(tx, id) };
 }
 
-/** Ends the family that any of whose tokens, used or not, this is. A token that nobody gave out ends nothing. */
+/** Ends the family of a used or unused token. An unknown token has no effect. */
 export async function endFamily(tx: Transaction, token: string): Promise<void> {
   const family = await lockFamily(tx, digestOf(token));
   if (family !== undefined) await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [family.id]);

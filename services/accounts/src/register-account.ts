@@ -1,4 +1,4 @@
-// POST /v1/accounts: a new account, its password hashed, and the event that tells of it.
+// POST /v1/accounts: creates an account with a hashed password, and its event.
 import { violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { idempotent, keptAnswer } from '@shop/shared/http';
@@ -15,7 +15,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
   // A repeated registration costs no hash, and is answered also while no more may wait for one.
   const kept = await keptAnswer(request, context);
   if (kept !== undefined) return kept;
-  // Before the transaction: whoever waits for a turn must not hold a connection.
+  // Before the transaction: a request that waits for its hash must not hold a connection.
   const passwordHash = await context.passwords.hash(password);
   return idempotent(request, context, async (tx) => {
     const row = {
@@ -25,7 +25,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
       passwordHash,
       version: 1,
     };
-    // The unique index decides between two at once; asking first would only look like a check.
+    // The unique index decides between concurrent requests. A query before the insert could not.
     const account = await Account.create(row, inside(tx)).catch((error: unknown) => {
       throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
     });

@@ -69,7 +69,7 @@ async function rotateUnlessYoung(tx: Transaction, seal: Seal): Promise<number> {
 /**
  * The key set no longer shows the key: its tokens are refused as soon as the verifiers have read the set again, within 2 s.
  * When it was the current one the next one signs from now on.
- * @throws StartError when there is no such key
+ * @throws StartError when the key does not exist
  */
 export async function revokeKey(database: Database, seal: Seal, kid: string): Promise<void> {
   await database.transaction(async (tx) => {

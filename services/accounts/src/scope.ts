@@ -12,7 +12,7 @@ export interface Staff {
   readonly scopes: readonly Scope[];
 }
 
-/** @throws StartError naming what is no scope, or when there is none in the list */
+/** @throws StartError for an unknown scope, which it names, or for an empty list */
 export function parseScopes(words: readonly string[]): Scope[] {
   const unknown = words.filter((word) => !(scopes as readonly string[]).includes(word));
   if (unknown.length > 0) throw new StartError(`unknown scope ${unknown.join(', ')}; known are ${scopes.join(', ')}`);

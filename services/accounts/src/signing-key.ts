@@ -82,7 +82,7 @@ export async function prepareSigningKeys(database: Database, seal: Seal): Promis
     });
 }
 
-/** Changes of the keys take turns, whichever process makes them; those that only read wait for nobody. */
+/** Serializes changes of the keys across processes. Reads do not wait. */
 export async function lockSigningKeys(tx: Transaction): Promise<void> {
   await sql(tx, "SELECT pg_advisory_xact_lock(hashtextextended('signing keys ' || current_schema(), 0))");
 }

@@ -2,12 +2,12 @@
 import { Problem } from '@shop/shared/problem';
 
 export interface Turns {
-  /** Runs `work` when its turn comes, first come first served. @throws Problem 503 at once when too much waits already */
+  /** Runs `work` in the order of the calls. @throws Problem 503 immediately when too many calls wait already */
   take<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface TurnsOptions {
-  /** How much runs at once, at least 1. */
+  /** The maximum number of concurrent calls, at least 1. */
   readonly running: number;
   /** How much may wait beyond that. */
   readonly waiting: number;
@@ -24,7 +24,7 @@ export function createTurns(options: TurnsOptions): Turns {
       try {
         return await work();
       } finally {
-        // The turn goes on to the next one in the queue: the count stays, so nobody can slip in between.
+        // The slot passes to the next call in the queue. The count stays, so that no other call can take the slot.
         const next = queue.shift();
         if (next === undefined) running -= 1;
         else next();

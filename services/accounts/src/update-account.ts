@@ -55,7 +55,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
   });
 };
 
-/** What the holder has to be told of, at the address before the change. */
+/** The changes that the holder is notified of, at the address before the change. */
 function credentialsChange(before: Profile, after: Profile, passwordHash: string | undefined) {
   const email = after.email !== before.email;
   const credentialsChanged = [

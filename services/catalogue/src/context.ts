@@ -10,7 +10,7 @@ export interface CatalogueContext extends IdempotencyContext {
   /** For lists; whatever else is read is read on `database`. */
   readonly reads: ProductReads;
   readonly products: Products;
-  /** How long stock is held for an order that is not heard of. */
+  /** Seconds for which stock is reserved while no event about the order arrives. */
   readonly reservationSeconds: number;
 }
 

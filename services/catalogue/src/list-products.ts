@@ -2,7 +2,7 @@
 import { fromQuery, readPage } from '@shop/shared/collection';
 import type { Operation } from './context.ts';
 
-/** The page and a `Link` to the next one. 400 for a query that is none, 422 for one that costs too much. */
+/** The page and a `Link` to the next one. 400 for an invalid query, 422 for one that is too costly. */
 export const listProducts: Operation<'listProducts'> = async (request, { reads, products: { collection } }) => {
   const { query, faults, url } = request;
   const criteria = fromQuery(collection.spec, query, faults);

@@ -8,7 +8,7 @@ export interface SampleProduct {
   readonly category: string;
   /** Smallest unit of the currency. */
   readonly price: number;
-  /** Tenths; null for about one in twelve, which nobody has rated. */
+  /** Tenths; null for about one in twelve products, which has no rating. */
   readonly rating: number | null;
   readonly status: string;
   readonly stock: number;

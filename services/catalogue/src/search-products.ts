@@ -2,7 +2,7 @@
 import { fromBody, readPage } from '@shop/shared/collection';
 import type { Operation } from './context.ts';
 
-/** Takes and gives the same cursors as the list. 400 for a body that is no search, 422 for one that costs too much. */
+/** Accepts and returns the same cursors as the list. 400 for an invalid body, 422 for a query that is too costly. */
 export const searchProducts: Operation<'searchProducts'> = async (request, { reads, products: { collection } }) => {
   const criteria = fromBody(collection.spec, request.body, request.faults);
   return reads.read(request, (pool) => readPage({ collection, criteria, pool, context: undefined }));

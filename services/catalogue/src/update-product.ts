@@ -43,7 +43,7 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       });
     }
     const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
-    // What is promised beyond the stock gets the units that came in, before anybody else does.
+    // Units that were promised beyond the stock are assigned first.
     const stock = `$${writtenColumns.length + 2}::integer`;
     const [updated] = await sql<Record<string, string | null>>(
       tx,

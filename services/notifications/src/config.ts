@@ -1,4 +1,4 @@
-// The environment of the notifications service as one frozen object; every mistake is reported at once.
+// The environment of the notifications service as one frozen object. All mistakes are reported together.
 import { type Environment, integer, optional, readConfig, text, url, type Variable } from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
 

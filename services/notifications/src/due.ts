@@ -106,7 +106,7 @@ export async function renewClaims({ pool }: Database, ids: readonly string[]): P
   await pool.query(renew, [ids]);
 }
 
-/** Marks the e-mails and tells of those that are done with: all of them, or none. */
+/** Marks the e-mails and appends the events of those that ended: all of them, or none. */
 export function settleTried(database: Database, tried: readonly Tried[]): Promise<void> {
   return database.transaction(async (tx) => {
     const outcomes = [

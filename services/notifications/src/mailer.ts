@@ -7,7 +7,7 @@ import { createTransport } from 'nodemailer';
 import type { Email } from './email.ts';
 
 export interface Mailer {
-  /** How many e-mails it is given at once. */
+  /** The maximum number of concurrent e-mails. */
   readonly atOnce: number;
   /**
    * Resolves when the e-mail is in other hands.
@@ -18,7 +18,7 @@ export interface Mailer {
   close(): void;
 }
 
-/** The server refused this e-mail for good, or its address is none. */
+/** The server refused this e-mail permanently, or its address is invalid. */
 export class UndeliverableError extends Error {
   override readonly name = 'UndeliverableError';
 }

@@ -1,4 +1,4 @@
-// One e-mail to be sent, and what it tells of.
+// The rows of e-mails to send, with their occasion.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';

@@ -1,4 +1,4 @@
-// An account changed: its e-mails go to the new address, and its holder is told of changed credentials.
+// account.updated.v1: stores the new address, and adds notices about changed credentials.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import type { Pace } from './notification.ts';

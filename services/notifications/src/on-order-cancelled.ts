@@ -1,4 +1,4 @@
-// An order was cancelled: its customer is told.
+// order.cancelled.v1: adds the e-mail "order cancelled".
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { addNotifications, replaceObsolete } from './notification.ts';

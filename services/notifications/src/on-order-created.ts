@@ -1,4 +1,4 @@
-// Orders were placed: their customers are told that they were received.
+// order.created.v1: adds the e-mail "order received".
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { addNotifications } from './notification.ts';

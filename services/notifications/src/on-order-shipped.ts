@@ -1,4 +1,4 @@
-// An order was shipped: its customer is told.
+// order.shipped.v1: adds the e-mail "order shipped".
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { addNotifications } from './notification.ts';

@@ -15,7 +15,7 @@ export interface SendOptions {
 const longestDelay = 600;
 /** With delays of 1, 2, 4, … and then 600 seconds this is about two days. */
 const mostAttempts = 300;
-/** Each of these may be another copy in somebody's mailbox. */
+/** Each of these attempts may have left a copy in the recipient's mailbox. */
 const mostUnsure = 3;
 /** A server may let us wait at each step; one that does nothing else is left in the end. In milliseconds. */
 const sendWithin = 1_200_000;

@@ -1,4 +1,4 @@
-// Environment → one typed frozen object; every mistake is reported at once.
+// Environment → one typed frozen object. All mistakes are reported together.
 import { currency, type Environment, keyList, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 

@@ -37,7 +37,7 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     try {
       return await idempotent(request, context, (tx) => placeOrder(tx, request, context, order));
     } catch (error) {
-      // The reservation was settled before we committed: it is no longer ours, so the next one has to be.
+      // The reservation was resolved before this COMMIT and cannot be used, so a new one is needed.
       if (!reservationKey.test(violatedConstraint(error) ?? '')) throw error;
     }
   }

@@ -4,7 +4,7 @@ import { callerOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 
-/** The page and a `Link` to the next one. 400 for a query that is none, 403 for another's orders. */
+/** The page and a `Link` to the next one. 400 for an invalid query, 403 for another account's orders. */
 export const listOrders: Operation<'listOrders'> = async (request, { database, orders }) => {
   const caller = callerOf(request);
   const { accountId = 'me' } = request.query;

@@ -1,4 +1,4 @@
-// notification.sent.v1: the customer has been told of a cancellation, or could not be. Of other messages the order shows nothing.
+// notification.sent.v1: records that the customer was notified of a cancellation, or could not be. Other e-mails are ignored.
 import { sql } from '@shop/shared/database';
 import type { SelectiveHandler } from '@shop/shared/events';
 

@@ -19,7 +19,7 @@ export interface ReservedLine {
   readonly unitPriceMinor: number;
 }
 
-/** `held`: ours until an order takes it. `gone`: the id is used up. `refused`: nothing was taken, and this is why. */
+/** `held`: reserved for this order. `gone`: the id is used up. `refused`: nothing was reserved, with the reasons. */
 export type Reservation =
   | { readonly state: 'held'; readonly id: string; readonly lines: readonly ReservedLine[] }
   | { readonly state: 'gone' }

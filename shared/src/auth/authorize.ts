@@ -5,8 +5,8 @@ import type { Caller } from './caller.ts';
 import { bearerChallenge } from './verify-token.ts';
 
 /**
- * Returns when the operation lets the caller, or nobody in particular, do it (RFC 6750 section 3.1).
- * @throws Problem `unauthenticated` when nobody calls an operation that needs a caller
+ * Returns when the caller, or an anonymous caller, may call the operation (RFC 6750 section 3.1).
+ * @throws Problem `unauthenticated` when the caller of an operation that needs a token is anonymous
  * @throws Problem `forbidden` when the caller lacks one of its scopes
  */
 export function authorize(caller: Caller | undefined, { access, scopes }: Security): void {

@@ -1,4 +1,4 @@
-// The door of authentication: whose request it is, by an access token or by a token between services, and whether they may do it.
+// Authentication by access tokens and by tokens between services, and authorization.
 export { authorize } from './authorize.ts';
 export type { Caller } from './caller.ts';
 export { createServiceTokens, type ServiceTokens } from './service-token.ts';

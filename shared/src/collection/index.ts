@@ -1,4 +1,4 @@
-// The door of the collection grammar: filters, sorts, cursors and pages, the same for every resource.
+// The collection grammar: filters, sorts, cursors and pages, the same for every resource.
 export type { Condition, Criteria } from './grammar/criteria.ts';
 export { boolean, choice, decimal, json, text, time, uuid, type Value } from './grammar/field-types.ts';
 export { fromBody } from './grammar/from-body.ts';

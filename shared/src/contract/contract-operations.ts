@@ -4,7 +4,7 @@ import { isNode, type Node, resolve } from './openapi-document.ts';
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
 
-/** Who may call: nobody in particular, a bearer (with all the scopes), or another service. */
+/** Who may call: anyone, the bearer of a token (with all the scopes), or another service. */
 export interface Security {
   readonly access: 'public' | 'optional' | 'required' | 'service';
   readonly scopes: readonly string[];

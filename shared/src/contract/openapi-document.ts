@@ -2,7 +2,7 @@
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { escapePointer } from '../json/index.ts';
 
-/** The key under which the validator knows the document. */
+/** The key of the document in the validator. */
 export const documentKey = 'contract';
 
 /** Members of a parsed OpenAPI document; what is behind them is looked at where it is used. */
@@ -28,7 +28,7 @@ export function locate(document: Node, at: readonly string[]): { node: Node; at:
   return locate(document, referenceTokens(node.$ref));
 }
 
-/** The node itself, or what its `$ref` leads to; an empty one when there is none. */
+/** The node itself, or the target of its `$ref`; an empty node when it does not exist. */
 export function resolve(document: Node, value: unknown): Node {
   const node = nodeOf(value);
   return typeof node.$ref === 'string' ? (locate(document, referenceTokens(node.$ref))?.node ?? {}) : node;

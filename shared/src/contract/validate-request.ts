@@ -1,4 +1,4 @@
-// Holds the parameters and the body of a request against the OpenAPI document; every fault at once.
+// Validates the parameters and the body of a request against the OpenAPI document, and reports all faults.
 import type { ValidateFunction } from 'ajv';
 import { type Fault, maxFaults, Problem } from '../problem/index.ts';
 import { type Compiler, isNode, locate, resolve, schemaAt } from './openapi-document.ts';

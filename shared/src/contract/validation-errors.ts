@@ -54,7 +54,7 @@ function findingOf(error: ErrorObject): Finding | undefined {
   }
 }
 
-/** A schema says in `x-pattern-detail` what its pattern means; a regular expression helps nobody. */
+/** `x-pattern-detail` of a schema explains its pattern in words, because clients should not have to read a regular expression. */
 function patternDetail(error: ErrorObject): string {
   const meaning: unknown = error.parentSchema?.['x-pattern-detail'];
   return typeof meaning === 'string' ? meaning : 'does not have the documented form';

@@ -66,7 +66,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const session = {
     application_name: options.name,
     statement_timeout: statementTimeout,
-    // Past the server's own limit: a connection that fell silent, without anybody having closed it, is given up then.
+    // Longer than the server's own limit: it ends statements on a connection that is silent without having been closed.
     query_timeout: statementTimeout + 2_000,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,

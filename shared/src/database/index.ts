@@ -1,4 +1,4 @@
-// The door of everything that touches PostgreSQL.
+// Access to PostgreSQL.
 
 export { assertCurrency } from './assert-currency.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';

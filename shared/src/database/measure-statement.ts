@@ -4,7 +4,7 @@ import { type Attributes, inSpan, instruments, isMeasuring, isTraced, SpanKind }
 
 const longestText = 500;
 
-/** Operation → what is told of it; the operations are the few first words that statements have. */
+/** Operation → attributes of its metrics. The operations are the first words of statements, and there are few. */
 const known = new Map<string, Attributes>();
 
 /** Runs a statement; its text comes from the source code and holds no values. */

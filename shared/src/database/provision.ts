@@ -1,4 +1,4 @@
-// Makes the database, one schema for each service, and the roles that own them. Run by whoever administers the server.
+// Creates the database, one schema for each service, and the roles that own them. The server's administrator runs it.
 
 import pg from 'pg';
 import { type ServiceName, serviceNames } from '../runtime/index.ts';
@@ -26,7 +26,7 @@ export interface Provisioning {
  * Makes database, schemas and roles, or brings existing ones to the same state; passwords are set anew. Safe to run
  * again, and by several at once.
  * @returns the connection string of each role
- * @throws the driver's error when the server is away or the administrator lacks a right
+ * @throws the driver's error when the server is unavailable or the administrator lacks a right
  */
 export async function provisionDatabase({
   adminUrl,
@@ -66,7 +66,7 @@ function provisioningSql(database: string, roles: Record<SchemaName, string>): s
       `ALTER ROLE ${role} IN DATABASE ${name} SET search_path = ${role}`,
       `ALTER ROLE ${role} IN DATABASE ${name} SET timezone = 'UTC'`,
       `GRANT CONNECT ON DATABASE ${name} TO ${role}`,
-      // Only a member may hand a schema to a role; an administrator who is no superuser is not one by itself.
+      // Only a member of a role may make it the owner of a schema. An administrator without superuser rights is not a member by default.
       `GRANT ${role} TO CURRENT_USER`,
       `CREATE SCHEMA IF NOT EXISTS ${role} AUTHORIZATION ${role}`,
       `REVOKE ${role} FROM CURRENT_USER`,

@@ -1,9 +1,9 @@
-// Deletes rows that have had their time, in batches that are committed one by one, so that a backlog of any size goes away.
+// Deletes expired rows in batches, each in its own transaction, so that a backlog of any size can be deleted.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/index.ts';
 import type { Queryable } from './replica-lag.ts';
 
-/** Rows of a table that nobody needs any more. Table and column are trusted text: they come from the source code. */
+/** The rows of a table that have expired. Table and column are trusted text from the source code. */
 export interface Expiry {
   readonly table: string;
   /** Column of the time from which on it counts; there is an index on it. Rows that have none stay. */
@@ -11,7 +11,7 @@ export interface Expiry {
   readonly hours: number;
 }
 
-/** Some tens of milliseconds' work: far below any time-out of a statement, and nobody waits long for a lock. */
+/** Takes some tens of milliseconds: far below any statement time-out, and locks are short. */
 const batchSize = 5_000;
 const pruneEvery = 60_000;
 

@@ -136,7 +136,7 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
     query_timeout: answerWithin,
     keepAlive: true,
   });
-  // A connection that is lost between two queries tells it by an event that somebody has to hear.
+  // A connection that is lost between two queries emits an error event, which needs a listener.
   pool.on('connect', (connection) => connection.on('error', () => {}));
   pool.on('error', () => {});
   return pool;

@@ -1,4 +1,4 @@
-// How old what a replica shows can be at most, told from positions in the write-ahead log and this process's own clock.
+// The maximum age of a replica's data, computed from positions in the write-ahead log and the clock of this process.
 import type pg from 'pg';
 
 /** What a read needs of a pool or of one of its connections. */

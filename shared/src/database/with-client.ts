@@ -11,7 +11,7 @@ export interface ClientOptions {
 
 /**
  * Runs `use` with a connection that is ended after it.
- * @throws the driver's error when there is no connection, and whatever `use` throws
+ * @throws the driver's error when there is no connection, and the error of `use`
  */
 export async function withClient<T>(
   { url, name, connectWithin = 0 }: ClientOptions,

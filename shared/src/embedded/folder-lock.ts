@@ -42,7 +42,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   }
 }
 
-/** Moves a dead process's lock away, and back when somebody else has replaced it since it was read. */
+/** Renames the lock of a dead process, and renames it back when another process has replaced it since it was read. */
 async function removeStale(path: string, owner: string): Promise<void> {
   const stale = `${path}.stale.${process.pid}`;
   try {

@@ -1,4 +1,4 @@
-// Finds loopback ports that nobody listens on.
+// Finds free loopback ports.
 
 import { createSocket } from 'node:dgram';
 import { type EventEmitter, once } from 'node:events';

@@ -1,4 +1,4 @@
-// The door of the embedded PostgreSQL: a real server from npm, for `npm start` and for tests.
+// The embedded PostgreSQL: a real server from npm, for `npm start` and for tests.
 export { makeDataFolder } from './cluster.ts';
 export { identityOf, lockFolder } from './folder-lock.ts';
 export { freePorts } from './free-ports.ts';

@@ -24,7 +24,7 @@ export interface EmbeddedPostgres {
   /** Connection string of the superuser, for the database `postgres`. */
   readonly url: string;
   readonly port: number;
-  /** Settles when the server has ended, whoever ended it. */
+  /** Resolves when the server has ended for any reason. */
   readonly ended: Promise<void>;
   /** Ends the server and waits for it. Calling it again does no harm. */
   stop(): Promise<void>;
@@ -143,7 +143,7 @@ function running({ server, lock, port, password, durable }: Running): EmbeddedPo
     port,
     ended,
     async stop() {
-      // Fast: ends sessions and writes everything out. Immediate: as in a crash, for data that nobody keeps.
+      // Fast: ends sessions and writes all data. Immediate: as in a crash, for data that is deleted afterwards.
       server.kill(durable ? 'SIGINT' : 'SIGQUIT');
       const late = setTimeout(() => server.kill('SIGQUIT'), 20_000);
       await ended;

@@ -91,7 +91,7 @@ export async function reachablePrograms(user: RunAs): Promise<string> {
   return copy;
 }
 
-/** Lets everybody read and run what root may have installed for itself only (umask 077). */
+/** Permits all users to read and run files that root may have installed with umask 077. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {

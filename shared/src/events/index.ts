@@ -1,4 +1,4 @@
-// The door of events: sending them with a change, and taking each of them once.
+// Events: publishing them with a change, and handling each of them once.
 export { appendEvent, appendEvents } from './append-event.ts';
 export { connectTransport } from './connect-transport.ts';
 export { type ConsumeOptions, consume, type Handlers } from './consume.ts';

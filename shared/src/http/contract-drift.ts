@@ -44,7 +44,7 @@ export function watchForDrift(contract: Contract, share: number, log: Log): Requ
       const sent = recordSent(request, response);
       response.once('finish', () => {
         const { operationId } = response.locals;
-        // Later, when nobody waits: checking takes time on the one thread there is.
+        // After the response, because checking uses the only thread of the process.
         if (typeof operationId === 'string') setImmediate(look, operationId, sent(), identityOf(response).id);
       });
     }

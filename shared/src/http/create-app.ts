@@ -85,7 +85,7 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
   return app;
 }
 
-/** What is away is known, and a line; what nobody thought of is ours to mend, and worth its stack. */
+/** An unavailable dependency is one line; an unexpected error is a fault of the program, so its stack is logged. */
 function logFailure(log: Log, problem: Problem, url: string, requestId: string): void {
   if (problem.code === 'internal-error') log.error({ err: problem.cause ?? problem, requestId, url }, problem.code);
   else log.warn({ reason: reasonOf(problem), requestId, url }, problem.code);
@@ -179,7 +179,7 @@ function send(response: Response, reply: Reply<unknown>, headers: Readonly<Recor
       : (reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
   const deprecation = deprecationIn(response);
   const links = [reply.headers?.Link, deprecation?.Link];
-  // All headers at once: one that was set before would send node through its slow path.
+  // All headers in one call: a header that was set before makes Node use a slower path.
   response.writeHead(reply.status, {
     'X-Request-Id': identityOf(response).id,
     ...headers,

@@ -6,7 +6,7 @@ import type { OperationRequest, Reply } from './operation.ts';
 
 export interface IdempotencyContext {
   readonly database: Database;
-  /** Keys the fingerprint of a request, so that a stored one tells nothing about a password in it. */
+  /** The key of the fingerprint of a request, so that a stored fingerprint reveals nothing about a password in it. */
   readonly idempotencySecret: string;
 }
 
@@ -22,7 +22,7 @@ const selectKept = `
   SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
   WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '24 hours'`;
 
-/** What the shop decided about a request that it understood. Any other refusal asks for a mended request: its key stays free for it. */
+/** Refusals of valid requests, which are kept. After any other refusal, the corrected request may use the same key. */
 const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
 
 /**

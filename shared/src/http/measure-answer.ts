@@ -1,4 +1,4 @@
-// What is told of every request that is over: how long it took, and its span.
+// Metrics and the span of every request that has ended.
 import type { Response } from 'express';
 import { instruments, methodOf, type Span, SpanStatusCode } from '../telemetry/index.ts';
 import type { Arrival } from './request-identity.ts';

@@ -12,7 +12,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * Reads the whole body.
  * @param rule undefined for an operation that takes none
- * @returns undefined when there is none and none is required
+ * @returns undefined when there is no body and none is required
  * @throws Problem 400, 413 or 415
  */
 export async function readBody(request: Request, rule: BodyRule | undefined): Promise<Buffer | undefined> {
@@ -49,7 +49,7 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length <= maxBytes) chunks.push(chunk);
-      // The rest is read and thrown away, so that the connection can take the next request.
+      // The rest is read and discarded, so that the connection can carry the next request.
       else tooLarge();
     });
     request.on('end', () => resolve(Buffer.concat(chunks, length)));

@@ -20,7 +20,7 @@ export interface ServeOptions {
   readonly life: ProcessLife;
 }
 
-/** Bytes: the longest target and header section that a gateway can be told to take, and what it adds. */
+/** Bytes: the largest target and header section that a gateway can be configured to accept, and the fields that it adds. */
 const maxHeaderSize = 2 * 65_536 + 8_192;
 
 /**

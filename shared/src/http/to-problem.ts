@@ -1,4 +1,4 @@
-// Makes a problem of any error: ours stays, a database that is away is a 503, everything else a 500 that says nothing.
+// Converts any error to a problem: a Problem stays, an unavailable database is a 503, any other error a 500 without details.
 import { isDatabaseUnavailable } from '../database/index.ts';
 import { Problem } from '../problem/index.ts';
 

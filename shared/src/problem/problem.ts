@@ -49,7 +49,7 @@ export interface Fault {
 }
 
 export interface ProblemOptions {
-  /** Every fault at once; what does not fit into 40 KiB is not told. */
+  /** All faults, as far as they fit into 40 KiB. */
   errors?: readonly Fault[];
   /** Answer headers, such as `WWW-Authenticate`, `Allow` or `Retry-After`. */
   headers?: Readonly<Record<string, string>>;

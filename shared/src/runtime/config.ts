@@ -1,4 +1,4 @@
-// Reads a process's environment once into one typed frozen object and reports every mistake at once.
+// Reads a process's environment once into one typed frozen object, and reports all mistakes together.
 import { readFileSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

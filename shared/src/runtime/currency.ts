@@ -1,7 +1,7 @@
 // The shop's currency: one of ISO 4217, with its own number of decimals.
 import type { Variable } from './config.ts';
 
-/** A currency code of ISO 4217 that this machine knows the decimals of. */
+/** A currency code of ISO 4217 with known decimals. */
 export function currency(name: string, fallback: string): Variable<string> {
   return {
     name,

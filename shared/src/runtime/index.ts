@@ -1,4 +1,4 @@
-// The door of everything a process needs before it does any of its own work.
+// What every process needs: configuration, logs, health, ids and its start and stop.
 export {
   ConfigError,
   choice,

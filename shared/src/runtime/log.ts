@@ -11,7 +11,7 @@ export type Log = Logger;
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type LogLevel = (typeof levels)[number];
 
-/** @throws ConfigError when LOG_LEVEL is no level */
+/** @throws ConfigError when LOG_LEVEL is not a level */
 export function readLogLevel(environment: Environment): LogLevel {
   return readConfig(environment, { level: choice('LOG_LEVEL', levels, 'info') }).level;
 }
@@ -38,7 +38,7 @@ function describeRequest(): object {
 /**
  * A logger that names its process in every line.
  * @param level default `LOG_LEVEL` or `info`
- * @throws ConfigError when LOG_LEVEL is no level
+ * @throws ConfigError when LOG_LEVEL is not a level
  */
 export function createLog(name: string, level: LogLevel = readLogLevel(process.env)): Log {
   const options: LoggerOptions = {
@@ -57,7 +57,7 @@ export function createLog(name: string, level: LogLevel = readLogLevel(process.e
   return process.stdout.isTTY ? pino(options, forPeople()) : pino(options);
 }
 
-/** Loaded only where somebody looks. */
+/** Loaded only for a terminal. */
 function forPeople(): DestinationStream {
   const { build } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   return build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,name,trace_id,span_id' });

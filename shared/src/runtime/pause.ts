@@ -3,7 +3,7 @@
 export interface Pause {
   /** Resolves when the time is over, or when it was ended. */
   readonly over: Promise<void>;
-  /** Ends it at once; afterwards this does nothing. */
+  /** Ends the pause immediately. Further calls have no effect. */
   end(): void;
 }
 

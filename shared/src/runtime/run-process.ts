@@ -11,7 +11,7 @@ export interface ProcessLife {
   fail(error: Error): void;
 }
 
-/** A start that failed for a reason the operator can mend; its message is printed as it is, without a stack. */
+/** The start failed for a reason that the operator can fix. The message is printed without a stack. */
 export class StartError extends Error {}
 
 const stopWithin = 10_000;

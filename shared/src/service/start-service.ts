@@ -31,7 +31,7 @@ export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
 export interface ServiceStart<Config> extends ProcessLife {
   readonly config: Config;
   readonly database: Database;
-  /** Who is behind an `Authorization` header, for an operation that is public and yet wants to know. */
+  /** Returns the caller of an `Authorization` header, for a public operation that also serves known callers. */
   verify: TokenVerifier['verify'];
   /** A client for the internal operations of another service, at this origin. */
   callService(service: string, url: string): InternalClient;
@@ -41,7 +41,7 @@ export interface ServiceParts<Context, Consumer extends ConsumerName> {
   readonly operations: Operations<Context>;
   readonly context: Context;
   readonly consume?: { readonly name: Consumer; readonly handlers: HandlersOf<Consumer> };
-  /** For a service that is of no use without the broker: then it is not ready while the broker is away. */
+  /** The service cannot work without the broker, so it is not ready while the broker is unavailable. */
   readonly needsBroker?: boolean;
 }
 
@@ -98,7 +98,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
   });
 }
 
-/** For whoever watches: not only that a process is not ready, but which check says so. What they come to is the check `ready`. */
+/** Reports the result of each check of readiness, and their conjunction as the check `ready`. */
 function observeHealth(health: Health): void {
   const about = { unit: '1', description: 'Whether a check of readiness passes.' };
   observe('shop.health', about, async (tell) => {
@@ -108,7 +108,7 @@ function observeHealth(health: Health): void {
   });
 }
 
-/** What tells who calls; undefined for a service whose configuration has no word on it. */
+/** Verifies callers; undefined for a service whose configuration has no token settings. */
 function openCallers(name: string, config: ServiceConfig, life: ProcessLife) {
   if (!('jwksUrl' in config)) return undefined;
   const { jwksUrl, issuer, audience, algorithm, contractWatch } = config;

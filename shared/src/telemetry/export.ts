@@ -1,4 +1,4 @@
-// The OpenTelemetry SDK: spans and metrics to a collector (OTLP), metrics to whoever reads them from this process (Prometheus).
+// The OpenTelemetry SDK: spans and metrics to a collector (OTLP), and metrics for Prometheus at an endpoint of this process.
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -78,7 +78,7 @@ function recordSpans(url: string, resource: Resource, { edge, settings }: Export
   life.onStop('spans', () => provider.shutdown());
 }
 
-/** A collector that is away costs spans and metrics, and a line in the log each time. */
+/** While the collector is unavailable, spans and metrics are lost, and each loss is logged. */
 function reportTrouble(log: Log): void {
   const warn = (message: string): void => log.warn({ reason: message.slice(0, 500) }, 'telemetry');
   const quiet = (): void => {};

@@ -1,4 +1,4 @@
-// The door of telemetry: what a process counts, times and traces, and how that leaves it.
+// Telemetry: metrics and traces of a process, and their export.
 export { beginCounting, instruments, isMeasuring, methodOf, observe } from './instruments.ts';
 export { readTelemetry } from './settings.ts';
 export { startTelemetry } from './start-telemetry.ts';

@@ -47,7 +47,7 @@ export function measureWith(next: Meter): void {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The attribute `http.request.method`: `_OTHER` for a method that nobody here knows. */
+/** The attribute `http.request.method`: `_OTHER` for an unknown method. */
 export function methodOf({ method = '' }: { readonly method?: string | undefined }): string {
   return methods.has(method) ? method : '_OTHER';
 }
@@ -57,7 +57,7 @@ export function beginCounting(counter: Counter, all: readonly Attributes[]): voi
   for (const attributes of all) counter.add(0, attributes);
 }
 
-/** Whether anybody reads what is measured. */
+/** Whether metrics are exported. */
 export function isMeasuring(): boolean {
   return measuring;
 }
@@ -71,7 +71,7 @@ type Attributes = Readonly<Record<string, string>>;
 
 type Read = (tell: (value: number, attributes?: Attributes) => void) => Promise<void> | void;
 
-/** Reads figures whenever somebody wants them. One that cannot be had is left out. */
+/** Reads the figures at each export. A figure that cannot be read is left out. */
 export function observe(name: string, options: GaugeOptions, read: Read): void {
   meter.createObservableGauge(name, options).addCallback(reading(read));
 }
@@ -90,7 +90,7 @@ function reading(read: Read): (result: ObservableResult) => Promise<void> {
       const told = read((value, attributes) => result.observe(value, attributes));
       await Promise.race([told, setTimeout(readWithin, undefined, { ref: false })]);
     } catch {
-      // The database or the broker is away: readiness says so.
+      // The database or the broker is unavailable, which readiness reports.
     }
   };
 }

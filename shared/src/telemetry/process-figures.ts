@@ -1,4 +1,4 @@
-// What a process tells of itself: its processor time, its memory and how long its one thread keeps others waiting.
+// Metrics of the process: processor time, memory, and the delay of its event loop.
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { observe, observeTotal } from './instruments.ts';
 

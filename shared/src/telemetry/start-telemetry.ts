@@ -1,9 +1,9 @@
-// Starts what a process tells of itself, as far as the environment asks for it.
+// Starts the telemetry of a process, as configured by the environment.
 import type { Environment, ProcessLife } from '../runtime/index.ts';
 import { readTelemetry } from './settings.ts';
 
 export interface TelemetryOptions {
-  /** Where requests come in from outside: nobody there decides what is recorded. */
+  /** This process receives requests from outside. Their callers do not decide which traces are recorded. */
   readonly edge?: boolean;
 }
 

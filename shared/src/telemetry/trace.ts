@@ -85,7 +85,7 @@ export function traceparentOf(span: Span): string {
   return `00-${traceId}-${spanId}-${traceFlags & 1 ? '01' : '00'}`;
 }
 
-/** Whether whoever sent this context records its trace. */
+/** Whether the sender of this context records the trace. */
 function isSampled(traceparent: string): boolean {
   return (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1;
 }

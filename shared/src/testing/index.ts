@@ -1,4 +1,4 @@
-// The door of what the tests of every workspace need.
+// Test support for every workspace.
 export type { AnswerBody } from './answer-body.ts';
 export { type CallOptions, createClient, type TestAnswer, type TestClient } from './client.ts';
 export { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';

@@ -9,9 +9,9 @@ export interface FieldType {
   readonly cast: 'bigint' | 'text' | 'timestamptz' | 'uuid' | 'boolean' | 'json';
   /** Completes the sentence "must be …". */
   readonly expects: string;
-  /** The value that a query string spells, or undefined when the text is none. */
+  /** Parses the text of a query string; undefined when the text is not a value of this type. */
   fromText(text: string): Value | undefined;
-  /** The value that a JSON body spells, or undefined when it is none. */
+  /** Reads the value of a JSON body; undefined when it is not a value of this type. */
   fromJson(json: unknown): Value | undefined;
   toText(value: Value): string;
   toJson(value: Value): unknown;

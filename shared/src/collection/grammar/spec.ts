@@ -42,7 +42,7 @@ export interface SortCriterion {
 }
 
 export interface CollectionSpec<Context = unknown> {
-  /** Part of every cursor, so that one collection's cursor is none of another's. */
+  /** Part of every cursor, so that a cursor of one collection is invalid in another. */
   readonly name: string;
   /** Table and, when needed, alias and joins. Trusted text. */
   readonly from: string;

@@ -1,4 +1,4 @@
-// What both spellings parse to: nothing is checked yet, but everything knows where it stood.
+// The parse tree of both notations. Nothing is checked yet, and each part has its position in the request.
 import type { Fault } from '../../problem/index.ts';
 import { bounds } from './spec.ts';
 

@@ -72,14 +72,14 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
 
 /** Stands for both in few bytes: a binding holds all values of a filter, as many as a request has room for. */
 function digestOf(cursor: string, binding: string): string {
-  // The length tells where the cursor ends.
+  // The length marks the end of the cursor.
   return hash('sha256', `${cursor.length} ${cursor}${binding}`, 'base64');
 }
 
 function tryOpen(secret: KeyObject, cursor: string, binding: string): Position | undefined {
   if (cursor.length > bounds.cursorCharacters) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');
-  // Decoding skips what is no base64url; a cursor has one spelling.
+  // Decoding ignores characters outside base64url; a cursor must have exactly one text.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== cursor) return undefined;
   const decipher = createDecipheriv(algorithm, secret, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(binding));
