@@ -110,13 +110,13 @@ async function start(): Promise<void> {
     }),
   );
   if (!watching) return;
-  process.stdout.write('Watching the source files. A changed migration needs a new start.\n');
   const stopWatching = watchSources(root, (files, names) => {
     const [first, ...more] = files;
     say(names.join(', '), `restarting: ${first}${more.length === 0 ? '' : ` and ${more.length} more`} changed`);
     for (const [index, { name }] of processes.entries()) if (names.includes(name)) void parts[index]?.restart();
   });
   stops.push(async () => stopWatching());
+  process.stdout.write('Watching the source files. A changed migration needs a new start.\n');
 }
 
 /** A product that can be ordered, for the example. */
