@@ -81,7 +81,7 @@ describe('a shop that npm start has started', () => {
     expect(JSON.parse(cancelled)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('sells the last piece, takes it back from a cancelled order, and tells the customer', async () => {
+  it('sells the last unit, releases it for a cancelled order, and notifies the customer', async () => {
     const staff = await register();
     await grant(staff, 'catalogue:write');
     const product = {
@@ -131,7 +131,7 @@ describe('a shop that npm start has started', () => {
     expect((await order(stranger, created.body.id, 2)).status).toBe(201);
   });
 
-  it('has given the stock back and told the customer within two seconds of a cancellation', async () => {
+  it('releases the stock and notifies the customer within two seconds of a cancellation', async () => {
     const customer = await register();
     const page = await client.get('/v1/products?status=available&limit=1');
     const times: number[] = [];
@@ -187,7 +187,7 @@ describe('a shop that npm start has started', () => {
     expect((await client.get(path, { token: stranger.token })).status).toBe(403);
   });
 
-  it('is gone after npm has been interrupted', async () => {
+  it('has ended after npm was interrupted', async () => {
     const running = await runningShop(shop.dataDir);
     await shop.end('SIGINT');
     await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);

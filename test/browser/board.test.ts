@@ -85,7 +85,7 @@ const everyPart = [
 ];
 
 describe('the board', () => {
-  it('tells a customer which scope is missing', async () => {
+  it('names the missing scope to a customer', async () => {
     const page = await openBoard();
     await logIn(page);
     await page.locator('#notice', { hasText: 'staff grant EMAIL orders:read-all' }).waitFor();
@@ -213,7 +213,7 @@ describe('the board', () => {
     await part(page, 'schema notifications', '.ready').waitFor();
   });
 
-  it('says when it hears nothing, and goes on by itself when the gateway is back', async () => {
+  it('reports a lost connection, and continues when the gateway is available again', async () => {
     const page = await openAsStaff();
     await part(page, 'process orders', '.ready').waitFor();
     await whileFrozen('gateway', async () => {

@@ -31,7 +31,7 @@ describe('the secrets', () => {
     expect({ ...completed, keys: others }).toEqual({ ...secrets, keys: others });
   });
 
-  it('are given to nobody whom they do not concern', () => {
+  it('are readable only by the processes that need them', () => {
     const all = { ...secrets.keys, ...secrets.roles };
     const knowers = (secret: string): string[] =>
       owners.filter((owner) => Object.values(files[owner] ?? {}).some((content) => content.includes(secret)));

@@ -39,7 +39,7 @@ describe('/v1/openapi.json', () => {
     expect([second.status, second.headers.get('etag'), await second.text()]).toEqual([304, etag, '']);
   });
 
-  it('is compressed for whoever takes that, under an entity tag of its own', async () => {
+  it('is compressed for clients that accept it, with a separate entity tag', async () => {
     const plain = await get('/v1/openapi.json');
     const small = await get('/v1/openapi.json', { 'Accept-Encoding': 'br, gzip' });
     expect(small.headers.get('content-encoding')).toBe('gzip');

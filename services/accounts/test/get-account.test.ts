@@ -91,7 +91,7 @@ describe('401', () => {
     expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
   });
 
-  it('refuses a forged token, and does not tell whose account it is', async () => {
+  it('refuses a forged token, and does not reveal the account', async () => {
     const token = await accounts.services.issuer.forge({ accountId: holder.id });
     expect((await get(holder.path, token)).status).toBe(401);
     expect((await get(other.path, token)).status).toBe(401);

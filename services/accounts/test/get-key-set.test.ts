@@ -115,7 +115,7 @@ describe('a rotation', () => {
     expect(new Set(used.slice(1))).toEqual(new Set([200]));
   });
 
-  it('leaves one current and one next key when several are asked for at once', async () => {
+  it('leaves one current and one next key after several concurrent rotations', async () => {
     await age();
     const before = await listKeys(database);
     // Held until both have come as far as they can.
@@ -136,7 +136,7 @@ describe('a rotation', () => {
     expect(states).toHaveLength(before.length + 2);
   });
 
-  it('takes a former key from the set once no token of its can be valid, and forgets its private part at once', async () => {
+  it('removes a former key from the set once none of its tokens can be valid, and deletes its private part immediately', async () => {
     const kid = await kidOf('retiring');
     const retired = (ago: string) =>
       accounts.database.query('UPDATE signing_keys SET retired_at = now() - $2::interval WHERE kid = $1', [kid, ago]);
@@ -161,7 +161,7 @@ describe('a rotation', () => {
 describe('a revocation', () => {
   beforeEach(age);
 
-  it('takes the current key from the set at once; the next one takes over', async () => {
+  it('removes the current key from the set immediately; the next key replaces it', async () => {
     const [current, next, before] = [await kidOf('current'), await kidOf('next'), await newToken()];
     await eventually(async () => expect((await use(before)).status).toBe(200));
     await revokeKey(database, seal, current);
@@ -205,7 +205,7 @@ describe('a revocation', () => {
 });
 
 describe('several processes', () => {
-  it('make one pair of keys when they start on an empty table at once', async () => {
+  it('create one pair of keys when they start concurrently on an empty table', async () => {
     await openConnections();
     await accounts.database.query('DELETE FROM signing_keys');
     await Promise.all(Array.from({ length: 5 }, () => prepareSigningKeys(database, seal)));

@@ -164,7 +164,7 @@ describe('401', () => {
     ]);
   });
 
-  it('refuses a refresh token that nobody gave out', async () => {
+  it('refuses an unknown refresh token', async () => {
     const answer = await refresh(accounts, 'A'.repeat(43));
     expect(answer.status).toBe(401);
     expect(answer.body.code).toBe('invalid-credentials');
@@ -197,7 +197,7 @@ describe('401', () => {
     ]);
   });
 
-  it('gives one of two requests with the same refresh token at once a successor, and ends the family', async () => {
+  it('gives one of two concurrent requests with the same refresh token a successor, and ends the family', async () => {
     for (let round = 0; round < 5; round += 1) {
       const token = await refreshTokenOf(accounts, holder);
       const answers = await Promise.all([refresh(accounts, token), refresh(accounts, token)]);
@@ -207,7 +207,7 @@ describe('401', () => {
     }
   });
 
-  it('ends in refusals, never in an error, when old and new tokens of a family come at once', async () => {
+  it('refuses concurrent old and new tokens of a family without an error', async () => {
     for (let round = 0; round < 5; round += 1) {
       const first = await refreshTokenOf(accounts, holder);
       const second = (await refresh(accounts, first)).body.refresh_token;

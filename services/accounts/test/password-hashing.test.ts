@@ -104,7 +104,7 @@ describe('503', () => {
   });
 });
 
-describe('200 registrations at once', () => {
+describe('200 concurrent registrations', () => {
   it('all pass with the settings that the service has by itself', async () => {
     const own = await startAccounts();
     const answers = await Promise.all(
@@ -118,7 +118,7 @@ describe('200 registrations at once', () => {
 });
 
 describe('turns', () => {
-  it('run so many at once, serve the rest in order, and go on after a failure', async () => {
+  it('run up to the limit concurrently, the rest in order, and continue after a failure', async () => {
     const turns = createTurns({ running: 2, waiting: 3 });
     const started: number[] = [];
     const finish: (() => void)[] = [];

@@ -56,7 +56,7 @@ describe('201', () => {
     expect(rows[0].password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
-  it('returns the e-mail as it was written, and tells the others the address alone', async () => {
+  it('returns the e-mail as it was written, and publishes it without surrounding blanks', async () => {
     const email = ` Mixed.Case-${process.pid}@Example.COM `;
     const { status, body } = await post(valid({ email }));
     expect(status).toBe(201);
@@ -65,7 +65,7 @@ describe('201', () => {
     expect(event.data.email).toBe(email.trim());
   });
 
-  it('tells of the account once, in the same transaction', async () => {
+  it('publishes the account once, in the same transaction', async () => {
     const { body, headers } = await post(valid({ name: 'Ada' }), { 'X-Request-Id': 'registration-of-ada' });
     expect(headers['x-request-id']).toBe('registration-of-ada');
     expect(await eventsOf(accounts, body.id)).toEqual([
@@ -218,7 +218,7 @@ describe('400', () => {
     expect(answer.status).toBe(400);
   });
 
-  it('names every fault at once', async () => {
+  it('reports all faults together', async () => {
     const answer = await post({
       email: 'no',
       name: '',
@@ -276,7 +276,7 @@ describe('409', () => {
     expect(pointersOf(answer)).toEqual(['/email']);
   });
 
-  it('lets one of many at once through', async () => {
+  it('accepts one of many concurrent requests', async () => {
     const email = freshEmail();
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(valid({ email }))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);

@@ -41,7 +41,7 @@ describe('204', () => {
     expect((await refresh(accounts, second)).status).toBe(401);
   });
 
-  it('does not tell whether there was such a token', async () => {
+  it('does not reveal whether the token existed', async () => {
     const token = await refreshTokenOf(accounts, holder);
     const answers = [
       await revoke({ refresh_token: token }),
@@ -51,7 +51,7 @@ describe('204', () => {
     expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
   });
 
-  it('lets a renewal and a revocation at once end with no token alive', async () => {
+  it('leaves no valid token after a concurrent renewal and revocation', async () => {
     for (let round = 0; round < 5; round += 1) {
       const token = await refreshTokenOf(accounts, holder);
       const [revoked, renewed] = await Promise.all([revoke({ refresh_token: token }), refresh(accounts, token)]);

@@ -57,7 +57,7 @@ describe('start', () => {
 });
 
 describe('500', () => {
-  it('says nothing about the inside, and the log nothing about the customer', async () => {
+  it('reveals nothing internal, and its log line nothing about the customer', async () => {
     await accounts.database.query("ALTER TABLE accounts ADD CONSTRAINT unlucky CHECK (name <> 'Unlucky')");
     const body = { email: 'unlucky@example.com', name: 'Unlucky', password: 'a deep and silent well' };
     const answer = await accounts.client.post('/v1/accounts', { body });
@@ -71,7 +71,7 @@ describe('500', () => {
   });
 });
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   it('means 503 with the time to wait, and no restart when it is back', async () => {
     const holder = await register(accounts);
     const name = new URL(accounts.services.database.adminUrl).pathname.slice(1);

@@ -90,7 +90,7 @@ describe('200', () => {
     },
   );
 
-  it('tells of each change with the version as its sequence', async () => {
+  it('publishes each change with the version as its sequence', async () => {
     await patch({ name: 'Second' }, { 'X-Request-Id': 'second-version' });
     await patch({ phone_number: null });
     const [, second, third] = await eventsOf(accounts, holder.id);
@@ -153,7 +153,7 @@ describe('200', () => {
     expect((await patch({ name: 'Matched' }, { 'If-Match': tags })).status).toBe(200);
   });
 
-  it('loses none of many changes at once', async () => {
+  it('loses none of many concurrent changes', async () => {
     const members = ['street_address', 'city', 'region', 'postal_code', 'country'];
     const answers = await Promise.all(
       members.map((member) => patch({ shipping_address: { [member]: `new ${member}` } })),
@@ -252,7 +252,7 @@ describe('409', () => {
     expect(await auditOf(accounts, holder.id)).toEqual([]);
   });
 
-  it('gives an e-mail to one of several that want it at once', async () => {
+  it('gives an e-mail address to one of several concurrent requests', async () => {
     const others = await Promise.all([register(accounts), register(accounts), register(accounts)]);
     const email = freshEmail();
     const answers = await Promise.all(
@@ -261,7 +261,7 @@ describe('409', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
   });
 
-  it('lets two accounts that swap their e-mails at once end in a refusal, not in an error', async () => {
+  it('refuses two accounts that swap their e-mail addresses concurrently, without an error', async () => {
     const other = await register(accounts);
     const answers = await Promise.all([
       patch({ email: other.email }),

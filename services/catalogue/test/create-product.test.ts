@@ -112,7 +112,7 @@ describe('400', () => {
     expect(await count()).toBe(before);
   });
 
-  it('lists every fault at once, what depends on the currency too', async () => {
+  it('reports all faults together, including those that depend on the currency', async () => {
     const { status, body } = await create({
       brand: 'Acme',
       category: 5,

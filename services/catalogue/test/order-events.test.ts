@@ -108,7 +108,7 @@ describe('order.created.v1', () => {
 });
 
 describe('order.cancelled.v1', () => {
-  it('gives the stock back and tells of it, with the request that caused it', async () => {
+  it('releases the stock and publishes it, with the request that caused it', async () => {
     const order = await reserved();
     await send(order, 'created');
     await taken(order, 1);
@@ -148,7 +148,7 @@ describe('order.cancelled.v1', () => {
     expect(await released(order)).toHaveLength(1);
   });
 
-  it('releases once when everything comes ten times and at once', async () => {
+  it('releases once when all events are delivered ten times concurrently', async () => {
     const orders = await Promise.all(Array.from({ length: 10 }, () => reserved()));
     const all = orders.flatMap((order) =>
       Array.from({ length: 10 }, () => [eventOf(order, 'cancelled'), eventOf(order, 'created')]).flat(),
@@ -162,7 +162,7 @@ describe('order.cancelled.v1', () => {
     }
   });
 
-  it('releases once and tells of it once when told by two events', async () => {
+  it('releases and publishes once when two events report the cancellation', async () => {
     const order = await reserved();
     await send(order, 'cancelled');
     await taken(order, 1);
@@ -173,7 +173,7 @@ describe('order.cancelled.v1', () => {
     expect((await released(order)).map(({ data }) => data.outcome)).toEqual(['done']);
   });
 
-  it('tells of a failure when there is no such reservation', async () => {
+  it('publishes a failure when the reservation does not exist', async () => {
     const order = { orderId: newId(), accountId: newId(), reservationId: newId(), productId: newId() };
     await send(order, 'cancelled');
     await eventually(async () => expect((await released(order))[0]?.data.outcome).toBe('failed'));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => inventory.stop());
 
 describe('204', () => {
-  it('gives the stock back once, however often and at once it is asked', async () => {
+  it('releases the stock once for repeated and concurrent requests', async () => {
     const cup = await inventory.product(5);
     const id = newId();
     await inventory.reserve(id, { [cup]: 2 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => inventory.stop());
 
 describe('200', () => {
-  it('holds the stock and tells names and prices', async () => {
+  it('reserves the stock and returns names and prices', async () => {
     const cup = await inventory.product(5);
     const id = newId();
     const answer = await inventory.reserve(id, { [cup]: 3 });
@@ -36,7 +36,7 @@ describe('200', () => {
     expect(await inventory.figures(cup)).toBe('3/3/0');
   });
 
-  it('is one reservation, however many ask at once', async () => {
+  it('creates one reservation for any number of concurrent requests', async () => {
     const cup = await inventory.product(100);
     const id = newId();
     const answers = await Promise.all(Array.from({ length: 20 }, () => inventory.reserve(id, { [cup]: 2 })));
@@ -44,7 +44,7 @@ describe('200', () => {
     expect(await inventory.figures(cup)).toBe('100/2/0');
   });
 
-  it('calls an id gone that was released, has other lines, or is of another account', async () => {
+  it('reports an id as gone that was released, has other lines, or belongs to another account', async () => {
     const cup = await inventory.product(10);
     const id = newId();
     await inventory.reserve(id, { [cup]: 1 });
@@ -90,7 +90,7 @@ describe('409', () => {
     expect(await inventory.state(id)).toBeUndefined();
   });
 
-  it('sells the last unit once, to whoever of many comes first', async () => {
+  it('sells the last unit to the first of many concurrent requests', async () => {
     const cup = await inventory.product(1);
     const answers: Awaited<ReturnType<typeof inventory.reserve>>[] = [];
     let left = 200;

@@ -87,7 +87,7 @@ describe('400', () => {
     expect(await search(body)).toMatchObject({ status: 400, body: { code: 'invalid-request', errors: [{ pointer }] } });
   });
 
-  it('lists every fault at once, those of the address too', async () => {
+  it('reports all faults together, including those of the URL', async () => {
     const body = { foo: 1, filters: { price: { gte: 'x' } }, pagination: { limit: 0 } };
     const answer = await client.post('/v1/products/search?page=2', { body });
     expect(answer).toMatchObject({

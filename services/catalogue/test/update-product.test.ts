@@ -84,7 +84,7 @@ describe('400', () => {
     expect((await view()).headers.etag).toBe('"1"');
   });
 
-  it('lists every fault at once, what depends on the currency too', async () => {
+  it('reports all faults together, including those that depend on the currency', async () => {
     const body = { name: '', price: 1.999, rating: null, currency: 'USD' };
     const answer = await patch(body, { 'If-Match': '"0"' });
     expect(answer).toMatchObject({

@@ -64,7 +64,7 @@ it('finds figures of a product that no movement explains', async () => {
   });
 });
 
-it('finds a reservation whose movements tell another story', async () => {
+it('finds a reservation whose movements contradict it', async () => {
   await query("UPDATE reservations SET state = 'released' WHERE id = $1", [reservation]);
   expect(await inventory.verify()).toMatchObject({
     code: 1,

@@ -37,7 +37,7 @@ describe('composeEmail', () => {
     expect(email.text).toContain('Total          JPY 1,200');
   });
 
-  it('escapes reasons in HTML, keeps them on one line, and greets nobody by a name that is none', () => {
+  it('escapes reasons in HTML, keeps them on one line, and omits a name that is not plain words', () => {
     const { cancelled } = someOrder();
     const details = { ...cancelled, reason: 'line\r\nBcc: all <script>alert("1")</script>' };
     const recipient = { email: 'a@example.org', name: '<img src=x>\r\nSubject: \u202efake' };
@@ -49,7 +49,7 @@ describe('composeEmail', () => {
     expect(email.html).not.toContain('<script');
   });
 
-  it("tells the holder of an account of a change in the shop's own words", () => {
+  it('notifies the holder of an account of a change without text of a client', () => {
     const details = { accountId: 'a', eventId: 'e', changedAt: '2026-11-21T03:05:00.000Z' };
     const recipient = { email: 'old@example.org', name: 'Ada' };
     const address = composeEmail(sender, recipient, { kind: 'email-changed', details });
@@ -61,7 +61,7 @@ describe('composeEmail', () => {
     expect(password.text).not.toContain('order number');
   });
 
-  it('says nothing of a reason that was not given', () => {
+  it('omits a reason that was not given', () => {
     const { cancelled } = someOrder();
     for (const reason of [null, '  ']) {
       const details = { ...cancelled, reason };

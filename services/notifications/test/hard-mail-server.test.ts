@@ -126,7 +126,7 @@ describe('a server that is slow to answer', () => {
   });
 });
 
-describe('a server that says nothing of the message that it was given', () => {
+describe('a server that does not answer after it received the message', () => {
   it('is given it three times, ten minutes apart, and no more', async () => {
     server.script = ({ command }) => (command === '.' ? undefined : 'usual');
     const [order] = await add('silent@example.org');

@@ -53,7 +53,7 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(await files(order.orderId)).toHaveLength(3);
     });
 
-    it('tells the shop of each e-mail, with the id of the request that caused it', async () => {
+    it('publishes each sent e-mail, with the id of the request that caused it', async () => {
       const order = someOrder();
       await events.send('account.registered.v1', order.account);
       await events.send('order.cancelled.v1', order.cancelled, { requestId: 'request-17' });

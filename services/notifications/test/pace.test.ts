@@ -74,7 +74,7 @@ describe('a recipient', () => {
     await eventually(async () => expect(await statesOf(accounts)).toEqual({ sent: 6 }));
   });
 
-  it('is told only that an order is cancelled when the e-mail before it still waits for its time', async () => {
+  it('receives only "order cancelled" when "order received" still waits for its time', async () => {
     const order = someOrder();
     await events.send('account.registered.v1', { ...order.account, email: 'obsolete@example.org' });
     for (let count = 0; count < 3; count += 1)
@@ -150,7 +150,7 @@ describe('the holder of an account', () => {
   const change = (accountId: string, sequence: number, more: object, id = newId()) =>
     events.send('account.updated.v1', { accountId, email: 'new@example.org', name: 'Ada', ...more }, { id, sequence });
 
-  it('is told of a changed address at the old one, once for each event, though orders have used up their share', async () => {
+  it('is notified of a changed address at the old one, once for each event, although e-mails about orders have used up their share', async () => {
     const order = someOrder();
     const { accountId } = order;
     await events.send('account.registered.v1', { accountId, email: 'old@example.org', name: 'Ada' });
@@ -190,7 +190,7 @@ describe('the holder of an account', () => {
     expect(await minutesOf(owner)).toEqual([40]);
   });
 
-  it('is told of a changed password, and of both at the old address, also after the service was killed', async () => {
+  it('is notified of a changed password, and of both changes at the old address, also after the service was killed', async () => {
     const accountId = newId();
     await events.send('account.registered.v1', { accountId, email: 'both-old@example.org', name: 'Ada' });
     const service = services.service('notifications');

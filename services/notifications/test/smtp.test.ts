@@ -97,7 +97,7 @@ describe('notifications over SMTP', () => {
     expect(rows).toEqual([{ status: 'sent', attempts: 3 }]);
   });
 
-  it('tells of a cancelled order only after that it was received', async () => {
+  it('sends "order cancelled" only after "order received"', async () => {
     const order = orderOf('in-order@example.org');
     const { database } = services.service('notifications');
     const change = (next: string) =>
@@ -152,7 +152,7 @@ describe('notifications over SMTP', () => {
     expect(headers).not.toMatch(/^Bcc:/im);
   });
 
-  it('keeps the e-mails while the server is away', async () => {
+  it('keeps the e-mails while the server is unavailable', async () => {
     await new Promise<void>((resolve) => server.close(resolve));
     const order = orderOf('patient@example.org');
     await events.send('account.registered.v1', order.account);

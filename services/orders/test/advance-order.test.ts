@@ -105,7 +105,7 @@ describe('409', () => {
     expect((await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token })).text).toBe(before.text);
   });
 
-  it('makes a transition once, however many ask at once', async () => {
+  it('makes a transition once for any number of concurrent requests', async () => {
     const id = await order();
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.act(shop.staff, id, 'process')));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

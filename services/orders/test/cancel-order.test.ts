@@ -28,7 +28,7 @@ async function events(orderId: string): Promise<{ type: string; sequence: number
 }
 
 describe('200', () => {
-  it('cancels, with the reason, and tells of it once', async () => {
+  it('cancels with the reason, and publishes it once', async () => {
     const id = await placed();
     const answer = await shop.act(customer, id, 'cancel', { body: { cancellation_reason: 'Ordered twice' } });
     expect(answer.status).toBe(200);
@@ -87,7 +87,7 @@ describe('200', () => {
     expect(body.cancellation).not.toHaveProperty('reason');
   });
 
-  it('cancels what is in work already', async () => {
+  it('cancels an order in processing', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
     expect((await shop.act(customer, id, 'cancel')).body.status).toBe('cancelled');
@@ -107,7 +107,7 @@ describe('200', () => {
     expect((await events(id)).map(({ type }) => type)).toEqual(['order.created.v1', 'order.cancelled.v1']);
   });
 
-  it('is one cancellation, however many ask at once', async () => {
+  it('creates one cancellation for any number of concurrent requests', async () => {
     const product = await shop.product();
     const id = await placed(product);
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.act(customer, id, 'cancel')));

@@ -131,7 +131,7 @@ describe('201 again, with the same Idempotency-Key', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
   });
 
-  it('is one order, however many ask at once', async () => {
+  it('creates one order for any number of concurrent requests', async () => {
     const cup = await shop.product({ stock: 1000 });
     const headers = { 'Idempotency-Key': newId() };
     const answers = await Promise.all(
@@ -173,7 +173,7 @@ describe('400', () => {
   };
   const productId = newId();
 
-  it('refuses what is missing, unknown, or out of range, all at once', async () => {
+  it('reports missing, unknown and out-of-range members together', async () => {
     expect(
       await refused({ items: [{ productId, quantity: 0 }, { productId: 'x', quantity: 1.5 }, {}], id: 'mine' }),
     ).toEqual(
@@ -281,7 +281,7 @@ describe('409', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
   });
 
-  it('names old and new when the total is another, and gives the stock back at once', async () => {
+  it('names the old and the new total when they differ, and releases the stock immediately', async () => {
     const cup = await shop.product({ price: 10.5 });
     const headers = { 'Idempotency-Key': newId() };
     const body = { items: [{ productId: cup, quantity: 2 }], expectedTotal: 20 };
@@ -334,7 +334,7 @@ describe('422', () => {
 });
 
 describe('503', () => {
-  it('says when to try again while the catalogue is away, and recovers by itself', async () => {
+  it('names the time of the next attempt while the catalogue is unavailable, and recovers without help', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     await shop.services.service('catalogue').kill();

@@ -67,7 +67,7 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it("cannot be told from an unknown order when it is another's, byte for byte", async () => {
+  it("returns the same bytes for another account's order and for an unknown order", async () => {
     const other = await shop.customer();
     const headers = { 'X-Request-Id': 'the-same' };
     for (const path of ['', '/history']) {

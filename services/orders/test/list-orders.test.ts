@@ -117,7 +117,7 @@ describe('400', () => {
     expect(answer.body.errors).not.toHaveLength(0);
   });
 
-  it('lists the faults of the account, the page and the filters at once', async () => {
+  it('reports faults of the account, the page and the filters together', async () => {
     const { status, body } = await list('?accountId=you&limit=02&totalCost=cheap&sort=status:asc&page=2');
     expect(status).toBe(400);
     expect(body.errors.map(({ parameter }) => parameter)).toEqual(['accountId', 'limit', 'page', 'totalCost', 'sort']);

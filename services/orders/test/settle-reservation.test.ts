@@ -135,7 +135,7 @@ describe('a reservation without an order', () => {
     expect((await shop.order(await shop.customer(), { [product]: 1 })).status).toBe(201);
   });
 
-  it('is kept while orders is away, and confirmed when the order turns out to exist', async () => {
+  it('is kept while orders is unavailable, and confirmed when the order exists', async () => {
     const customer = await shop.customer();
     const product = await shop.product({ stock: 1 });
     const { database } = shop.services.service('catalogue');

@@ -14,7 +14,7 @@ afterAll(() => shop.stop());
 const stepsOf = ({ steps }: AnswerBody): string => steps.map(({ what }) => what).join('\n');
 
 describe('200', () => {
-  it('tells what happened to an order and its stock, by time', async () => {
+  it('lists the steps of an order and its stock, by time', async () => {
     const customer = await shop.customer();
     const { body: order } = await shop.order(customer, { [await shop.product({ name: 'Cup' })]: 2 });
     await shop.act(customer, order.id, 'cancel');

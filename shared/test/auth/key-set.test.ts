@@ -57,7 +57,7 @@ describe('a key', () => {
     await eventually(async () => expect(await refusal(tokens.verify(known))).toBe('unauthenticated'));
   });
 
-  it('that appears in a rotation is accepted at once, and the old one until it goes', async () => {
+  it('that appears in a rotation is accepted immediately, and the old one until it is removed', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     keySet.published = { keys: [next.jwk, old.jwk] };
@@ -86,7 +86,7 @@ describe('the address', () => {
     await eventually(() => expect(keySet.questions.slice(1)).toContainEqual(expect.stringMatching(/^".+"$/)));
   });
 
-  it('may be away for a while: what was loaded stays good', async () => {
+  it('may be unavailable for a while: loaded keys stay valid', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     const port = Number(new URL(keySet.url).port);

@@ -23,7 +23,7 @@ describe('a cursor', () => {
     expect(cursors.open(cursor, 'products', at)).toEqual(['1']);
   });
 
-  it('says nothing about the row and differs each time', () => {
+  it('reveals nothing about the row and is different each time', () => {
     const sealed = [1, 2].map(() => cursors.seal(['secret price'], 'products'));
     expect(sealed[0]).not.toBe(sealed[1]);
     for (const cursor of sealed) expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain('secret');

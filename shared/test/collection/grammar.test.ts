@@ -139,7 +139,7 @@ describe('the query spelling', () => {
     },
   );
 
-  it('lists every fault at once, with the occurrence of a repeated parameter', () => {
+  it('reports all faults together, with the occurrence of a repeated parameter', () => {
     const faults = faultsOf(() => query('brand=A&brand=&page=1&price=gte:'));
     expect(faults).toEqual([
       expect.objectContaining({ parameter: 'brand', occurrence: 2, position: 1 }),

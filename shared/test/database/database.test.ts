@@ -43,7 +43,7 @@ afterAll(async () => {
 describe('migrate', () => {
   const options = () => ({ url: testDatabase.urls.orders, folder });
 
-  it('applies each migration once, also when two start at once', async () => {
+  it('applies each migration once, also when two runs start concurrently', async () => {
     expect(await pendingMigrations(database.pool, folder)).toContain('0001_things.sql');
     const [first, second] = await Promise.all([migrate(options()), migrate(options())]);
     expect([...first, ...second].filter((name) => name === '0001_things.sql')).toHaveLength(1);
@@ -196,8 +196,8 @@ describe('transaction', () => {
   });
 });
 
-describe('a database that is away', () => {
-  it('is told from a mistake of ours', async () => {
+describe('an unavailable database', () => {
+  it('is distinguished from a fault of the program', async () => {
     const away = connectDatabase({ url: 'postgres://nobody:x@127.0.0.1:9/none', name: 'test', log });
     const errors = await Promise.all([
       away.ping().catch((error: unknown) => error),
@@ -238,7 +238,7 @@ describe('a database that is away', () => {
     server.close();
   });
 
-  it('gives up connections that fell silent, though nobody closed them', async () => {
+  it('closes silent connections that were never closed by the server', async () => {
     const proxy = await startProxy(testDatabase.urls.orders);
     const behind = connectDatabase({ url: proxy.url, name: 'test', log, statementTimeout: 500 });
     const one = () => behind.transaction((tx) => sql(tx, 'SELECT 1 AS one'));

@@ -53,7 +53,7 @@ describe('prune', () => {
     expect(await prune(database.pool, expiredAnswers)).toBe(backlog - 10_000);
   });
 
-  it('leaves to another what it has locked, and waits for nobody', async () => {
+  it('skips rows that another transaction has locked, and does not wait', async () => {
     await database.transaction(async (tx) => {
       await sql(tx, "SELECT FROM idempotency_keys WHERE key = '1' FOR UPDATE");
       expect(await prune(database.pool, expiredAnswers)).toBe(backlog - 1);
@@ -67,7 +67,7 @@ describe('prune', () => {
     expect(await keys()).toBe(1);
   });
 
-  it('begins at once, and stops after the batch in work', async () => {
+  it('starts immediately, and stops after the batch in progress', async () => {
     await startPruning(database.pool, [expiredAnswers], log)();
     expect(await keys()).toBe(backlog - 5_000 + 1);
   });

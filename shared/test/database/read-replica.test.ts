@@ -88,7 +88,7 @@ describe('a replica that is well', () => {
     expect(second?.pid).not.toBe(first?.pid);
   });
 
-  it('has its refusals told, and not asked of the primary again', async () => {
+  it('passes on the refusals of its queries without a second query on the primary', async () => {
     open(2_000);
     await until(true);
     let asked = 0;
@@ -155,7 +155,7 @@ describe('a replica that lags', () => {
   });
 });
 
-describe('a replica that is away', () => {
+describe('an unavailable replica', () => {
   it('costs no read when it is killed, and is read again when it is back', async () => {
     open(2_000);
     await until(true);

@@ -28,7 +28,7 @@ describe('the lock of a folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is taken from a process that is gone, and says so', async () => {
+  it('is taken over from a process that has ended, with a message', async () => {
     await writeFile(join(folder, 'lock'), '4000000 1 nowhere');
     const lock = await lockFolder(folder);
     expect(lock.previousOwner).toBe('4000000 1 nowhere');

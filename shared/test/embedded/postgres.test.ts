@@ -55,7 +55,7 @@ describe('the embedded PostgreSQL', () => {
     expect((await readdir(dataDir())).sort()).toEqual(['cluster', 'password', 'postgres.log']);
   });
 
-  it('begins at once where the process of a first start was killed and its work goes on', async () => {
+  it('starts immediately where the process of a first start was killed while its initialization continues', async () => {
     const path = join(folder, 'killed');
     const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
     const child = spawn(process.execPath, [script, path], { stdio: 'ignore' });
@@ -147,7 +147,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('takes over from a process that was killed, at once', async () => {
+  it('takes over immediately from a process that was killed', async () => {
     const other = await startElsewhere();
     await ask(other.url, `CREATE TABLE before_the_kill AS SELECT 'x' AS mark`);
     await other.kill();
@@ -207,7 +207,7 @@ describe('the embedded PostgreSQL', () => {
     );
   });
 
-  it('says in one line that its password is gone', async () => {
+  it('reports in one line that its password is missing', async () => {
     await rm(join(dataDir(), 'password'));
     await expect(startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).rejects.toThrow(
       /^cannot read the database's password in .* \(ENOENT\)$/,

@@ -77,7 +77,7 @@ export const consumeSuite = (kind: Kind): void =>
       await stop();
     });
 
-    it('lets an event that comes ten times, also at once, take effect once', async () => {
+    it('handles an event once that is delivered ten times, also concurrently', async () => {
       const stop = await start('once', {
         'order.shipped.v1': async (event, tx) => {
           await sql(tx, 'INSERT INTO effects (event_id) VALUES ($1)', [event.id]);

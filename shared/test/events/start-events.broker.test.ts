@@ -61,7 +61,7 @@ describe('startEvents', () => {
     await proxy.close();
   });
 
-  it('tells that the broker refuses its password', async () => {
+  it('reports that the broker refuses its password', async () => {
     const url = new URL(await testBroker());
     url.password = 'wrong';
     const refusals: Error[] = [];

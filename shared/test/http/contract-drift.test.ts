@@ -118,7 +118,7 @@ describe('the contract watch', () => {
     ]);
   });
 
-  it('is off by default, and looks at the share that it is told', async () => {
+  it('is off by default, and checks the configured share of responses', async () => {
     expect(readConfig({}, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0 });
     expect(readConfig({ CONTRACT_WATCH: '.01' }, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0.01 });
     for (const wrong of ['2', '-1', '1%', 'yes', '1e-2'])

@@ -130,21 +130,21 @@ describe('contract', () => {
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', get.headers['content-length']]);
   });
 
-  it('tells of a deprecated operation', async () => {
+  it('announces a deprecated operation', async () => {
     const { headers } = await client.get('/v1/notes');
     expect(headers.deprecation).toBe('@1767225600');
     expect(headers.sunset).toBe('Fri, 01 Jan 2027 00:00:00 GMT');
     expect(headers.link).toBe('</docs/notes>; rel="deprecation"; type="text/html"');
   });
 
-  it('tells of it beside a link to the next page, and with a refusal', async () => {
+  it('announces it beside a link to the next page, and with a refusal', async () => {
     const deprecation = '</docs/notes>; rel="deprecation"; type="text/html"';
     expect((await client.get('/v1/notes?limit=1')).headers.link).toBe(`${nextPage}, ${deprecation}`);
     const { status, headers } = await client.get('/v1/notes?limit=0');
     expect([status, headers.deprecation, headers.link]).toEqual([400, '@1767225600', deprecation]);
   });
 
-  it('tells of a deprecated parameter to who gives it', async () => {
+  it('announces a deprecated parameter in responses to requests with this parameter', async () => {
     const get = async (query: string, given: Record<string, string> = {}) => {
       const { headers } = await client.get(`/v1/notes/${newId()}${query}`, { token, headers: given });
       return [headers.deprecation, headers.sunset, headers.link];
@@ -207,7 +207,7 @@ describe('parameters', () => {
     expect((await post({ text: 'a', tags: names.map(() => 1) })).body.errors).toHaveLength(100);
   });
 
-  it('lists every fault at once', async () => {
+  it('reports all faults together', async () => {
     const answer = await client.get('/v1/notes?limit=1e2&page=2&offset=3&limit2=');
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([
@@ -250,7 +250,7 @@ describe('bodies', () => {
     expect((await post({ text: '😀'.repeat(11) })).status).toBe(400);
   });
 
-  it('lists every fault at once, each with its pointer', async () => {
+  it('reports all faults together, each with its pointer', async () => {
     const answer = await post({ text: '', rank: 'high', 'a/b~c': 1 });
     expect(answer.body.errors).toEqual([
       { pointer: '/a~1b~0c', detail: 'is not a known member' },
@@ -500,7 +500,7 @@ describe('idempotency', () => {
   });
 });
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   it('answers 503 with Retry-After and recovers', async () => {
     const { rows } = await database.pool.query<{ name: string }>('SELECT current_database() AS name');
     const name = rows[0]?.name ?? '';
@@ -528,7 +528,7 @@ describe('the log', () => {
     return { status, requestId: headers['x-request-id'] };
   };
 
-  it('tells in one line why something is away', async () => {
+  it('logs in one line why a dependency is unavailable', async () => {
     const cause = new Error('catalogue answered 503');
     const { status, requestId } = await failing(new Problem('service-unavailable', 'Try again.', { cause }));
     expect(status).toBe(503);
@@ -538,7 +538,7 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).not.toContain('stack');
   });
 
-  it('keeps the stack of what nobody thought of', async () => {
+  it('logs the stack of an unexpected error', async () => {
     const { status, requestId } = await failing(new TypeError('a mistake of ours'));
     expect(status).toBe(500);
     expect(lines).toEqual([expect.objectContaining({ level: 50, msg: 'internal-error', requestId })]);

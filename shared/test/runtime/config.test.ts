@@ -42,7 +42,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('reports every mistake at once and repeats no secret', () => {
+  it('reports all mistakes together and repeats no secret', () => {
     const wrong = {
       PORT: '8o80',
       DATABASE_URL: 'mysql://root:hunter2@db',

@@ -259,7 +259,7 @@ export const relaySuite = (kind: Kind): void =>
       await proxy.close();
     });
 
-    it('keeps events while the broker is away, reports their age, and publishes them when it is back', async () => {
+    it('keeps events while the broker is unavailable, reports their age, and publishes them afterwards', async () => {
       const proxy = await startProxy(events.url);
       const taker = await taking();
       const away = await connectTransport({ url: proxy.url, name: 'away', topology, log });
@@ -277,7 +277,7 @@ export const relaySuite = (kind: Kind): void =>
       await proxy.close();
     });
 
-    it('tells for how long an unpublished event has been due', async () => {
+    it('reports for how long an unpublished event has been due', async () => {
       const started = await startEvents({
         service: 'notifications',
         url: events.url.replace(/\?.*/, '?namespace=lag_of_nobody'),

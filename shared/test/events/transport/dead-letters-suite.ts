@@ -77,7 +77,7 @@ export const deadLettersSuite = (kind: Kind): void =>
       await taker.stop();
     });
 
-    it('says at once that the broker is away', async () => {
+    it('reports immediately that the broker is unavailable', async () => {
       const url = new URL(events.url);
       url.port = '9';
       await expect(openDeadLetters({ url: url.href, log, topology })).rejects.toThrow(/is unavailable/);

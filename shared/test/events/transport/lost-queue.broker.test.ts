@@ -110,7 +110,7 @@ describe('a deleted queue', () => {
     await Promise.all([sender.close(), taker.close()]);
   });
 
-  it('loses nothing when the queue that would have told the sender was deleted before', async () => {
+  it('loses no event when the queue for requests to the sender was deleted before', async () => {
     const sender = await service();
     const relay = startRelay({ databaseUrl: store.url, transport: sender, source: '/test', log });
     const ids: string[] = [];

@@ -44,7 +44,7 @@ describe('the embedded queue', () => {
     return sent;
   };
 
-  it('starts while the database is away, and works once it is there', async () => {
+  it('starts while the database is unavailable, and works once it is available', async () => {
     await proxy.cut();
     const transport = await open();
     await expect(transport.ping()).rejects.toThrow(/the events database is unavailable/);

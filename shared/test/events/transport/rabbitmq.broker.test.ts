@@ -49,7 +49,7 @@ describe('RabbitMQ', () => {
     await expect(open(wrong.href)).rejects.toThrow(/RabbitMQ refuses: .*ACCESS.REFUSED/);
   });
 
-  it('starts while the broker is away, and works once it is there', async () => {
+  it('starts while the broker is unavailable, and works once it is available', async () => {
     const proxy = await startProxy(url);
     await proxy.cut();
     const transport = await open(proxy.url);

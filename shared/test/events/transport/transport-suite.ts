@@ -36,7 +36,7 @@ export const transportSuite = (kind: Kind): void =>
 
     afterAll(() => events.close());
 
-    it('starts several processes at once on nothing', async () => {
+    it('starts several processes concurrently on an empty broker', async () => {
       const fresh = await startEventsFor(kind);
       const started = await Promise.all([1, 2, 3, 4].map((n) => fresh.open(topology, `process ${n}`)));
       await Promise.all(started.map((each) => each.ping()));
@@ -63,7 +63,7 @@ export const transportSuite = (kind: Kind): void =>
       await cancelled.stop();
     });
 
-    it('confirms an event that nobody takes', async () => {
+    it('confirms an event that no consumer handles', async () => {
       expect(await transport.publish([message('order.delivered.v1')])).toEqual(['confirmed']);
     });
 
@@ -103,7 +103,7 @@ export const transportSuite = (kind: Kind): void =>
       await failing.stop();
     });
 
-    it('brings a delivery again that was put off, without counting it', async () => {
+    it('delivers a rescheduled message again without counting the attempt', async () => {
       let putOff = 0;
       const waiting = await record(transport, 'waiting', () => {
         putOff += 1;
@@ -147,7 +147,7 @@ export const transportSuite = (kind: Kind): void =>
       await poisoned.stop();
     });
 
-    it('says that an event is unroutable while the queue is gone, and makes the queue again', async () => {
+    it('reports an event as unroutable while the queue is missing, and declares the queue again', async () => {
       const registered = message('account.registered.v1');
       await events.deleteQueue('deleted');
       expect(await transport.publish([registered])).toEqual(['unroutable']);
