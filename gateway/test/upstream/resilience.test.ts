@@ -17,7 +17,11 @@ beforeAll(async () => {
   [one, two] = await Promise.all([startStub(), startStub()]);
   answerNormally(one);
   answerNormally(two);
-  gateway = await startGateway({ CATALOGUE_URL: `${one.url}, ${two.url}`, REQUEST_TIMEOUT_MS: '3000' });
+  gateway = await startGateway({
+    CATALOGUE_URL: `${one.url}, ${two.url}`,
+    REQUEST_TIMEOUT_MS: '3000',
+    TRUSTED_PROXIES: '1',
+  });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -42,7 +46,12 @@ afterEach(async () => {
   }, 10_000);
 });
 
-const ask = () => gateway.client.get('/v1/products/1');
+let asked = 0;
+/** Each request comes from another client address, so that no number of them reaches the rate limit. */
+const ask = () => {
+  asked += 1;
+  return gateway.client.get('/v1/products/1', { headers: { 'X-Forwarded-For': `192.0.2.${asked % 250}` } });
+};
 const search = (headers: Record<string, string> = {}) =>
   gateway.client.post('/v1/products/search', { body: { a: 1 }, headers });
 const staffToken = () => gateway.issuer.sign({ scopes: ['catalogue:write'] });
