@@ -26,7 +26,7 @@ await startService({
     onStop('pruning paces', startPruning(database.pool, [unusedPaces], log));
     const sending = startSendLoop({ database, mailer, sender, log, pace });
     onStop('sending', () => sending.close());
-    const { wake } = sending;
+    const wake = (): void => sending.wake();
     return {
       operations: {},
       context: {},
