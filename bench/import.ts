@@ -1,9 +1,9 @@
 // How many lines a second `products import` takes: all new, all known and equal, all changed; and what an export writes.
-import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
+import { exportProducts, importProducts } from '@shop/catalogue/operator';
 import { migrate, provisionDatabase, schemas } from '@shop/shared/database';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { serviceFolder } from '@shop/shared/testing';
@@ -28,20 +28,18 @@ export default async function importing(options: readonly string[]): Promise<voi
     if (file === undefined || dearer === undefined || copy === undefined) return;
     await writeFile(file, lines(count, 0));
     await writeFile(dearer, lines(count, 1));
-    const run = async (what: string, script: string, ...parameters: string[]): Promise<void> => {
+    const environment = { DATABASE_URL: urls.catalogue };
+    const measure = async (what: string, work: () => Promise<unknown>): Promise<void> => {
       const began = performance.now();
-      await promisify(execFile)(process.execPath, [`${serviceFolder('catalogue')}/src/${script}.ts`, ...parameters], {
-        env: { DATABASE_URL: urls.catalogue },
-        maxBuffer: 2 ** 30,
-      });
+      await work();
       const seconds = (performance.now() - began) / 1000;
       process.stdout.write(`${what.padEnd(16)} ${Math.round(count / seconds)} lines a second\n`);
     };
-    const report = ['--refused', join(folder, 'refused')];
-    await run('new products', 'import-products', file, ...report);
-    await run('all as they are', 'import-products', file, ...report);
-    await run('all changed', 'import-products', dearer, ...report);
-    await run('export', 'export-products', copy);
+    const importFile = (path: string) => importProducts(environment, { path, refused: join(folder, 'refused') });
+    await measure('new products', () => importFile(file));
+    await measure('all as they are', () => importFile(file));
+    await measure('all changed', () => importFile(dearer));
+    await measure('export', () => exportProducts(environment, { path: copy }));
   } finally {
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });

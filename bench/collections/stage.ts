@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { seedProducts } from '@shop/catalogue/operator';
 import { provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { memoryBounds } from '@shop/shared/runtime';
@@ -41,7 +42,7 @@ export async function openStage(): Promise<Stage> {
       const urls = await provisionDatabase({ adminUrl: server.url, database: name, roles });
       const environment = { DATABASE_URL: urls.catalogue, SHOP_CURRENCY: 'EUR' };
       await run('services/catalogue/src/migrate.ts', [], environment);
-      await run('services/catalogue/src/seed.ts', ['--products', String(products), '--seed', '42'], environment);
+      await seedProducts(environment, { count: products, seed: 42 });
       const client = new pg.Client({ connectionString: urls.catalogue });
       await client.connect();
       await client.query('VACUUM (ANALYZE) products');

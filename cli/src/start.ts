@@ -1,5 +1,5 @@
 // `npm start`: the whole shop on this machine, one process each, until Ctrl-C. `npm run dev` also restarts what changed.
-import { join } from 'node:path';
+import { seedDemo } from '@shop/catalogue/operator';
 import { ConfigError, StartError } from '@shop/shared/runtime';
 import { banner } from './launcher/banner.ts';
 import { embeddedServer } from './launcher/embedded-server.ts';
@@ -9,7 +9,7 @@ import { supervise } from './launcher/supervise.ts';
 import { watchSources } from './launcher/watch-sources.ts';
 import { announce, dataFolder, takeFolder } from './shop/data-folder.ts';
 import { migrateAll, provision } from './shop/database.ts';
-import { scriptEnvironment, shopProcesses, type Wiring } from './shop/processes.ts';
+import { operatorEnvironment, shopProcesses, type Wiring } from './shop/processes.ts';
 import { keptSecrets } from './shop/secrets.ts';
 import { givenEnvironment, readSettings, root } from './shop/settings.ts';
 
@@ -67,14 +67,6 @@ async function start(): Promise<void> {
 
   const wiring: Wiring = { settings, folder, secrets, databases, given };
   const common = { cwd: root, logs: folder.logs };
-  const seed = spawnProcess({
-    ...common,
-    name: 'seed',
-    script: join(root, 'services/catalogue/src/seed.ts'),
-    parameters: ['--demo'],
-    environment: scriptEnvironment(wiring, 'catalogue'),
-    say: sayOnceSettled('seed'),
-  });
   const processes = await shopProcesses(wiring);
   const parts = processes.map(({ name, script, url, environment }) => {
     const launch = () => spawnProcess({ ...common, name, script, url, environment, say: sayOnceSettled(name) });
@@ -82,9 +74,9 @@ async function start(): Promise<void> {
   });
   // The gateway, the first of them, stops first: nothing new comes in while the services finish what they have.
   const [gateway, ...others] = parts;
-  stops.push(async () => void (await Promise.all([seed.stop(), ...others.map((part) => part.stop())])));
+  stops.push(async () => void (await Promise.all(others.map((part) => part.stop()))));
   stops.push(async () => gateway?.stop());
-  await Promise.all([seed.ready, ...parts.map((part) => part.ready)]);
+  await Promise.all([seedDemo(operatorEnvironment(wiring, 'catalogue')), ...parts.map((part) => part.ready)]);
 
   settled = true;
 

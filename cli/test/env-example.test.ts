@@ -11,12 +11,12 @@ import { readCatalogueConfig } from '../../services/catalogue/src/config.ts';
 import { readNotificationsConfig } from '../../services/notifications/src/config.ts';
 import { readOrdersConfig } from '../../services/orders/src/config.ts';
 import { readCompose } from '../../test/deploy/compose.ts';
-import { readSettings } from '../src/shop/settings.ts';
+import { readServiceDatabases, readSettings } from '../src/shop/settings.ts';
 
 type Read = (environment: Readonly<Record<string, string | undefined>>) => object;
 
 const readers: Record<string, Read> = {
-  shop: readSettings,
+  shop: (environment) => ({ ...readSettings(environment), ...readServiceDatabases(environment) }),
   gateway: observed(readEnvironment),
   accounts: observed(readAccountsConfig),
   orders: observed(readOrdersConfig),

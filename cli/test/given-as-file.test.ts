@@ -8,7 +8,7 @@ import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { optional, readConfig, text } from '@shop/shared/runtime';
 import { dataFolder } from '../src/shop/data-folder.ts';
 import type { DatabaseUrls } from '../src/shop/database.ts';
-import { scriptEnvironment, shopProcesses, type Wiring } from '../src/shop/processes.ts';
+import { operatorEnvironment, shopProcesses, type Wiring } from '../src/shop/processes.ts';
 import { keptSecrets } from '../src/shop/secrets.ts';
 import { readSettings } from '../src/shop/settings.ts';
 import { runShop } from './started-shop.ts';
@@ -70,7 +70,7 @@ describe('the processes of npm start', () => {
     const shop = await wiring(await asFiles(values));
     for (const { environment } of await shopProcesses(shop)) expect(readAll(environment)).toEqual(values);
     const { JWKS_URL: _url, JWT_ISSUER: _issuer, JWT_AUDIENCE: _audience, ...scripts } = values;
-    expect(readAll(scriptEnvironment(shop, 'accounts'))).toMatchObject(scripts);
+    expect(readAll(operatorEnvironment(shop, 'accounts'))).toMatchObject(scripts);
   });
 });
 

@@ -135,7 +135,7 @@ describe('orders', () => {
         output: `${unknown}: There is no order with this id. orders list shows the newest.\n`,
         complaints: '',
       },
-      { code: 1, output: '', complaints: 'There is no order with this id.\n' },
+      { code: 1, output: '', complaints: `there is no order ${unknown}: orders list shows the newest\n` },
     ]);
   });
 });

@@ -235,6 +235,29 @@ describe('a database that DATABASE_URL names', () => {
     }
   });
 
+  it("is worked on by the services' own roles, without an administrator", async () => {
+    const database = await createTestDatabase(['accounts', 'orders', 'catalogue', 'notifications']);
+    const { events, ...urls } = database.urls;
+    const named = Object.entries(urls).map(([name, url]) => [`${name.toUpperCase()}_DATABASE_URL`, url]);
+    const environment = { ...Object.fromEntries(named), EVENTS_URL: events };
+    try {
+      expect(await runShop('/nowhere', environment, 'seed', '--products', '10')).toMatchObject({ code: 0 });
+      expect(await runShop('/nowhere', environment, 'stock', 'verify')).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/^All adds up: 10 products, /),
+      });
+      expect(await runShop('/nowhere', environment, 'orders', 'list')).toMatchObject({ code: 0 });
+      expect(await runShop('/nowhere', environment, 'events', 'dead', 'list')).toMatchObject({ code: 0 });
+      const { EVENTS_URL: _events, ...without } = environment;
+      expect(await runShop('/nowhere', without, 'orders', 'list')).toMatchObject({
+        code: 1,
+        complaints: 'set EVENTS_URL, too: the address of the events\n',
+      });
+    } finally {
+      await database.drop();
+    }
+  });
+
   it('may be away', async () => {
     const { code, complaints } = await runShop(
       dataDir,

@@ -29,10 +29,13 @@ export interface ComposeShop {
   /** Runs a program inside a service's container. */
   run(service: string, ...command: string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
   /**
-   * As `docker compose run --rm operator …`, with a folder of this machine as `/files`. Builds the image before.
+   * As `docker compose run --rm operator …`, with a folder of this machine as `/files` when one is given. Builds the image first.
    * @returns the exit code and what was written
    */
-  operate(folder: string, ...command: string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
+  operate(
+    folder: string | undefined,
+    ...command: string[]
+  ): Promise<{ readonly exitCode: number; readonly output: string }>;
   /** As `docker compose up --scale`, and waits until all of them are healthy. */
   scale(numbers: Readonly<Record<string, number>>): Promise<void>;
   /** Restarts a container as an operator does and waits until it is healthy again. */
@@ -110,7 +113,8 @@ export async function startComposeShop(): Promise<ComposeShop> {
     async operate(folder, ...command) {
       const built = await compose('build', 'operator');
       if (built.exitCode !== 0) throw new Error(`the image of the operator is not built: ${built.output}`);
-      return compose('run', '--rm', '--volume', `${folder}:/files`, 'operator', ...command);
+      const volume = folder === undefined ? [] : ['--volume', `${folder}:/files`];
+      return compose('run', '--rm', ...volume, 'operator', ...command);
     },
     async scale(numbers) {
       const wanted = Object.entries(numbers).flatMap(([service, number]) => ['--scale', `${service}=${number}`]);

@@ -54,7 +54,7 @@ async function register(...scopes: string[]): Promise<Customer> {
     status: 201,
   });
   if (scopes.length > 0) {
-    expect(await shop.run('accounts', 'node', 'src/staff.ts', 'grant', email, ...scopes)).toMatchObject({
+    expect(await shop.operate(undefined, 'staff', 'grant', email, ...scopes)).toMatchObject({
       exitCode: 0,
     });
   }

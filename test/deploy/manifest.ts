@@ -20,6 +20,11 @@ export interface Manifest {
   volumeClaimTemplates: Manifest[];
   secret: Manifest;
   secretName: string;
+  projected: Manifest | undefined;
+  sources: Manifest[];
+  items: Manifest[];
+  key: string;
+  path: string;
   configMap: Manifest;
   initContainers: Manifest[];
   containers: Manifest[];

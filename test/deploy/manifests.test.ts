@@ -62,7 +62,8 @@ describe.each(names)('%s', (name) => {
   });
 
   it('refers only to what is there', () => {
-    const given = [...services.map((service) => `${service}-secrets`), 'provision-secrets', 'mail', 'shop-tls'];
+    const owners = [...services, 'provision', 'operator'];
+    const given = [...owners.map((owner) => `${owner}-secrets`), 'mail', 'shop-tls'];
     const fromOperator =
       name === 'production' ? ['postgres-app', 'rabbitmq-secrets'] : ['postgres-secrets', 'rabbitmq-secrets'];
     const configMaps = manifests.filter(({ kind }) => kind === 'ConfigMap').map(({ metadata }) => metadata.name);
@@ -70,7 +71,8 @@ describe.each(names)('%s', (name) => {
     for (const manifest of pods) {
       const { spec } = podOf(manifest) as Manifest;
       const volumes: Manifest[] = spec.volumes ?? [];
-      for (const { secret, configMap } of volumes) {
+      for (const { secret, configMap, projected } of volumes) {
+        for (const source of projected?.sources ?? []) expect(given).toContain(source.secret.name);
         if (secret !== undefined) expect([...given, ...fromOperator]).toContain(secret.secretName);
         if (configMap !== undefined) expect(configMaps).toContain(configMap.name);
       }
@@ -113,7 +115,7 @@ describe.each(names)('%s', (name) => {
       const kinds = (spec.volumes ?? []).flatMap((volume: Manifest) =>
         Object.keys(volume).filter((key) => key !== 'name'),
       );
-      expect(['secret', 'configMap', 'emptyDir']).toEqual(expect.arrayContaining(kinds));
+      expect(['secret', 'configMap', 'emptyDir', 'projected']).toEqual(expect.arrayContaining(kinds));
       for (const container of containersOf(manifest)) {
         expect(container.securityContext).toEqual({
           allowPrivilegeEscalation: false,
@@ -206,6 +208,8 @@ describe.each(names)('%s', (name) => {
       'catalogue → orders:8080',
       ...services.flatMap((service) => [`${service} → postgres:5432`, `${service} → rabbitmq:5672`]),
       ...jobs.map((job) => `${job} → postgres:5432`),
+      'operator → postgres:5432',
+      'operator → rabbitmq:5672',
       // metrics, for Prometheus and the board
       ...processes.map((process) => `monitoring → ${process}:9464`),
       ...services.map((service) => `gateway → ${service}:9464`),

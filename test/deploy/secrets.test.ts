@@ -1,6 +1,7 @@
 // The secrets that deploy/setup makes are those that docker-compose.yml and deploy/kubernetes ask for, and each owner's are its own.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { serviceNames } from '@shop/shared/runtime';
 import { completeSecrets, secretFiles } from '../../deploy/setup/src/secret-files.ts';
 import { readCompose } from './compose.ts';
 import { render } from './kustomize.ts';
@@ -79,6 +80,7 @@ describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) 
     const manifests = render(`${root}deploy/kubernetes/overlays/${overlay}`);
     let asked = 0;
     for (const manifest of manifests.filter((each) => podOf(each) !== undefined)) {
+      if (manifest.metadata.name === 'operator') continue;
       const volumes: Manifest[] = podOf(manifest)?.spec.volumes ?? [];
       const names = volumes.map(({ secret }) => secret?.secretName).filter((name) => name?.endsWith('-secrets'));
       expect(names.length).toBeLessThanOrEqual(1);
@@ -90,5 +92,24 @@ describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) 
       expect(manifest.metadata.name.startsWith(name.replace('-secrets', ''))).toBe(true);
     }
     expect(asked).toBeGreaterThan(15);
+  });
+
+  it('gives the operator the connection of each service, and its own secrets', () => {
+    const manifests = render(`${root}deploy/kubernetes/overlays/${overlay}`);
+    const [operator] = manifests.filter(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === 'operator');
+    const [container] = containersOf(operator as Manifest);
+    const [volume] = podOf(operator as Manifest)?.spec.volumes ?? [];
+    const sources = volume?.projected?.sources ?? [];
+    const given = sources.flatMap(({ secret }) => secret.items.map(({ key, path }) => [secret.name, key, path]));
+    for (const [secret = '', key = ''] of given) {
+      expect(Object.keys(files[secret.replace('-secrets', '')] ?? {})).toContain(key);
+    }
+    const values = Object.values(environmentOf(manifests, container as Manifest));
+    expect(filesNamed(values, '/run/secrets/shop').sort()).toEqual(given.map(([, , path]) => path).sort());
+    expect(given).toEqual([
+      ...serviceNames.map((name) => [`${name}-secrets`, 'database-url', `${name}-database-url`]),
+      ['operator-secrets', 'events-url', 'events-url'],
+      ['operator-secrets', 'key-encryption-secret', 'key-encryption-secret'],
+    ]);
   });
 });

@@ -1,7 +1,5 @@
 // Customers' accounts: registered as everybody does it, and given tokens that hold for as long as the test runs.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { plainEnvironment } from '@shop/shared/testing';
+import { grantScopes, type StaffScope } from '@shop/accounts/operator';
 import { importPKCS8, SignJWT } from 'jose';
 import type pg from 'pg';
 import { createSeal } from '../../services/accounts/src/seal.ts';
@@ -25,11 +23,9 @@ export async function register(journal: Journal, gatewayUrl: string, name: strin
   return accountId;
 }
 
-/** Grants the account a scope on the command line, as an operator does. */
-export async function grant(root: string, databaseUrl: string, name: string, scope: string): Promise<void> {
-  const environment = { ...plainEnvironment(), DATABASE_URL: databaseUrl };
-  const program = `${root}services/accounts/src/staff.ts`;
-  await promisify(execFile)(process.execPath, [program, 'grant', `${name}@example.com`, scope], { env: environment });
+/** Grants the account a scope, as an operator does. */
+export async function grant(databaseUrl: string, name: string, scope: StaffScope): Promise<void> {
+  await grantScopes({ DATABASE_URL: databaseUrl }, `${name}@example.com`, [scope]);
 }
 
 const hour = 3_600;

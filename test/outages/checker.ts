@@ -1,6 +1,6 @@
 // Reads all schemas and the e-mails after a round and names everything that does not add up. It trusts nothing that the services say.
 
-import { verifyStock } from '../../services/catalogue/src/verify-stock.ts';
+import { readStockReport } from '../../services/catalogue/src/operator/verify-stock.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
 import type { System } from './system.ts';
@@ -108,8 +108,8 @@ async function stockViolations({ admin }: System, initialStock: ReadonlyMap<stri
   return found;
 }
 
-/** The book of stock, line by line, as `npm run shop -- stock verify` reads it. */
+/** Faults in the stock ledger, as `npm run shop -- stock verify` finds them. */
 async function bookViolations({ catalogueClient }: System): Promise<string[]> {
-  const { faults } = await catalogueClient((client) => verifyStock(client));
+  const { faults } = await catalogueClient((client) => readStockReport(client));
   return faults.map(({ productId, detail }) => `the book of product ${productId}: ${detail}`);
 }

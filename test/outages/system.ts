@@ -1,8 +1,10 @@
 // The whole shop as real processes, two of each service, with everything between them made breakable.
+
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { StaffScope } from '@shop/accounts/operator';
 import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
 import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { type ServiceName, serviceNames } from '@shop/shared/runtime';
@@ -41,7 +43,7 @@ export interface System {
   /** Runs `use` with a connection of the catalogue's own role. */
   catalogueClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
   /** A new customer, with the scope if one is given. */
-  buyer(name: string, scope?: string): Promise<Buyer>;
+  buyer(name: string, scope?: StaffScope): Promise<Buyer>;
   /** Resolves when every process calls itself ready, and the gateway everything. */
   untilReady(within: number): Promise<void>;
   stop(): Promise<void>;
@@ -188,7 +190,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
     await untilReady(120_000);
     const buyer: System['buyer'] = async (name, scope) => {
       const accountId = await register(journal, gatewayUrl, name);
-      if (scope !== undefined) await grant(root, urls.accounts, name, scope);
+      if (scope !== undefined) await grant(urls.accounts, name, scope);
       return signToken(admin, identity, accountId, scope === undefined ? [] : [scope]);
     };
     return {

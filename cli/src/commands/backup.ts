@@ -1,6 +1,8 @@
 // `backup` and `restore`: the whole shop into a folder, and out of it into a new one.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkSigningKeys } from '@shop/accounts/operator';
+import { verifyStock } from '@shop/catalogue/operator';
 import { StartError } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { type Manifest, openArchive, secretsFile } from '../backup/archive.ts';
@@ -11,10 +13,9 @@ import { type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { writePrivately } from '../shop/data-folder.ts';
 import { type OpenShop, withNewShop, withShop } from '../shop/open-shop.ts';
+import { operatorEnvironment } from '../shop/processes.ts';
 import type { Secrets } from '../shop/secrets.ts';
-import { askScript } from '../shop/service-script.ts';
 import { givenPath } from './arguments.ts';
-import { verifyStock } from './stock.ts';
 
 export function backupCommand(): Command {
   return withJson(new Command('backup').description('copy the whole shop into a new folder, while it runs or rests'))
@@ -80,13 +81,13 @@ interface Proof {
 
 /** @throws StartError when the stock does not add up, or the secrets do not fit the keys */
 async function prove(shop: OpenShop): Promise<Proof> {
-  const { faults, products, movements } = await verifyStock(shop);
+  const { faults, products, movements } = await verifyStock(operatorEnvironment(shop, 'catalogue'));
   if (faults.length > 0) {
     throw new StartError(
       `the backup was restored as it is, but its stock does not add up: ${faults[0]?.detail}. Run: npm run shop -- stock verify`,
     );
   }
-  await askScript(shop, 'accounts', 'keys', ['check']);
+  await checkSigningKeys(operatorEnvironment(shop, 'accounts'));
   return { products, movements };
 }
 

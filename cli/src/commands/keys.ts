@@ -1,23 +1,23 @@
-// `keys`: the keys that sign access tokens. Services and gateway follow a change by themselves.
+// `keys`: the keys that sign access tokens. Services and gateway follow each change.
+import { type ListedKey, listSigningKeys, revokeSigningKey, rotateSigningKeys } from '@shop/accounts/operator';
+import type { Environment } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
-import { askScript } from '../shop/service-script.ts';
+import { operatorEnvironment } from '../shop/processes.ts';
 
-interface Key {
-  readonly kid: string;
-  readonly state: string;
-  readonly published: boolean;
-  readonly createdAt: string;
-}
-
-async function run(output: Output, ...parameters: string[]): Promise<void> {
-  const { keys } = await withShop((shop) => askScript<{ keys: Key[] }>(shop, 'accounts', 'keys', parameters));
+async function run(output: Output, work: (environment: Environment) => Promise<ListedKey[]>): Promise<void> {
+  const keys = await withShop((shop) => work(operatorEnvironment(shop, 'accounts')));
   print(output, keys, () =>
     table([
       ['KEY', 'STATE', 'PUBLISHED', 'MADE'],
-      ...keys.map(({ kid, state, published, createdAt }) => [kid, state, published ? 'yes' : 'no', createdAt]),
+      ...keys.map(({ kid, state, published, createdAt }) => [
+        kid,
+        state,
+        published ? 'yes' : 'no',
+        createdAt.toISOString(),
+      ]),
     ]),
   );
 }
@@ -25,13 +25,13 @@ async function run(output: Output, ...parameters: string[]): Promise<void> {
 export function keysCommand(): Command {
   const command = new Command('keys').description('rotate and revoke the keys that sign access tokens');
   withJson(command.command('list').description('list the keys, newest first')).action((output: Output) =>
-    run(output, 'list'),
+    run(output, listSigningKeys),
   );
   withJson(
     command.command('rotate').description('sign with the next key from now on; tokens that are out stay valid'),
-  ).action((output: Output) => run(output, 'rotate'));
+  ).action((output: Output) => run(output, rotateSigningKeys));
   withJson(command.command('revoke').description('refuse every token that a key has signed'))
     .argument('<kid>', 'the key, as listed')
-    .action((kid: string, output: Output) => run(output, 'revoke', kid));
+    .action((kid: string, output: Output) => run(output, (environment) => revokeSigningKey(environment, kid)));
   return command;
 }

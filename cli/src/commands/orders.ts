@@ -1,41 +1,23 @@
 // `orders`: look at all accounts' orders, and move them on as staff does through the API.
+import {
+  type AdvancedOrder,
+  advanceOrders,
+  listAllOrders,
+  type Order,
+  type OrderSelection,
+  type OrderWithHistory,
+  showAnyOrder,
+  statuses,
+} from '@shop/orders/operator';
 import { decimalsOf, StartError } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
-import { runScript } from '../shop/service-script.ts';
+import { operatorEnvironment } from '../shop/processes.ts';
 import { accountId, orderId } from './arguments.ts';
 import { findMember } from './staff.ts';
-
-interface Order {
-  readonly id: string;
-  readonly status: string;
-  readonly createdAt: string;
-  readonly accountId: string;
-  readonly totalCost: number;
-  readonly currency: string;
-  readonly itemsSummary: readonly { readonly name: string; readonly quantity: number; readonly lineTotal: number }[];
-  readonly allowedActions: readonly string[];
-}
-
-interface ShownOrder extends Order {
-  readonly history: readonly { readonly status: string; readonly at: string; readonly by: string }[];
-}
-
-type Advanced =
-  | { readonly id: string; readonly order: Order }
-  | { readonly id: string; readonly refused: string; readonly code: string };
-
-interface ListChoice extends Output {
-  readonly status?: string;
-  readonly account?: string;
-  readonly before?: string;
-  readonly limit: number;
-}
-
-const statuses = ['pending', 'processing', 'shipped', 'delivered', 'cancelled'];
 
 /** Verb → the state that it leads to, in the order of an order's life. */
 const steps = { process: 'processing', ship: 'shipped', deliver: 'delivered' } as const;
@@ -53,16 +35,16 @@ export function ordersCommand(): Command {
     .option('--account <id>', 'only those of this account', accountId)
     .option('--before <id>', 'only those that are older than this order: the next page', orderId)
     .option('--limit <n>', 'how many', limit, 20)
-    .action(async ({ json, ...choice }: ListChoice & Output) => {
-      const parameters = Object.entries(choice).flatMap(([name, value]) => [`--${name}`, String(value)]);
-      const orders = await withShop((shop) => ask<Order>(shop, 'list', ...parameters));
-      print({ ...(json && { json }) }, orders, () => listed(orders, choice.limit));
+    .action(async ({ json, ...selection }: OrderSelection & Output) => {
+      const orders = await withShop((shop) => listAllOrders(operatorEnvironment(shop, 'orders'), selection));
+      print({ ...(json && { json }) }, orders, () => listed(orders, selection.limit));
     });
   withJson(command.command('show').description('show an order with its lines and its history'))
     .argument('<order>', 'its id', orderId)
     .action(async (id: string, output: Output) => {
-      const [order] = await withShop((shop) => ask<ShownOrder>(shop, 'show', id));
-      if (order !== undefined) print(output, order, () => shown(order));
+      const order = await withShop((shop) => showAnyOrder(operatorEnvironment(shop, 'orders'), id));
+      if (order === undefined) throw new StartError(`there is no order ${id}: orders list shows the newest`);
+      print(output, order, () => shown(order));
     });
   for (const verb of ['process', 'ship', 'deliver'] as const) {
     withJson(command.command(verb).description(descriptions[verb]))
@@ -73,8 +55,8 @@ export function ordersCommand(): Command {
       .option('--as <email>', 'the staff account that the history is to name')
       .action(async (ids: readonly string[], { as, ...output }: Output & { as?: string }) => {
         const outcomes = await withShop(async (shop) => {
-          const who = as === undefined ? [] : ['--as', await fulfiller(shop, as)];
-          return ask<Advanced>(shop, steps[verb], ...ids, ...who);
+          const who = as === undefined ? undefined : await fulfiller(shop, as);
+          return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, who);
         });
         if (outcomes.some((outcome) => 'refused' in outcome)) {
           process.exitCode = outcomes.some((outcome) => 'order' in outcome) ? exitCodes.partly : exitCodes.failed;
@@ -83,12 +65,6 @@ export function ordersCommand(): Command {
       });
   }
   return command;
-}
-
-async function ask<T>(shop: OpenShop, ...parameters: readonly string[]): Promise<T[]> {
-  const values: T[] = [];
-  await runScript(shop, 'orders', 'manage-orders', parameters, (value) => values.push(value as T));
-  return values;
 }
 
 /** @throws StartError when the account may not do this through the API either */
@@ -117,10 +93,10 @@ function listed(orders: readonly Order[], most: number): string {
   return `${table([['ORDER', 'STATUS', 'PLACED', 'TOTAL', 'ITEMS'], ...rows])}${further}`;
 }
 
-function shown(order: ShownOrder): string {
+function shown(order: OrderWithHistory): string {
   const lines = order.itemsSummary.map(({ quantity, name, lineTotal }) => [quantity, name, amount(order, lineTotal)]);
   const history = order.history.map(({ status, at, by }) => [at, status, by]);
-  const next = Object.keys(steps).filter((verb) => order.allowedActions.includes(verb));
+  const next = order.allowedActions.filter((action) => action !== 'cancel');
   return [
     `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
     table([['QUANTITY', 'PRODUCT', 'TOTAL'], ...lines]),
@@ -133,7 +109,7 @@ function amount({ currency }: Order, value: number): string {
   return `${value.toFixed(decimalsOf(currency))} ${currency}`;
 }
 
-function advanced(outcome: Advanced): string {
+function advanced(outcome: AdvancedOrder): string {
   const { id } = outcome;
   if ('order' in outcome) return `${id} is ${outcome.order.status}`;
   const next =

@@ -1,22 +1,16 @@
-// `products`: many products at once, from a file and into one.
+// `products`: imports products from a file, and exports them to one.
+import { exportProducts, type Format, formats, type ImportResult, importProducts } from '@shop/catalogue/operator';
+import type { Environment } from '@shop/shared/runtime';
 import { Command, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { withShop } from '../shop/open-shop.ts';
-import { runScript } from '../shop/service-script.ts';
+import { operatorEnvironment } from '../shop/processes.ts';
 import { givenPath } from './arguments.ts';
 
-interface ImportResult {
-  readonly resumedAfterLine: number;
-  readonly created: number;
-  readonly changed: number;
-  readonly unchanged: number;
-  readonly refused: number;
-}
-
 interface FileChoice extends Output {
-  readonly format?: string;
+  readonly format?: Format;
   readonly refused?: string;
 }
 
@@ -36,24 +30,22 @@ export function productsCommand(): Command {
     .action(async (file: string, { format, refused, ...output }: FileChoice) => {
       const path = givenPath(file);
       const report = refused === undefined ? `${path}.refused.ndjson` : givenPath(refused);
-      const { last, seconds } = await runWithBar<ImportResult>(
-        'import-products',
-        [path, '--refused', report, ...formatParameters(format)],
-        'bytes',
+      const { result, seconds } = await runWithBar('bytes', (environment, onProgress) =>
+        importProducts(environment, { path, format, refused: report, onProgress }),
       );
-      const lines = last.created + last.changed + last.unchanged + last.refused;
+      const lines = result.created + result.changed + result.unchanged + result.refused;
       const rate = Math.round(lines / seconds);
-      const reportOrNone = last.refused > 0 ? report : null;
-      if (last.refused > 0) process.exitCode = exitCodes.partly;
-      print(output, { ...last, report: reportOrNone, seconds, rate }, () => describe(last, report, rate));
+      const reportOrNone = result.refused > 0 ? report : null;
+      if (result.refused > 0) process.exitCode = exitCodes.partly;
+      print(output, { ...result, report: reportOrNone, seconds, rate }, () => describe(result, report, rate));
     });
   withFile(command.command('export').description('write all products into a file, which the import takes back'))
     .addHelpText('after', about)
     .action(async (file: string, { format, ...output }: FileChoice) => {
       const path = givenPath(file);
-      const parameters = [path, ...formatParameters(format)];
-      const { last, seconds } = await runWithBar<{ products: number }>('export-products', parameters, 'products');
-      const { products } = last;
+      const { result: products, seconds } = await runWithBar('products', (environment, onProgress) =>
+        exportProducts(environment, { path, format, onProgress }),
+      );
       print(output, { products, file: path, seconds }, () => `Wrote ${products} products into ${path}.`);
     });
   return command;
@@ -62,30 +54,20 @@ export function productsCommand(): Command {
 function withFile(command: Command): Command {
   return withJson(command)
     .argument('<file>', 'its name ends in .csv or .ndjson')
-    .addOption(new Option('--format <format>', 'where the name of the file does not tell').choices(['csv', 'ndjson']));
+    .addOption(new Option('--format <format>', 'where the name of the file does not tell').choices(formats));
 }
 
-function formatParameters(format: string | undefined): string[] {
-  return format === undefined ? [] : ['--format', format];
-}
-
-/** The last value that the script writes, and how long it took from the shop being there. */
+/** Runs `work` with a progress bar. @returns its result, and the seconds that it took without opening the shop */
 async function runWithBar<T>(
-  script: string,
-  parameters: readonly string[],
   unit: 'products' | 'bytes',
-): Promise<{ last: T; seconds: number }> {
+  work: (environment: Environment, onProgress: (done: number, total: number) => void) => Promise<T>,
+): Promise<{ result: T; seconds: number }> {
   const bar = showProgress(unit);
   try {
     return await withShop(async (shop) => {
       const began = performance.now();
-      let last: unknown;
-      await runScript(shop, 'catalogue', script, parameters, (value) => {
-        const { done, total } = value as { done?: number; total?: number };
-        if (done !== undefined && total !== undefined) bar.update(done, total);
-        else last = value;
-      });
-      return { last: last as T, seconds: (performance.now() - began) / 1000 };
+      const result = await work(operatorEnvironment(shop, 'catalogue'), bar.update);
+      return { result, seconds: (performance.now() - began) / 1000 };
     });
   } finally {
     bar.stop();

@@ -1,9 +1,10 @@
-// `seed`: adds products that look real, many at a time.
+// `seed`: adds realistic sample products.
+import { seedProducts } from '@shop/catalogue/operator';
 import { Command, InvalidArgumentError } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { withShop } from '../shop/open-shop.ts';
-import { runScript } from '../shop/service-script.ts';
+import { operatorEnvironment } from '../shop/processes.ts';
 
 const most = 50_000_000;
 
@@ -13,7 +14,6 @@ export function seedCommand(): Command {
     .option('--seed <n>', 'equal numbers make equal products', wholeNumber)
     .action(async ({ products: wanted, seed, ...output }: { products: number; seed?: number } & Output) => {
       const bar = showProgress('products');
-      const parameters = ['--products', String(wanted), ...(seed === undefined ? [] : ['--seed', String(seed)])];
       let began = performance.now();
       let seconds = 0;
       let products = 0;
@@ -21,11 +21,8 @@ export function seedCommand(): Command {
         await withShop(async (shop) => {
           began = performance.now();
           bar.update(0, wanted);
-          await runScript(shop, 'catalogue', 'seed', parameters, (value) => {
-            const { done, added } = value as { done: number; added: number };
-            products = added;
-            bar.update(done, wanted);
-          });
+          const onProgress = (done: number): void => bar.update(done, wanted);
+          products = await seedProducts(operatorEnvironment(shop, 'catalogue'), { count: wanted, seed, onProgress });
           seconds = (performance.now() - began) / 1000;
         });
       } finally {

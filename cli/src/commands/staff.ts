@@ -1,31 +1,27 @@
-// `staff`: who may do what beyond a customer. Scopes come with the next log-in or refresh of the account.
+// `staff`: accounts that may do more than customers. New scopes apply from the next log-in or refresh of the account.
+import {
+  grantScopes,
+  listStaff,
+  revokeScopes,
+  type Staff,
+  type StaffScope,
+  staffScopes,
+} from '@shop/accounts/operator';
 import { emailKey } from '@shop/shared/runtime';
 import { Argument, Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
-import { askScript } from '../shop/service-script.ts';
-
-export interface Member {
-  readonly accountId: string;
-  readonly email: string;
-  readonly scopes: readonly string[];
-}
-
-/** The accounts service knows them too, and has the last word. */
-const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'];
-
-const ask = <T>(...parameters: string[]): Promise<T> =>
-  withShop((shop: OpenShop) => askScript<T>(shop, 'accounts', 'staff', parameters));
+import { operatorEnvironment } from '../shop/processes.ts';
 
 export function staffCommand(): Command {
   const command = new Command('staff').description('grant and revoke the scopes of staff');
-  const change = (verb: 'grant' | 'revoke', description: string): void => {
+  const change = (verb: 'grant' | 'revoke', description: string, work: typeof grantScopes): void => {
     withJson(command.command(verb).description(description))
       .argument('<email>', 'e-mail address of the account')
-      .addArgument(new Argument('<scope...>', 'what the account may do').choices(scopes))
-      .action(async (email: string, named: string[], output: Output) => {
-        const member = await ask<Member>(verb, email, ...named);
+      .addArgument(new Argument('<scope...>', 'what the account may do').choices(staffScopes))
+      .action(async (email: string, scopes: StaffScope[], output: Output) => {
+        const member = await withShop((shop) => work(operatorEnvironment(shop, 'accounts'), email, scopes));
         print(output, member, () =>
           member.scopes.length === 0
             ? `${member.email} has no scopes`
@@ -33,10 +29,10 @@ export function staffCommand(): Command {
         );
       });
   };
-  change('grant', 'give scopes to an account');
-  change('revoke', 'take scopes from an account');
+  change('grant', 'give scopes to an account', grantScopes);
+  change('revoke', 'take scopes from an account', revokeScopes);
   withJson(command.command('list').description('list the accounts that have scopes')).action(async (output: Output) => {
-    const { staff } = await ask<{ staff: Member[] }>('list');
+    const staff = await withShop((shop) => listStaff(operatorEnvironment(shop, 'accounts')));
     print(output, staff, () =>
       staff.length === 0
         ? 'Nobody has scopes yet: grant some with "staff grant EMAIL SCOPE…".'
@@ -46,12 +42,12 @@ export function staffCommand(): Command {
   return command;
 }
 
-/** The account with this e-mail, when it has any scopes. */
-export async function findMember(shop: OpenShop, email: string): Promise<Member | undefined> {
-  const { staff } = await askScript<{ staff: Member[] }>(shop, 'accounts', 'staff', ['list']);
+/** The account with this e-mail address; undefined when it has no scopes. */
+export async function findMember(shop: OpenShop, email: string): Promise<Staff | undefined> {
+  const staff = await listStaff(operatorEnvironment(shop, 'accounts'));
   return staff.find((member) => emailKey(member.email) === emailKey(email));
 }
 
-function rowOf({ email, scopes: held, accountId }: Member): string[] {
+function rowOf({ email, scopes: held, accountId }: Staff): string[] {
   return [email, held.join(' '), accountId];
 }

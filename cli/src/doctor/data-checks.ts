@@ -1,6 +1,7 @@
 // What the shop keeps: connections, migrations, clock, currency, keys, events.
 import { join } from 'node:path';
-import { knownMigrations, withClient } from '@shop/shared/database';
+import { checkSigningKeys } from '@shop/accounts/operator';
+import { knownMigrations, storedCurrency, withClient } from '@shop/shared/database';
 import { longestLag } from '@shop/shared/events';
 import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import type pg from 'pg';
@@ -8,7 +9,7 @@ import { errorMessage } from '../output/error-message.ts';
 import { countDeadLetters, readOutboxes } from '../shop/backlog.ts';
 import { connectWithin } from '../shop/database.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
-import { askScript } from '../shop/service-script.ts';
+import { operatorEnvironment } from '../shop/processes.ts';
 import { root } from '../shop/settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Wanted } from './settings.ts';
@@ -99,13 +100,8 @@ async function checkClock(client: pg.Client): Promise<Finding> {
 async function checkCurrency({ databases }: OpenShop, wanted: string): Promise<Finding[]> {
   const kept = await Promise.all(
     (['orders', 'catalogue'] as const).map(async (name) => {
-      const read = withClient({ url: databases[name], connectWithin }, (client) =>
-        client.query<{ code: string }>(`SELECT code FROM shop_currency`),
-      );
-      const code = await read.then(
-        ({ rows }) => rows[0]?.code,
-        () => undefined, // not migrated yet, which is said elsewhere
-      );
+      // A schema that is not migrated yet has another finding.
+      const code = await withClient({ url: databases[name], connectWithin }, storedCurrency).catch(() => undefined);
       return { name, code: code ?? wanted };
     }),
   );
@@ -123,7 +119,7 @@ async function checkCurrency({ databases }: OpenShop, wanted: string): Promise<F
 async function checkKeys(shop: OpenShop, { jwksUrl }: Wanted): Promise<Finding> {
   if (jwksUrl !== undefined && URL.canParse(jwksUrl)) return ok('signing keys', `those of ${new URL(jwksUrl).host}`);
   try {
-    const { keys } = await askScript<{ keys: { state: string }[] }>(shop, 'accounts', 'keys', ['check']);
+    const keys = await checkSigningKeys(operatorEnvironment(shop, 'accounts'));
     const states = keys.map(({ state }) => state);
     if (states.length === 0) return ok('signing keys', 'none yet; the first start makes them');
     return states.includes('current')

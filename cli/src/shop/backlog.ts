@@ -1,18 +1,14 @@
-// How the events are getting on: what waits in each outbox, and what no consumer could take.
+// The events that wait in each outbox, and the dead letters of each consumer.
 
 import { withClient } from '@shop/shared/database';
-import { BrokerUnavailableError, shopTopology, waitingSince } from '@shop/shared/events';
+import { type Backlog, BrokerUnavailableError, readBacklog, shopTopology } from '@shop/shared/events';
 import { serviceNames } from '@shop/shared/runtime';
 import { connectWithin } from './database.ts';
 import { deadLettersPerRead, withDeadLetters } from './dead-letters.ts';
 import type { OpenShop } from './open-shop.ts';
 
-export interface Outbox {
+export interface Outbox extends Backlog {
   readonly service: string;
-  /** Events that are not published yet. */
-  readonly waiting: number;
-  /** For how long the oldest of them has been due, in seconds; 0 when there is none. */
-  readonly lagSeconds: number;
 }
 
 export interface DeadLetters {
@@ -20,20 +16,13 @@ export interface DeadLetters {
   readonly letters: number;
 }
 
-const waiting = `
-  SELECT count(*)::int AS waiting,
-    coalesce(extract(epoch FROM clock_timestamp() - min(${waitingSince})), 0)::float8 AS lag
-  FROM outbox WHERE published_at IS NULL`;
-
 /** Each outbox is read as the role that owns it. */
 export async function readOutboxes({ databases }: OpenShop): Promise<Outbox[]> {
   return Promise.all(
-    serviceNames.map(async (service) => {
-      const { rows } = await withClient({ url: databases[service], connectWithin }, (client) =>
-        client.query<{ waiting: number; lag: number }>(waiting),
-      );
-      return { service, waiting: rows[0]?.waiting ?? 0, lagSeconds: Math.max(0, Math.round(rows[0]?.lag ?? 0)) };
-    }),
+    serviceNames.map(async (service) => ({
+      service,
+      ...(await withClient({ url: databases[service], connectWithin }, readBacklog)),
+    })),
   );
 }
 

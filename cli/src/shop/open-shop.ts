@@ -9,7 +9,7 @@ import { type DatabaseUrls, migrateAll, namedDatabase, provision } from './datab
 import type { Wiring } from './processes.ts';
 import { requireEmptyDatabase } from './require-empty.ts';
 import { keptSecrets, readSecrets, type Secrets } from './secrets.ts';
-import { givenEnvironment, readSettings } from './settings.ts';
+import { givenEnvironment, readServiceDatabases, readSettings, type Settings } from './settings.ts';
 
 export interface OpenShop extends Wiring {
   /** What runs; undefined for a stopped shop, and for one that only DATABASE_URL tells of. */
@@ -23,7 +23,7 @@ export interface OpenOptions {
 
 /**
  * Runs `use` with the shop of the data folder. The embedded database of a stopped shop is started for that time. With
- * DATABASE_URL it is that database instead.
+ * DATABASE_URL, or with the connections of all services, it is that shop instead.
  * @throws StartError when there is no shop, or it is just starting or stopping
  */
 export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: OpenOptions = {}): Promise<T> {
@@ -32,10 +32,10 @@ export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: 
   const folder = dataFolder(settings.dataDir);
   const found = { settings, folder, given };
   const running = await findRunning(folder);
-  if (settings.databaseUrl !== undefined || running !== undefined) {
-    const databases = settings.databaseUrl === undefined ? running?.databases : asEachRole(settings.databaseUrl);
+  const databases = givenDatabases(settings, given) ?? (running?.databases as DatabaseUrls | undefined);
+  if (databases !== undefined) {
     const secrets = { roles: {}, variables: {}, ...(await readSecrets(folder.secrets)) } as Secrets;
-    return use({ ...found, running, secrets, databases: databases as DatabaseUrls });
+    return use({ ...found, running, secrets, databases });
   }
   if (!(await hasShop(folder))) {
     throw new StartError(`there is no shop in ${folder.path}: run npm start, or set SHOP_DATA_DIR or DATABASE_URL`);
@@ -113,6 +113,15 @@ async function withOwnServer<T>(folder: DataFolder, use: (adminUrl: string) => P
   } finally {
     await release();
   }
+}
+
+/** The databases that the environment names; undefined when it names none. */
+function givenDatabases(settings: Settings, given: NodeJS.ProcessEnv): DatabaseUrls | undefined {
+  if (settings.databaseUrl !== undefined) return asEachRole(settings.databaseUrl);
+  const ofServices = readServiceDatabases(given);
+  if (ofServices === undefined) return undefined;
+  if (settings.eventsUrl === undefined) throw new StartError('set EVENTS_URL, too: the address of the events');
+  return { ...ofServices, events: settings.eventsUrl };
 }
 
 /** An administrator's connection that acts as each role and in its schema, without the roles' passwords. */

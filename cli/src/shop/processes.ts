@@ -79,8 +79,8 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   ];
 }
 
-/** The environment of a script of one service, such as the one that fills the catalogue. */
-export function scriptEnvironment(wiring: Wiring, name: ServiceName): NodeJS.ProcessEnv {
+/** The environment in which the operator's functions of one service run. */
+export function operatorEnvironment(wiring: Wiring, name: ServiceName): NodeJS.ProcessEnv {
   return { ...commonEnvironment(wiring), ...serviceEnvironment(wiring, name) };
 }
 

@@ -1,7 +1,17 @@
 // What `npm start` and the command line take from the environment themselves; the rest goes on to the processes.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Environment, integer, optional, readConfig, text, url } from '@shop/shared/runtime';
+import {
+  type Environment,
+  integer,
+  optional,
+  readConfig,
+  type ServiceName,
+  StartError,
+  serviceNames,
+  text,
+  url,
+} from '@shop/shared/runtime';
 
 /** The checkout. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -31,4 +41,25 @@ export function readSettings(environment: Environment) {
     /** A broker (amqp://) or another PostgreSQL for the events, instead of the shop's own database. */
     eventsUrl: optional(url('EVENTS_URL', ['amqp', 'amqps', 'postgres', 'postgresql'])),
   });
+}
+
+/**
+ * The connections of the services' own roles, for an operator who has no administrator's connection.
+ * @returns undefined when none of the variables is set
+ * @throws StartError when only some of them are set
+ */
+export function readServiceDatabases(environment: Environment): Readonly<Record<ServiceName, string>> | undefined {
+  const urls = readConfig(
+    environment,
+    Object.fromEntries(
+      serviceNames.map((name) => [
+        name,
+        optional(url(`${name.toUpperCase()}_DATABASE_URL`, ['postgres', 'postgresql'])),
+      ]),
+    ),
+  );
+  const missing = serviceNames.filter((name) => urls[name] === undefined);
+  if (missing.length === serviceNames.length) return undefined;
+  if (missing.length === 0) return urls as Record<ServiceName, string>;
+  throw new StartError(`set ${missing.map((name) => `${name.toUpperCase()}_DATABASE_URL`).join(', ')}, too`);
 }

@@ -23,12 +23,12 @@ export function readAccountsConfig(environment: Environment) {
   });
 }
 
-/** What the command that rotates signing keys needs. */
+/** What the operator's functions for signing keys need. */
 export function readKeyStoreConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl, keyEncryptionSecret });
 }
 
-/** What the command that grants scopes needs. */
+/** What the operator's functions for scopes need. */
 export function readDatabaseConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl });
 }

@@ -4,7 +4,7 @@ import { connectDatabase, type Database, sql } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { decodeProtectedHeader } from 'jose';
-import { listKeys, revokeKey, rotateKeys } from '../src/rotate-keys.ts';
+import { listKeys, revokeKey, rotateKeys } from '../src/operator/signing-keys.ts';
 import { createSeal } from '../src/seal.ts';
 import { prepareSigningKeys } from '../src/signing-key.ts';
 import { type Holder, logIn, register, startAccounts, type TestAccounts } from './accounts.ts';

@@ -1,28 +1,37 @@
 // GET /internal/reservations/{reservationId}/trace: what the catalogue knows of the stock of an order, step by step, for operators.
-import { byTime, eventHistory, toStep } from '@shop/shared/events';
+import type { Queryable } from '@shop/shared/database';
+import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 
+// The row keeps only the latest state. Every reservation was held at first.
+const states = `
+  SELECT 'reservation' AS kind, created_at AS at, 'reservation held' AS what, NULL AS "requestId",
+    id AS "reservationId", order_id AS "orderId", 'held' AS state
+  FROM reservations WHERE id = $1
+  UNION ALL
+  SELECT 'reservation', changed_at, 'reservation ' || state, NULL, id, order_id, state
+  FROM reservations WHERE id = $1 AND state <> 'held'`;
+
 const movements = `
-  SELECT movement.created_at AS at,
-    kind || ' ' || quantity || ' of ' || name || ': ' || stock_after || ' on hand, ' || promised_after || ' promised' AS what
+  SELECT 'movement' AS kind, movement.created_at AS at,
+    kind || ' ' || quantity || ' of ' || name || ': ' || stock_after || ' on hand, ' || promised_after || ' promised' AS what,
+    NULL AS "requestId", movement.id::float8 AS movement, movement.kind AS "movementKind", quantity,
+    product_id AS "productId", name, stock_after AS "stockAfter", promised_after AS "promisedAfter"
   FROM stock_ledger AS movement JOIN products ON products.id = product_id
-  WHERE reservation_id = $1`;
+  WHERE reservation_id = $1 ORDER BY movement.id`;
 
 /** 404 for an unknown reservation. */
-export const traceReservation: Operation<'traceReservation'> = async (
-  { path: { reservationId } },
-  { database: { pool } },
-) => {
-  const { rows } = await pool.query<{ state: string; orderId: string | null; changedAt: Date }>(
-    'SELECT state, order_id AS "orderId", changed_at AS "changedAt" FROM reservations WHERE id = $1',
-    [reservationId],
-  );
-  const [reservation] = rows;
-  if (reservation === undefined) throw new Problem('not-found', 'There is no such reservation.');
-  const { state, orderId, changedAt } = reservation;
-  const stock = await pool.query(movements, [reservationId]);
-  const present = { at: changedAt.toISOString(), what: `reservation ${state}` };
-  const steps = byTime(stock.rows.map(toStep), [present], orderId === null ? [] : await eventHistory(pool, orderId));
-  return { status: 200, body: { steps } };
+export const traceReservation: Operation<'traceReservation'> = async ({ path: { reservationId } }, { database }) => {
+  const steps = await readReservationTrace(database.pool, reservationId);
+  if (steps.length === 0) throw new Problem('not-found', 'There is no such reservation.');
+  return { status: 200, body: { steps: steps.map(toTraceStep) } };
 };
+
+/** The states of a reservation, its movements of stock and the events about its order, by time. Empty for an unknown reservation. */
+export async function readReservationTrace(from: Queryable, reservationId: string): Promise<HistoryStep[]> {
+  const { rows } = await from.query<HistoryStep & { readonly orderId: string | null }>(states, [reservationId]);
+  const orderId = rows[0]?.orderId ?? null;
+  const stock = await from.query<HistoryStep>(movements, [reservationId]);
+  return sortSteps([...rows, ...stock.rows, ...(orderId === null ? [] : await eventHistory(from, orderId))]);
+}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase } from '@shop/shared/testing';
-import { runFileCommand } from './file-commands.ts';
+import { exportProducts, type ImportResult, importProducts } from '../src/operator/index.ts';
 import { type Inventory, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
@@ -23,14 +23,16 @@ beforeEach(async () => {
   await inventory.services.service('catalogue').database.query('TRUNCATE products CASCADE');
 });
 
-const bring = (path: string, databaseUrl = url) =>
-  runFileCommand('import-products', databaseUrl, [path, '--refused', join(folder, 'refused')]);
+const bring = (path: string, databaseUrl = url): Promise<ImportResult> =>
+  importProducts({ DATABASE_URL: databaseUrl }, { path, refused: join(folder, 'refused') });
 
 const cup = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5 };
 const counts = (created: number, unchanged: number) => ({
-  code: 0,
-  complaints: '',
-  last: { resumedAfterLine: 0, created, changed: 0, unchanged, refused: 0 },
+  resumedAfterLine: 0,
+  created,
+  changed: 0,
+  unchanged,
+  refused: 0,
 });
 
 describe('an export', () => {
@@ -48,28 +50,25 @@ describe('an export', () => {
     await bring(join(folder, 'given.ndjson'));
     const own = await inventory.product(2);
     const [first, second] = [join(folder, `first.${format}`), join(folder, `second.${format}`)];
-    const exported = await runFileCommand('export-products', url, [first]);
-    expect(exported).toEqual({ code: 0, complaints: '', last: { products: 4 } });
+    expect(await exportProducts({ DATABASE_URL: url }, { path: first })).toBe(4);
     expect(await bring(first)).toEqual(counts(0, 4));
 
     const other = await createTestDatabase(['catalogue']);
     try {
       const there = other.urls.catalogue;
       expect(await bring(first, there)).toEqual(counts(4, 0));
-      await runFileCommand('export-products', there, [second]);
+      await exportProducts({ DATABASE_URL: there }, { path: second });
       expect(await readFile(second, 'utf8')).toBe(await readFile(first, 'utf8'));
       expect(await readFile(first, 'utf8')).toContain(own);
-      expect(await inventory.verify(there)).toMatchObject({ code: 0, faults: [] });
+      expect(await inventory.verify(there)).toMatchObject({ faults: [] });
     } finally {
       await other.drop();
     }
   });
 
   it('leaves nothing behind where it cannot write', async () => {
-    const { code, complaints } = await runFileCommand('export-products', url, [join(folder, 'none', 'x.csv')]);
-    expect({ code, complaints }).toEqual({
-      code: 1,
-      complaints: expect.stringMatching(/cannot write .*x\.csv \(ENOENT\)/),
-    });
+    await expect(exportProducts({ DATABASE_URL: url }, { path: join(folder, 'none', 'x.csv') })).rejects.toThrow(
+      /cannot write .*x\.csv \(ENOENT\)/,
+    );
   });
 });

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { type Run, readReport, runFileCommand } from './file-commands.ts';
+import { type ImportResult, importProducts } from '../src/operator/index.ts';
+import { killImport } from './import-process.ts';
 import { type Inventory, startInventory } from './inventory.ts';
 import { staffToken } from './products.ts';
+import { readReport } from './refusal-report.ts';
 
 let inventory: Inventory;
 let folder: string;
@@ -28,7 +30,8 @@ beforeEach(async () => {
 
 const query = (text: string, values: unknown[] = []) =>
   inventory.services.service('catalogue').database.query(text, values);
-const bring = (path: string): Promise<Run> => runFileCommand('import-products', url, [path, '--refused', report]);
+const bring = (path: string, refused = report): Promise<ImportResult> =>
+  importProducts({ DATABASE_URL: url }, { path, refused });
 
 async function given(name: string, ...lines: (string | object)[]): Promise<string> {
   const path = join(folder, name);
@@ -37,15 +40,17 @@ async function given(name: string, ...lines: (string | object)[]): Promise<strin
   return path;
 }
 
-async function importLines(...lines: (string | object)[]): Promise<Run> {
+async function importLines(...lines: (string | object)[]): Promise<ImportResult> {
   return bring(await given('lines.ndjson', ...lines));
 }
 
 const cup = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5 };
 const counts = (created: number, changed: number, unchanged: number, refused: number) => ({
-  code: 0,
-  complaints: '',
-  last: { resumedAfterLine: 0, created, changed, unchanged, refused },
+  resumedAfterLine: 0,
+  created,
+  changed,
+  unchanged,
+  refused,
 });
 const product = async (key: string) => (await query('SELECT * FROM products WHERE external_key = $1', [key])).rows[0];
 
@@ -62,7 +67,7 @@ describe('a line', () => {
   it('changes the product of its key, and the book by the difference; what it does not say of stock and status stays', async () => {
     await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea' });
     expect(await importLines({ ...cup, stock: 4 })).toEqual(counts(0, 1, 0, 0));
-    expect(await product('CUP')).toMatchObject({ stock: 4, status: 'active', description: null, version: '2' });
+    expect(await product('CUP')).toMatchObject({ stock: 4, status: 'active', description: null, version: 2 });
     expect(await importLines({ ...cup, price: 5 })).toEqual(counts(0, 1, 0, 0));
     const { id } = await product('CUP');
     expect(await inventory.figures(id)).toBe('4/0/0');
@@ -72,7 +77,7 @@ describe('a line', () => {
   it('changes nothing that is as it says already', async () => {
     await importLines({ ...cup, stock: 7 });
     expect(await importLines({ ...cup, stock: 7 })).toEqual(counts(0, 0, 1, 0));
-    expect(await product('CUP')).toMatchObject({ version: '1' });
+    expect(await product('CUP')).toMatchObject({ version: 1 });
   });
 
   it('changes a product that was made through the API by its id', async () => {
@@ -86,7 +91,7 @@ describe('a line', () => {
 
   it('counts the later one where two have one key', async () => {
     expect(await importLines({ ...cup, price: 1 }, { ...cup, price: 2 })).toEqual(counts(1, 1, 0, 0));
-    expect(await product('CUP')).toMatchObject({ price_minor: '200' });
+    expect(await product('CUP')).toMatchObject({ price_minor: 200 });
   });
 
   it('gives the stock that comes in to those who wait for it, before anybody else', async () => {
@@ -95,7 +100,7 @@ describe('a line', () => {
     expect(await inventory.figures(id)).toBe('1/1/2');
     await importLines({ ...cup, externalKey: id, stock: 2 });
     expect(await inventory.figures(id)).toBe('2/2/1');
-    expect(await inventory.verify()).toMatchObject({ code: 0, faults: [] });
+    expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 });
 
@@ -176,7 +181,7 @@ describe('CSV', () => {
     );
     expect(await bring(path)).toEqual(counts(2, 0, 0, 4));
     expect(await product('A')).toMatchObject({ name: 'Pan "large", black', description: 'two\nlines', stock: 3 });
-    expect(await product('E')).toMatchObject({ name: 'Lid', description: null, price_minor: '300' });
+    expect(await product('E')).toMatchObject({ name: 'Lid', description: null, price_minor: 300 });
     expect(await readReport(report)).toEqual([
       { line: 4, externalKey: 'B', reasons: ['price must be number', 'stock must be integer'] },
       { line: 6, reasons: ['must have 7 cells, not 4'] },
@@ -200,8 +205,7 @@ describe('CSV', () => {
     [`${heading}\nA,"Pan,Acme,kitchen,1,,`, /from line 2 on this is no CSV: a quote is not closed/],
     [`${heading}\nA,"Pa"n,Acme,kitchen,1,,`, /from line 2 on this is no CSV: has a quote in the wrong place/],
   ])('that is none is refused as a whole: %j', async (text, complaint) => {
-    const run = await bring(await given('wrong.csv', text));
-    expect(run).toMatchObject({ code: 1, complaints: expect.stringMatching(complaint) });
+    await expect(bring(await given('wrong.csv', text))).rejects.toThrow(complaint);
   });
 });
 
@@ -211,29 +215,26 @@ describe('an import', () => {
       index % 100 === 7 ? '{"externalKey":"wrong"}' : { ...cup, externalKey: `K-${index}`, stock: 2 },
     );
     const path = await given('many.ndjson', ...lines);
-    const killed = await runFileCommand('import-products', url, [path, '--refused', report], (child) =>
-      child.kill('SIGKILL'),
-    );
-    expect(killed.code).toBeNull();
+    expect(await killImport(url, path, report)).toBe('SIGKILL');
     const there = (await query('SELECT count(*)::int AS n FROM products')).rows[0].n;
     expect(there).toBeGreaterThan(0);
     expect(there).toBeLessThan(11_880);
 
-    const { last } = await bring(path);
-    expect(last).toEqual({
+    const result = await bring(path);
+    expect(result).toEqual({
       resumedAfterLine: expect.any(Number),
       created: 11_880,
       changed: 0,
       unchanged: 0,
       refused: 120,
     });
-    expect(last.resumedAfterLine).toBeGreaterThanOrEqual(there);
+    expect(result.resumedAfterLine).toBeGreaterThanOrEqual(there);
     const refused = (await readReport(report))?.map(({ line }) => line);
     expect(refused).toEqual(Array.from({ length: 120 }, (_, index) => index * 100 + 8));
     const { rows } = await query('SELECT count(*)::int AS n, sum(quantity)::int AS sum FROM stock_ledger');
     expect(rows).toEqual([{ n: 11_880, sum: 23_760 }]);
     // It is over: the same file again starts at its beginning.
-    expect((await bring(path)).last).toMatchObject({ resumedAfterLine: 0, unchanged: 11_880, refused: 120 });
+    expect(await bring(path)).toMatchObject({ resumedAfterLine: 0, unchanged: 11_880, refused: 120 });
   });
 
   it('is refused where its own report would take its place', async () => {
@@ -241,8 +242,7 @@ describe('an import', () => {
     const link = join(folder, 'link');
     await symlink(path, link);
     for (const place of [path, link]) {
-      const run = await runFileCommand('import-products', url, [path, '--refused', place]);
-      expect(run).toMatchObject({ code: 1, complaints: expect.stringMatching(/^import-products: .* --refused\n$/) });
+      await expect(bring(path, place)).rejects.toThrow(/ --refused$/);
     }
     expect(await bring(path)).toEqual(counts(1, 0, 0, 0));
   });
@@ -251,10 +251,7 @@ describe('an import', () => {
     const client = await inventory.services.service('catalogue').database.connect();
     try {
       await client.query("SELECT pg_advisory_lock(hashtextextended('import ' || current_schema(), 0))");
-      expect(await importLines(cup)).toMatchObject({
-        code: 1,
-        complaints: expect.stringContaining('another import is'),
-      });
+      await expect(importLines(cup)).rejects.toThrow('another import is');
     } finally {
       client.release(true);
     }
@@ -265,6 +262,6 @@ describe('an import', () => {
     ['none.csv', /cannot read .*none\.csv \(ENOENT\)/],
     ['none.xlsx', /the name of .* must end in \.csv or \.ndjson/],
   ])('of %s says what is wrong', async (name, complaint) => {
-    expect(await bring(join(folder, name))).toMatchObject({ code: 1, complaints: expect.stringMatching(complaint) });
+    await expect(bring(join(folder, name))).rejects.toThrow(complaint);
   });
 });

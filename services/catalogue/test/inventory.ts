@@ -1,32 +1,15 @@
 // What the tests of the inventory share: internal calls, events from a stand-in for orders, stock figures, the book's check.
-import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import {
-  eventually,
-  plainEnvironment,
-  type StartOptions,
-  startServices,
-  type TestAnswer,
-  type TestServices,
-} from '@shop/shared/testing';
+import { eventually, type StartOptions, startServices, type TestAnswer, type TestServices } from '@shop/shared/testing';
+import { type StockReport, verifyStock } from '../src/operator/index.ts';
 import { addProducts } from './products.ts';
 
 /** What the orders service would say about a reservation; undefined: nothing, the connection is cut. */
 export type Verdict = { state: 'exists'; orderId: string } | { state: 'absent' } | undefined;
-
-export interface Verification {
-  readonly code: number;
-  readonly errors: string;
-  readonly faults: readonly {
-    readonly detail: string;
-    readonly movement?: { readonly id: number; readonly kind: string };
-  }[];
-}
 
 export interface Inventory {
   readonly services: TestServices;
@@ -45,12 +28,10 @@ export interface Inventory {
   /** Kinds and quantities of a product's movements, in order. */
   book(productId: string): Promise<string>;
   state(reservationId: string): Promise<string | undefined>;
-  /** Runs `verify-stock.ts` as a process, on this or another database. */
-  verify(url?: string): Promise<Verification>;
+  /** Verifies the stock of this or another database. */
+  verify(url?: string): Promise<StockReport>;
   stop(): Promise<void>;
 }
-
-const verifier = fileURLToPath(new URL('../src/verify-stock.ts', import.meta.url));
 
 /** How many statements wait for a lock. */
 export async function lockWaits(services: TestServices): Promise<number> {
@@ -140,14 +121,7 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
     async state(reservationId) {
       return (await database.query('SELECT state FROM reservations WHERE id = $1', [reservationId])).rows[0]?.state;
     },
-    verify: (url = services.database.urls.catalogue) =>
-      new Promise((resolve) => {
-        const env = { ...plainEnvironment(), DATABASE_URL: url };
-        execFile(process.execPath, [verifier], { env }, (error, output, errors) => {
-          const report = output === '' ? { faults: [] } : JSON.parse(output);
-          resolve({ ...report, errors, code: error === null ? 0 : Number(error.code) });
-        });
-      }),
+    verify: (url = services.database.urls.catalogue) => verifyStock({ DATABASE_URL: url }),
     async stop() {
       await services.stop();
       orders.closeAllConnections();

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, compile, fromBody, fromQuery, type Input } from '@shop/shared/collection';
 import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
+import { addSampleProducts } from '../src/operator/seed.ts';
+import { findKnown } from '../src/operator/upsert-products.ts';
 import { productSpec } from '../src/product.ts';
-import { seedProducts } from '../src/seed.ts';
-import { findKnown } from '../src/upsert-products.ts';
 
 interface Plan {
   readonly 'Node Type': string;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   database = await createTestDatabase(['catalogue']);
   const pool = new pg.Pool({ connectionString: database.urls.catalogue });
   pool.on('error', () => {}); // its database may be dropped before its last connection has closed
-  await seedProducts({ pool, count: 40_000, seed: 3, decimals: 2 });
+  await addSampleProducts(pool, 2, { count: 40_000, seed: 3 });
   await pool.end();
   client = new pg.Client({ connectionString: database.urls.catalogue });
   await client.connect();

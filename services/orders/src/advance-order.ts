@@ -1,10 +1,11 @@
-// What staff does with an order on its way to the customer; process, ship and deliver differ only in where they lead.
+// The steps that staff take with an order: process, ship and deliver differ only in the state that follows.
+import type { Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, idempotent, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { changeStatus } from './change-status.ts';
+import { type Cause, changeStatus } from './change-status.ts';
 import type { OrderBook } from './context.ts';
-import { lockOrder, showOrder } from './order.ts';
+import { type LockedOrder, lockOrder, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
 
 const events = {
@@ -13,31 +14,37 @@ const events = {
   delivered: 'order.delivered.v1',
 } as const;
 
+export type Step = keyof typeof events;
+
 /**
- * Moves any account's order to `to` and tells of it.
- * @throws Problem 409 for a transition that the table lacks, 412 when `If-Match` is stale
+ * Moves an order of any account to `to`.
+ * @throws Problem 409 for a transition that is not in the table, 412 when `If-Match` is stale
  */
-export async function advanceOrder(
-  request: OperationRequest,
-  context: OrderBook,
-  to: keyof typeof events,
-): Promise<Reply> {
+export async function advanceOrder(request: OperationRequest, context: OrderBook, to: Step): Promise<Reply> {
   const { orderId = '' } = request.path;
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, undefined);
     requireMatch(request.headers, order.version);
-    if (!mayBecome(order.status, to)) {
-      throw new Problem('invalid-transition', `An order that is ${order.status} cannot become ${to}.`);
-    }
-    const { version } = await changeStatus(tx, request, order, { to, actor: 'staff' });
-    await appendEvent(tx, {
-      type: events[to],
-      subject: order.id,
-      sequence: version,
-      requestId: request.id,
-      traceparent: request.traceparent,
-      data: { orderId: order.id, accountId: order.accountId, reservationId: order.reservationId },
-    });
+    await moveOrder(tx, request, order, to);
     return showOrder(tx, context.orders, callerOf(request), order);
+  });
+}
+
+/**
+ * Moves a locked order to `to` and publishes the event.
+ * @throws Problem 409 for a transition that is not in the table
+ */
+export async function moveOrder(tx: Transaction, cause: Cause, order: LockedOrder, to: Step): Promise<void> {
+  if (!mayBecome(order.status, to)) {
+    throw new Problem('invalid-transition', `An order that is ${order.status} cannot become ${to}.`);
+  }
+  const { version } = await changeStatus(tx, cause, order, { to, actor: 'staff' });
+  await appendEvent(tx, {
+    type: events[to],
+    subject: order.id,
+    sequence: version,
+    requestId: cause.id,
+    traceparent: cause.traceparent,
+    data: { orderId: order.id, accountId: order.accountId, reservationId: order.reservationId },
   });
 }

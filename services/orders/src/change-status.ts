@@ -5,6 +5,9 @@ import { countOrder } from './measure-orders.ts';
 import type { LockedOrder } from './order.ts';
 import type { OrderStatus } from './order-status.ts';
 
+/** The request that makes a change, and its caller. */
+export type Cause = Pick<OperationRequest, 'id' | 'traceparent' | 'caller'>;
+
 export interface StatusChange {
   readonly to: OrderStatus;
   readonly actor: 'customer' | 'staff';
@@ -21,7 +24,7 @@ export interface ChangedOrder {
 /** The caller has locked the order and has seen that the transition is permitted. */
 export async function changeStatus(
   tx: Transaction,
-  request: OperationRequest,
+  cause: Cause,
   order: LockedOrder,
   { to, actor, reason }: StatusChange,
 ): Promise<ChangedOrder> {
@@ -43,16 +46,7 @@ export async function changeStatus(
        SELECT id, account_id, version, status, $6, $7::uuid, $8, updated_at FROM changed
      )
      SELECT version, updated_at AS "changedAt" FROM changed`,
-    [
-      order.id,
-      order.accountId,
-      to,
-      reason ?? null,
-      order.version,
-      actor,
-      request.caller?.accountId ?? null,
-      request.id,
-    ],
+    [order.id, order.accountId, to, reason ?? null, order.version, actor, cause.caller?.accountId ?? null, cause.id],
   );
   if (changed === undefined) throw new Error(`order ${order.id} changed while it was locked`);
   countOrder(tx, to);

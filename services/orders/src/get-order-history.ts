@@ -1,10 +1,11 @@
 // GET /v1/orders/{orderId}/history: every transition that the order has made.
+import type { Caller } from '@shop/shared/auth';
 import { callerOf, etagOf } from '@shop/shared/http';
 import type { Operation, OrderBook } from './context.ts';
 import type { components } from './generated.ts';
 import { noSuchOrder } from './order.ts';
 
-type Transition = components['schemas']['OrderHistory']['items'][number];
+export type Transition = components['schemas']['OrderHistory']['items'][number];
 
 interface HistoryRow {
   readonly version: number;
@@ -13,9 +14,23 @@ interface HistoryRow {
   readonly actor: Transition['by'];
 }
 
+export interface FoundHistory {
+  /** Version of the order. */
+  readonly version: number;
+  readonly items: readonly Transition[];
+}
+
 /** Oldest first. The same 404 as for the order itself. */
-export const getOrderHistory: Operation<'getOrderHistory', OrderBook> = async (request, { database }) => {
-  const caller = callerOf(request);
+export const getOrderHistory: Operation<'getOrderHistory', OrderBook> = async (request, context) => {
+  const { version, items } = await findHistory(context, callerOf(request), request.path.orderId);
+  return { status: 200, etag: etagOf(version), body: { items } };
+};
+
+/**
+ * The transitions of an order that this caller may see, oldest first.
+ * @throws Problem 404
+ */
+export async function findHistory({ database }: OrderBook, caller: Caller, orderId: string): Promise<FoundHistory> {
   const readAll = caller.scopes.has('orders:read-all');
   const { rows } = await database.pool.query<HistoryRow>({
     name: readAll ? 'any-history' : 'own-history',
@@ -24,13 +39,10 @@ export const getOrderHistory: Operation<'getOrderHistory', OrderBook> = async (r
              ON history.order_id = orders.id AND history.account_id = orders.account_id
            WHERE orders.id = $1 ${readAll ? '' : 'AND orders.account_id = $2'}
            ORDER BY history.version`,
-    values: readAll ? [request.path.orderId] : [request.path.orderId, caller.accountId],
+    values: readAll ? [orderId] : [orderId, caller.accountId],
   });
   const [first] = rows;
   if (first === undefined) throw noSuchOrder();
-  return {
-    status: 200,
-    etag: etagOf(first.version),
-    body: { items: rows.map(({ status, at, actor }) => ({ status, at: at.toISOString(), by: actor })) },
-  };
-};
+  const items = rows.map(({ status, at, actor }) => ({ status, at: at.toISOString(), by: actor }));
+  return { version: first.version, items };
+}

@@ -1,18 +1,25 @@
 // GET /v1/orders/{orderId}: one order, for its owner and for staff that may read all.
-import { callerOf } from '@shop/shared/http';
+import type { Caller } from '@shop/shared/auth';
+import { callerOf, type Reply } from '@shop/shared/http';
 import type { Operation, OrderBook } from './context.ts';
 import { noSuchOrder } from './order.ts';
 
-/** The same 404 for an order of another account and for one that never was. */
-export const getOrder: Operation<'getOrder', OrderBook> = async (request, { database, orders }) => {
-  const caller = callerOf(request);
+/** 404 for an order that does not exist, and the same 404 for an order of another account. */
+export const getOrder: Operation<'getOrder', OrderBook> = async (request, context) =>
+  findOrder(context, callerOf(request), request.path.orderId);
+
+/**
+ * The order as this caller sees it.
+ * @throws Problem 404
+ */
+export async function findOrder({ database, orders }: OrderBook, caller: Caller, orderId: string): Promise<Reply> {
   const readAll = caller.scopes.has('orders:read-all');
   const { rows } = await database.pool.query<Record<string, string | null>>({
     name: readAll ? 'any-order' : 'own-order',
     text: `SELECT ${orders.columns} FROM orders WHERE id = $1 ${readAll ? '' : 'AND account_id = $2'}`,
-    values: readAll ? [request.path.orderId] : [request.path.orderId, caller.accountId],
+    values: readAll ? [orderId] : [orderId, caller.accountId],
   });
   const [row] = rows;
   if (row === undefined) throw noSuchOrder();
   return orders.reply(200, row, caller);
-};
+}

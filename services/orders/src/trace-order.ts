@@ -1,24 +1,40 @@
 // GET /internal/orders/{orderId}/trace: what the orders service knows of an order, step by step, for operators.
-import { byTime, eventHistory, toStep } from '@shop/shared/events';
+import type { Queryable } from '@shop/shared/database';
+import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/shared/events';
 import type { Operation, OrderBook } from './context.ts';
 import { noSuchOrder } from './order.ts';
 
+export interface OrderTrace {
+  readonly orderId: string;
+  readonly accountId: string;
+  readonly reservationId: string;
+  readonly status: string;
+  /** Transitions and events, by time. */
+  readonly steps: readonly HistoryStep[];
+}
+
 const transitions = `
-  SELECT at, status || ' by ' || actor AS what, request_id AS "requestId"
-  FROM order_history WHERE order_id = $1`;
+  SELECT 'transition' AS kind, at, concat_ws(' ', status, 'by', actor, actor_id) AS what, request_id AS "requestId",
+    status, version::int AS version, actor, actor_id AS "actorId"
+  FROM order_history WHERE order_id = $1 ORDER BY version`;
 
 /** 404 for an unknown order. */
 export const traceOrder: Operation<'traceOrder', OrderBook> = async ({ path: { orderId } }, { database }) => {
-  const { pool } = database;
-  const { rows } = await pool.query<{ orderId: string; reservationId: string; status: string }>(
-    'SELECT id AS "orderId", reservation_id AS "reservationId", status FROM orders WHERE id = $1',
+  const trace = await readOrderTrace(database.pool, orderId);
+  if (trace === undefined) throw noSuchOrder();
+  const { reservationId, status, steps } = trace;
+  return { status: 200, body: { orderId, reservationId, status, steps: steps.map(toTraceStep) } };
+};
+
+/** Undefined when the order does not exist. */
+export async function readOrderTrace(from: Queryable, orderId: string): Promise<OrderTrace | undefined> {
+  const { rows } = await from.query<Omit<OrderTrace, 'steps'>>(
+    `SELECT id AS "orderId", account_id AS "accountId", reservation_id AS "reservationId", status
+     FROM orders WHERE id = $1`,
     [orderId],
   );
   const [order] = rows;
-  if (order === undefined) throw noSuchOrder();
-  const history = await pool.query(transitions, [orderId]);
-  return {
-    status: 200,
-    body: { ...order, steps: byTime(history.rows.map(toStep), await eventHistory(pool, orderId)) },
-  };
-};
+  if (order === undefined) return undefined;
+  const history = await from.query<HistoryStep>(transitions, [orderId]);
+  return { ...order, steps: sortSteps([...history.rows, ...(await eventHistory(from, orderId))]) };
+}

@@ -1,6 +1,6 @@
 // Access to PostgreSQL.
 
-export { assertCurrency } from './assert-currency.ts';
+export { assertCurrency, storedCurrency } from './assert-currency.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { knownMigrations, migrate, pendingMigrations } from './migrate.ts';
 export { errorCode, isDatabaseUnavailable, unavailableStates, violatedConstraint } from './pg-errors.ts';

@@ -1,31 +1,19 @@
 // The events about one subject in one schema: those that its service sent, and those that its consumer handled.
 import type { Queryable } from '../database/index.ts';
 
-/** An event that the service sent. */
-export interface SentEvent {
-  readonly kind: 'event';
+/** One step of a history. Members beyond these are the details from which `what` is made. */
+export interface HistoryStep {
+  readonly kind: string;
   readonly at: Date;
-  readonly requestId: string;
-  readonly traceparent: string | null;
-  readonly eventId: string;
-  readonly type: string;
-  readonly publishedAt: Date | null;
-  readonly attempts: number;
-  readonly problem: string | null;
+  /** The step as text for people. */
+  readonly what: string;
+  /** Of the request that began the chain of events; null when the schema does not keep it. */
+  readonly requestId: string | null;
+  readonly traceparent?: string | null;
+  readonly [detail: string]: unknown;
 }
 
-/** An event that a consumer of the service handled. */
-export interface TakenEvent {
-  readonly kind: 'delivery';
-  readonly at: Date;
-  readonly requestId: string;
-  readonly eventId: string;
-  readonly type: string;
-  readonly consumer: string;
-  readonly attempt: number;
-}
-
-/** One step of a history, as text for people. */
+/** One step of a history in a response. */
 export interface TraceStep {
   readonly at: string;
   readonly what: string;
@@ -33,11 +21,23 @@ export interface TraceStep {
   readonly traceId?: string;
 }
 
-interface StepRow {
+interface SentEvent extends Omit<HistoryStep, 'what'> {
+  readonly kind: 'event';
   readonly at: Date;
-  readonly what: string;
-  readonly requestId?: string;
-  readonly traceparent?: string | null;
+  readonly requestId: string;
+  readonly type: string;
+  readonly publishedAt: Date | null;
+  readonly attempts: number;
+  readonly problem: string | null;
+}
+
+interface HandledEvent extends Omit<HistoryStep, 'what'> {
+  readonly kind: 'delivery';
+  readonly at: Date;
+  readonly requestId: string;
+  readonly type: string;
+  readonly consumer: string;
+  readonly attempt: number;
 }
 
 const sent = `
@@ -45,21 +45,25 @@ const sent = `
     published_at AS "publishedAt", attempts, problem
   FROM outbox WHERE subject = $1`;
 
-const taken = `
+const handled = `
   SELECT 'delivery' AS kind, taken_at AS at, request_id AS "requestId", event_id AS "eventId", type, consumer, attempt
   FROM inbox WHERE subject = $1`;
 
 /** The events with this subject, in no particular order. Rows past their retention are missing. */
-export async function readEvents(from: Queryable, subject: string): Promise<(SentEvent | TakenEvent)[]> {
-  const takenEvents = await from.query<TakenEvent>(taken, [subject]);
+export async function eventHistory(from: Queryable, subject: string): Promise<HistoryStep[]> {
+  const handledEvents = await from.query<HandledEvent>(handled, [subject]);
   const sentEvents = await from.query<SentEvent>(sent, [subject]);
-  return [...takenEvents.rows, ...sentEvents.rows];
+  return [
+    ...handledEvents.rows.map((event) => ({ ...event, what: describeHandled(event) })),
+    ...sentEvents.rows.map((event) => ({ ...event, what: describeSent(event) })),
+  ];
 }
 
-/** The state of an event, as text for people. */
-export function tellEvent(event: SentEvent | TakenEvent): string {
-  if (event.kind === 'delivery') return `${event.type} taken by ${event.consumer}${ordinal(event.attempt)}`;
-  const { type, at, publishedAt, attempts, problem } = event;
+function describeHandled({ type, consumer, attempt }: HandledEvent): string {
+  return `${type} taken by ${consumer}${ordinal(attempt)}`;
+}
+
+function describeSent({ type, at, publishedAt, attempts, problem }: SentEvent): string {
   if (publishedAt === null) {
     return `${type} waits to be published${ordinal(attempts)}${problem === null ? '' : `: ${problem}`}`;
   }
@@ -71,18 +75,21 @@ function ordinal(attempt: number): string {
   return attempt > 1 ? `, attempt ${attempt}` : '';
 }
 
-/** `readEvents` for people. */
-export async function eventHistory(from: Queryable, subject: string): Promise<TraceStep[]> {
-  const events = await readEvents(from, subject);
-  return events.map((event) => toStep({ ...event, what: tellEvent(event) }));
+/**
+ * Sorts steps by time. The steps of one transaction have one time: its cause, a handled event, comes first, and the events
+ * that it sent come last. Other steps with one time keep their order.
+ */
+export function sortSteps<Step extends HistoryStep>(steps: readonly Step[]): Step[] {
+  return steps.toSorted((a, b) => Number(a.at) - Number(b.at) || rankOf(a) - rankOf(b));
 }
 
-export function toStep({ at, what, requestId, traceparent }: StepRow): TraceStep {
+function rankOf({ kind }: HistoryStep): number {
+  if (kind === 'delivery') return 0;
+  return kind === 'event' ? 2 : 1;
+}
+
+/** The step as a response shows it. */
+export function toTraceStep({ at, what, requestId, traceparent }: HistoryStep): TraceStep {
   const traceId = traceparent?.split('-')[1];
   return { at: at.toISOString(), what, ...(requestId && { requestId }), ...(traceId && { traceId }) };
-}
-
-/** All steps in the order of time. */
-export function byTime(...steps: readonly (readonly TraceStep[])[]): TraceStep[] {
-  return steps.flat().sort((a, b) => a.at.localeCompare(b.at));
 }

@@ -11,18 +11,10 @@ export {
   type SelectiveHandler,
   type ShopEvent,
 } from './event.ts';
-export {
-  byTime,
-  eventHistory,
-  readEvents,
-  type SentEvent,
-  type TakenEvent,
-  tellEvent,
-  toStep,
-} from './event-history.ts';
+export { eventHistory, type HistoryStep, sortSteps, toTraceStep } from './event-history.ts';
 export type { EventPayloads, EventType } from './generated.ts';
 export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/definitions.ts';
-export { longestLag, waitingSince } from './relay/outbox.ts';
+export { type Backlog, longestLag, readBacklog } from './relay/outbox.ts';
 export { type Relay, startRelay } from './relay/relay.ts';
 export { expiredEvents } from './retention.ts';
 export { type Events, shopTopology, startEvents } from './start-events.ts';

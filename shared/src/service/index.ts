@@ -1,5 +1,5 @@
-// What every service and each of its commands is started and configured by.
+// Starts and configures a service and its operator's functions.
 export { callerVariables, serviceVariables } from './config.ts';
 export { migrateService } from './migrate-service.ts';
-export { runCommand, type Say, withDatabase } from './run-command.ts';
 export { startService } from './start-service.ts';
+export { withDatabase } from './with-database.ts';

@@ -1,7 +1,7 @@
 // What a schema tells of the events about one thing.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withClient } from '../../src/database/index.ts';
-import { byTime, eventHistory } from '../../src/events/index.ts';
+import { eventHistory, sortSteps, toTraceStep } from '../../src/events/index.ts';
 import { newId } from '../../src/runtime/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../src/testing/index.ts';
 
@@ -35,7 +35,7 @@ it('shows how each event was published or handled, after how many attempts, and 
       [subject],
     );
     const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
-    expect(byTime(await eventHistory(client, subject))).toEqual([
+    expect(sortSteps(await eventHistory(client, subject)).map(toTraceStep)).toEqual([
       { at: at(0), what: 'at-once published after 12 ms', requestId: 'request-1', traceId: trace },
       { at: at(1), what: 'late published after 4000 ms, attempt 3', requestId: 'request-1' },
       { at: at(2), what: 'new waits to be published', requestId: 'request-1' },

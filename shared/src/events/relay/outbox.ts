@@ -1,4 +1,5 @@
 // The statements on the outbox, and what its columns mean.
+import type { Queryable } from '../../database/index.ts';
 
 /** Every relay of a schema holds this lock in shared mode from its claim until its marks are committed. */
 export const batchLock = "hashtextextended('outbox:' || current_schema(), 0)";
@@ -8,6 +9,23 @@ export const waitingSince = 'CASE WHEN problem IS NULL THEN next_attempt_at ELSE
 
 /** Seconds that an event may wait in the outbox. A longer wait means that the relay or the broker has a fault. */
 export const longestLag = 30;
+
+export interface Backlog {
+  /** Events that are not published yet. */
+  readonly waiting: number;
+  /** For how long the oldest of them has been due, in seconds; 0 when there is none. */
+  readonly lagSeconds: number;
+}
+
+/** Counts the unpublished events of the schema that `from` is connected to. */
+export async function readBacklog(from: Queryable): Promise<Backlog> {
+  const { rows } = await from.query<{ waiting: number; lag: number }>(
+    `SELECT count(*)::int AS waiting,
+       coalesce(extract(epoch FROM clock_timestamp() - min(${waitingSince})), 0)::float8 AS lag
+     FROM outbox WHERE published_at IS NULL`,
+  );
+  return { waiting: rows[0]?.waiting ?? 0, lagSeconds: Math.max(0, Math.round(rows[0]?.lag ?? 0)) };
+}
 
 export const claim = `
   SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt", data::text AS data

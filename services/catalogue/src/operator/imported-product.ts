@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { loadContract } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
+import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product-input.ts';
 import type { ProductLine } from './product-file.ts';
-import { type ProductInput, productFaults, toRow, type WrittenRow } from './product-input.ts';
 
 /** What a line says. Status and stock that it leaves out stay as they are. */
 export interface ImportedProduct {
@@ -27,7 +27,7 @@ const longestKey = 200;
 
 /** @param currency of the shop, ISO 4217 */
 export function createLineCheck(currency: string): CheckLine {
-  const document = fileURLToPath(new URL('../openapi.yaml', import.meta.url));
+  const document = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
   const creation = loadContract(document).operations.find(({ operationId }) => operationId === 'createProduct');
   if (creation === undefined) throw new Error('the contract has no createProduct');
 

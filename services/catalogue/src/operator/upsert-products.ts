@@ -1,9 +1,9 @@
 // Writes a batch of imported products: new ones are made, known ones changed as PATCH would, what is equal is left alone.
 import { sql, type Transaction } from '@shop/shared/database';
 import { isId, newId } from '@shop/shared/runtime';
+import { columnValues, type WrittenRow, writtenColumns } from '../product-input.ts';
+import { enterAllReceived } from '../stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
-import { columnValues, type WrittenRow, writtenColumns } from './product-input.ts';
-import { enterAllReceived } from './stock-ledger.ts';
 
 export interface Upserted {
   readonly created: number;

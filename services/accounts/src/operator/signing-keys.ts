@@ -1,9 +1,11 @@
-// What an operator does with the signing keys: look at them, rotate, revoke. The services follow by themselves.
+// Operators list, rotate, revoke and check the keys that sign access tokens. Services and gateway follow each change.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
-import { StartError } from '@shop/shared/runtime';
-import type { Seal } from './seal.ts';
-import { fillSigningKeys, isPublished, lockSigningKeys } from './signing-key.ts';
+import { type Environment, StartError } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { readKeyStoreConfig } from '../config.ts';
+import { createSeal, type Seal } from '../seal.ts';
+import { fillSigningKeys, isPublished, lockSigningKeys } from '../signing-key.ts';
 
 export interface ListedKey {
   readonly kid: string;
@@ -21,7 +23,51 @@ const publishedBefore = 3_000;
 // Verifiers refuse a set of more than 32 keys.
 const maximumPublished = 30;
 
-/** All keys that ever were, newest first. */
+/**
+ * Lists all keys, newest first, revoked ones included.
+ * @param environment the variables of accounts, of which DATABASE_URL and KEY_ENCRYPTION_SECRET are read
+ */
+export async function listSigningKeys(environment: Environment): Promise<ListedKey[]> {
+  return withKeyStore(environment, listKeys);
+}
+
+/** Rotates as `rotateKeys` does. @returns the keys as they are afterwards */
+export async function rotateSigningKeys(environment: Environment): Promise<ListedKey[]> {
+  return withKeyStore(environment, async (database, seal) => {
+    await rotateKeys(database, seal);
+    return listKeys(database);
+  });
+}
+
+/** Revokes as `revokeKey` does. @returns the keys as they are afterwards */
+export async function revokeSigningKey(environment: Environment, kid: string): Promise<ListedKey[]> {
+  return withKeyStore(environment, async (database, seal) => {
+    await revokeKey(database, seal, kid);
+    return listKeys(database);
+  });
+}
+
+/**
+ * Decrypts every private key, and changes nothing.
+ * @returns the keys
+ * @throws StartError when KEY_ENCRYPTION_SECRET is not the secret that encrypted them
+ */
+export async function checkSigningKeys(environment: Environment): Promise<ListedKey[]> {
+  return withKeyStore(environment, async (database, seal) => {
+    await requireOpenKeys(database, seal);
+    return listKeys(database);
+  });
+}
+
+async function withKeyStore<T>(
+  environment: Environment,
+  use: (database: Database, seal: Seal) => Promise<T>,
+): Promise<T> {
+  const { databaseUrl: url, keyEncryptionSecret } = readKeyStoreConfig(environment);
+  return withDatabase({ url, name: 'accounts keys' }, (database) => use(database, createSeal(keyEncryptionSecret)));
+}
+
+/** All keys, newest first. */
 export async function listKeys({ pool }: Database): Promise<ListedKey[]> {
   const { rows } = await pool.query<ListedKey>(
     `SELECT kid, state, (${isPublished}) AS published, created_at AS "createdAt", current_at AS "currentAt",
@@ -87,11 +133,7 @@ export async function revokeKey(database: Database, seal: Seal, kid: string): Pr
   });
 }
 
-/**
- * Opens every private key, and changes nothing.
- * @throws StartError when the secret is not the one under which they were sealed
- */
-export async function requireOpenKeys({ pool }: Database, seal: Seal): Promise<void> {
+async function requireOpenKeys({ pool }: Database, seal: Seal): Promise<void> {
   const { rows } = await pool.query<{ kid: string; private_key: string }>(
     'SELECT kid, private_key FROM signing_keys WHERE private_key IS NOT NULL',
   );

@@ -7,7 +7,7 @@ import { type Fault, Problem } from '@shop/shared/problem';
 import { StartError } from '@shop/shared/runtime';
 import { CsvError, parse } from 'csv-parse';
 
-const formats = ['csv', 'ndjson'] as const;
+export const formats = ['csv', 'ndjson'] as const;
 export type Format = (typeof formats)[number];
 
 /** The members of a line, and the columns of a CSV file. */

@@ -1,7 +1,7 @@
-// Recomputes the stock from its book and compares: book with itself, with the products, with the reservations. A process of its own.
+// Recomputes the stock from its ledger, and compares the ledger with itself, with the products and with the reservations.
 import { withClient } from '@shop/shared/database';
-import { readConfig } from '@shop/shared/runtime';
-import { runCommand, type Say, serviceVariables } from '@shop/shared/service';
+import { type Environment, readConfig } from '@shop/shared/runtime';
+import { serviceVariables } from '@shop/shared/service';
 import type pg from 'pg';
 
 export interface StockFault {
@@ -87,8 +87,14 @@ const counts = `
   SELECT (SELECT count(*) FROM products)::int AS products, (SELECT count(*) FROM stock_ledger)::int AS movements,
     (SELECT count(*) FROM reservations)::int AS reservations`;
 
-/** Reads everything at one moment, so that the shop may go on selling meanwhile. */
-export async function verifyStock(client: pg.Client): Promise<StockReport> {
+/** Compares the stock of one moment. The shop can go on selling meanwhile. Of `environment` only DATABASE_URL is read. */
+export async function verifyStock(environment: Environment): Promise<StockReport> {
+  const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
+  return withClient({ url, name: 'verify stock' }, readStockReport);
+}
+
+/** As `verifyStock`, over a connection of the caller. */
+export async function readStockReport(client: pg.Client): Promise<StockReport> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   try {
     const { rows } = await client.query<Omit<StockReport, 'faults'>>(counts);
@@ -101,13 +107,3 @@ export async function verifyStock(client: pg.Client): Promise<StockReport> {
     await client.query('ROLLBACK');
   }
 }
-
-/** Writes the report as one line of JSON. Exit code 0: all adds up; 1: it does not; 2: it could not be read. */
-async function main(say: Say): Promise<void> {
-  const { databaseUrl: url } = readConfig(process.env, { databaseUrl: serviceVariables.databaseUrl });
-  const report = await withClient({ url, name: 'verify-stock' }, verifyStock);
-  say(report);
-  if (report.faults.length > 0) process.exitCode = 1;
-}
-
-if (import.meta.main) await runCommand('verify-stock', main, 2);

@@ -1,27 +1,26 @@
-// Takes products from a file, in batches of one transaction each. Run as a process of its own: FILE --refused REPORT.
+// Imports products from a file, in batches of one transaction each.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { assertCurrency, type Database, sql } from '@shop/shared/database';
-import { StartError } from '@shop/shared/runtime';
-import { runCommand, type Say, withDatabase } from '@shop/shared/service';
-import { readCommandConfig } from './config.ts';
+import { type Environment, StartError } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { readCommandConfig } from '../config.ts';
 import { createLineCheck, type ImportedProduct, type RefusedLine } from './imported-product.ts';
-import { formatOf, readProductFile } from './product-file.ts';
+import { type Format, formatOf, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
 import { upsertProducts } from './upsert-products.ts';
 
 export interface ImportOptions {
-  readonly database: Database;
-  readonly currency: string;
   readonly path: string;
-  readonly format: 'csv' | 'ndjson';
-  /** Where the refused lines are reported. */
+  /** Default: the format that the end of the file's name states. */
+  readonly format?: Format | undefined;
+  /** The file that gets the refused lines. */
   readonly refused: string;
-  readonly onProgress?: (bytes: number) => void;
+  /** Called after each batch, with the bytes that were read so far and the size of the file. */
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface ImportResult {
@@ -52,11 +51,25 @@ const saveProgress = `
     unchanged = excluded.unchanged, refused = excluded.refused, updated_at = now()`;
 
 /**
- * Imports the file; when the same content was interrupted before, from there on.
- * @throws StartError when the file cannot be read or is to be the report as well, or another import runs
+ * Imports a file. After an interrupted import of the same content, continues behind its last committed batch.
+ * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
+ * @throws StartError when the file cannot be read, its format is unknown, the report would replace it, or another import runs
  */
-async function importProducts(options: ImportOptions): Promise<ImportResult> {
-  const { database, path, onProgress } = options;
+export async function importProducts(environment: Environment, options: ImportOptions): Promise<ImportResult> {
+  const { databaseUrl: url, currency } = readCommandConfig(environment);
+  const format = formatOf(options.path, options.format);
+  return withDatabase({ url, name: 'import products', statementTimeout: batchWithin }, async (database) => {
+    await assertCurrency(database.pool, currency);
+    return onlyOne(database, () => importFile(database, currency, { ...options, format }));
+  });
+}
+
+async function importFile(
+  database: Database,
+  currency: string,
+  options: ImportOptions & { readonly format: Format },
+): Promise<ImportResult> {
+  const { path, onProgress } = options;
   const digest = await digestOf(path);
   if (await isSameFile(path, options.refused)) {
     throw new StartError(`the report of refused lines would take the place of ${path}: name another --refused`);
@@ -69,8 +82,9 @@ async function importProducts(options: ImportOptions): Promise<ImportResult> {
   let progress: Progress = rows[0] ?? { line: 0, created: 0, changed: 0, unchanged: 0, refused: 0 };
   const resumedAfterLine = progress.line;
   const report = await openReport(options.refused, resumedAfterLine);
-  const check = createLineCheck(options.currency);
+  const check = createLineCheck(currency);
 
+  const { size: total } = await stat(path);
   const file = readProductFile(path, options.format);
   const write = async ({ products, refused, lastLine }: Batch): Promise<void> => {
     progress = await database.transaction(async (tx) => {
@@ -89,7 +103,7 @@ async function importProducts(options: ImportOptions): Promise<ImportResult> {
       return next;
     });
     report.keep();
-    onProgress?.(file.bytesRead());
+    onProgress?.(file.bytesRead(), total);
   };
 
   // While a batch is written the next one is read.
@@ -172,27 +186,3 @@ async function onlyOne<T>(database: Database, work: () => Promise<T>): Promise<T
     client.release(true);
   }
 }
-
-/** Writes `{done, total}` in bytes after each batch, and the result at last, a line of JSON each. */
-async function main(say: Say): Promise<void> {
-  const { values, positionals } = parseArgs({
-    options: { refused: { type: 'string' }, format: { type: 'string' } },
-    allowPositionals: true,
-  });
-  const [path] = positionals;
-  const { refused } = values;
-  if (path === undefined || refused === undefined) throw new StartError('use: FILE --refused REPORT');
-  const { databaseUrl: url, currency } = readCommandConfig(process.env);
-  const format = formatOf(path, values.format);
-  const total = await stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
-  await withDatabase({ url, name: 'import-products', statementTimeout: batchWithin }, async (database) => {
-    await assertCurrency(database.pool, currency);
-    const onProgress = (done: number): void => say({ done, total });
-    say(await onlyOne(database, () => importProducts({ database, currency, path, format, refused, onProgress })));
-  });
-}
-
-if (import.meta.main) await runCommand('import-products', main);

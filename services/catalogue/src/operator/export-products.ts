@@ -1,23 +1,21 @@
-// Writes all products into a file that the import takes back. Run as a process of its own: FILE.
+// Exports all products to a file that can be imported again.
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import { decimal } from '@shop/shared/collection';
 import { withClient } from '@shop/shared/database';
-import { decimalsOf, StartError } from '@shop/shared/runtime';
-import { runCommand, type Say } from '@shop/shared/service';
+import { decimalsOf, type Environment, StartError } from '@shop/shared/runtime';
 import type pg from 'pg';
-import { readCommandConfig } from './config.ts';
+import { readCommandConfig } from '../config.ts';
+import type { WrittenRow } from '../product-input.ts';
 import { type Format, formatOf, heading, writeLine } from './product-file.ts';
-import type { WrittenRow } from './product-input.ts';
 
 export interface ExportOptions {
-  readonly client: pg.Client;
-  readonly currency: string;
   readonly path: string;
-  readonly format: Format;
+  /** Default: the format that the end of the file's name states. */
+  readonly format?: Format | undefined;
+  /** Called after each batch, with the products that were written so far and the number of all. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -30,19 +28,34 @@ const batchSize = 2_000;
 
 // A product without an external key is known by its id, also when it is imported again.
 const products = `
-  SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor, rating_tenths,
+  SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text, rating_tenths,
     status, stock
   FROM products ORDER BY created_at, id`;
 
-/** All products as they are at one moment, in the order of their making. The file is there whole or not at all. */
-async function exportProducts({ client, path, ...options }: ExportOptions): Promise<number> {
+/**
+ * Exports the products of one moment, oldest first. The file appears when it is complete.
+ * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
+ * @returns the number of products
+ * @throws StartError when the format is unknown or the file cannot be written
+ */
+export async function exportProducts(environment: Environment, options: ExportOptions): Promise<number> {
+  const format = formatOf(options.path, options.format);
+  const { databaseUrl: url, currency } = readCommandConfig(environment);
+  return withClient({ url, name: 'export products' }, (client) => exportFile(client, currency, { ...options, format }));
+}
+
+async function exportFile(
+  client: pg.Client,
+  currency: string,
+  { path, ...options }: ExportOptions & { readonly format: Format },
+): Promise<number> {
   const partial = `${path}.partial`;
   let done = 0;
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   try {
     const { rows } = await client.query<{ total: number }>('SELECT count(*)::int AS total FROM products');
     const total = rows[0]?.total ?? 0;
-    const price = decimal(decimalsOf(options.currency));
+    const price = decimal(decimalsOf(currency));
     const lines = async function* (): AsyncGenerator<string> {
       yield heading(options.format);
       await client.query(`DECLARE exported NO SCROLL CURSOR FOR ${products}`);
@@ -61,7 +74,7 @@ async function exportProducts({ client, path, ...options }: ExportOptions): Prom
       brand: row.brand,
       category: row.category,
       price: options.format === 'csv' ? price.toText(row.price_minor) : Number(price.toText(row.price_minor)),
-      currency: options.currency,
+      currency,
       rating: row.rating_tenths === null ? null : row.rating_tenths / 10,
       status: row.status,
       stock: row.stock,
@@ -78,19 +91,3 @@ async function exportProducts({ client, path, ...options }: ExportOptions): Prom
   }
   return done;
 }
-
-/** Writes `{done, total}` in products after each batch, and `{products}` at last, a line of JSON each. */
-async function main(say: Say): Promise<void> {
-  const { values, positionals } = parseArgs({ options: { format: { type: 'string' } }, allowPositionals: true });
-  const [path] = positionals;
-  if (path === undefined) throw new StartError('use: FILE');
-  const format = formatOf(path, values.format);
-  const { databaseUrl: url, currency } = readCommandConfig(process.env);
-  const onProgress = (done: number, total: number): void => say({ done, total });
-  const products = await withClient({ url, name: 'export-products' }, (client) =>
-    exportProducts({ client, currency, path, format, onProgress }),
-  );
-  say({ products });
-}
-
-if (import.meta.main) await runCommand('export-products', main);

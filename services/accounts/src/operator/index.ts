@@ -1,0 +1,9 @@
+// What operators do with accounts. The command line calls these functions in its own process.
+export {
+  checkSigningKeys,
+  type ListedKey,
+  listSigningKeys,
+  revokeSigningKey,
+  rotateSigningKeys,
+} from './signing-keys.ts';
+export { grantScopes, listStaff, revokeScopes, type Staff, type StaffScope, staffScopes } from './staff.ts';

@@ -1,0 +1,78 @@
+// Staff are accounts with scopes. Only operators grant scopes.
+import { type Database, sql } from '@shop/shared/database';
+import { type Environment, emailKey, StartError } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { audit } from '../audit.ts';
+import { readDatabaseConfig } from '../config.ts';
+
+export const staffScopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'] as const;
+export type StaffScope = (typeof staffScopes)[number];
+
+export interface Staff {
+  readonly accountId: string;
+  readonly email: string;
+  readonly scopes: readonly StaffScope[];
+}
+
+/**
+ * Adds scopes to an account. Its next access token contains them.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @returns the account with all its scopes
+ * @throws StartError when no account has this e-mail address
+ */
+export async function grantScopes(
+  environment: Environment,
+  email: string,
+  scopes: readonly StaffScope[],
+): Promise<Staff> {
+  return changeScopes(environment, email, (scope, held) => held || scopes.includes(scope));
+}
+
+/** Removes scopes from an account. Tokens that were issued before keep them for at most 15 minutes. Otherwise as `grantScopes`. */
+export async function revokeScopes(
+  environment: Environment,
+  email: string,
+  scopes: readonly StaffScope[],
+): Promise<Staff> {
+  return changeScopes(environment, email, (scope, held) => held && !scopes.includes(scope));
+}
+
+/** All accounts that have a scope, by e-mail address. */
+export async function listStaff(environment: Environment): Promise<Staff[]> {
+  return withAccounts(environment, async ({ pool }) => {
+    const { rows } = await pool.query<Staff>(
+      `SELECT id AS "accountId", email, scopes FROM accounts WHERE scopes <> '{}' ORDER BY email_key`,
+    );
+    return rows;
+  });
+}
+
+async function changeScopes(
+  environment: Environment,
+  email: string,
+  keeps: (scope: StaffScope, held: boolean) => boolean,
+): Promise<Staff> {
+  return withAccounts(environment, (database) =>
+    database.transaction(async (tx) => {
+      const [account] = await sql<Staff>(
+        tx,
+        'SELECT id AS "accountId", email, scopes FROM accounts WHERE email_key = $1 FOR UPDATE',
+        [emailKey(email)],
+      );
+      if (account === undefined) {
+        throw new StartError(`there is no account with the e-mail ${email}: it has to be registered first`);
+      }
+      const { accountId, scopes: from } = account;
+      const to = staffScopes.filter((scope) => keeps(scope, from.includes(scope)));
+      if (to.length !== from.length || !to.every((scope) => from.includes(scope))) {
+        await sql(tx, 'UPDATE accounts SET scopes = $2::text[] WHERE id = $1', [accountId, to]);
+        await audit(tx, { action: 'scopes-changed', accountId, requestId: undefined, detail: { from, to } });
+      }
+      return { ...account, scopes: to };
+    }),
+  );
+}
+
+function withAccounts<T>(environment: Environment, use: (database: Database) => Promise<T>): Promise<T> {
+  return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts staff' }, use);
+}

@@ -1,0 +1,7 @@
+// What operators do with products and stock. The command line calls these functions in its own process.
+export { exportProducts } from './export-products.ts';
+export { type ImportResult, importProducts } from './import-products.ts';
+export { type Format, formats } from './product-file.ts';
+export { seedDemo, seedProducts } from './seed.ts';
+export { traceReservation } from './trace-reservation.ts';
+export { type StockFault, type StockReport, verifyStock } from './verify-stock.ts';

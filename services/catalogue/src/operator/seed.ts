@@ -1,0 +1,117 @@
+// Adds realistic sample products to the catalogue. Equal seeds make equal products.
+import { decimalsOf, type Environment } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import type pg from 'pg';
+import { readCommandConfig } from '../config.ts';
+import { type SampleProduct, sampleProducts } from './sample-products.ts';
+
+export interface SeedOptions {
+  /** How many products to add. */
+  readonly count: number;
+  /** Equal seeds and counts make equal products, ids included. Default: the time. */
+  readonly seed?: number | undefined;
+  /** Called after each batch, with the products that exist so far, and how many of them were added. */
+  readonly onProgress?: ((done: number, added: number) => void) | undefined;
+}
+
+/** Number of products of a new shop. */
+const demoProducts = 300;
+
+const batchSize = 5_000;
+const batchWithin = 300_000;
+
+// One array per column, so that a batch is one statement whatever its size. The stock is entered in the ledger.
+const insert = `
+  WITH given AS (
+    SELECT * FROM unnest(
+      $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::smallint[], $8::text[], $9::integer[],
+      $10::timestamptz[]
+    ) AS t(id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at)
+  ), added AS (
+    INSERT INTO products (
+      id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at, updated_at
+    )
+    SELECT *, created_at FROM given
+    ON CONFLICT DO NOTHING
+    RETURNING id, stock
+  ), booked AS (
+    INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after)
+    SELECT id, 'received', stock, stock, 0 FROM added WHERE stock > 0
+  )
+  SELECT count(*)::int AS added FROM added`;
+
+/**
+ * Adds sample products. A product whose id exists is left as it is.
+ * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
+ * @returns how many products were added
+ */
+export async function seedProducts(environment: Environment, options: SeedOptions): Promise<number> {
+  return withCatalogue(environment, (pool, decimals) => addSampleProducts(pool, decimals, options));
+}
+
+/** Adds the sample products of a new shop, unless the catalogue has any products. */
+export async function seedDemo(environment: Environment): Promise<void> {
+  await withCatalogue(environment, async (pool, decimals) => {
+    if ((await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;
+    await addSampleProducts(pool, decimals, { count: demoProducts, seed: 1 });
+  });
+}
+
+async function withCatalogue<T>(
+  environment: Environment,
+  use: (pool: pg.Pool, decimals: number) => Promise<T>,
+): Promise<T> {
+  const { databaseUrl: url, currency } = readCommandConfig(environment);
+  return withDatabase({ url, name: 'seed', statementTimeout: batchWithin }, ({ pool }) =>
+    use(pool, decimalsOf(currency)),
+  );
+}
+
+/** Writes the products in batches, two at the same time. @returns how many products were added */
+export async function addSampleProducts(
+  pool: pg.Pool,
+  decimals: number,
+  { count, seed = Date.now(), onProgress }: SeedOptions,
+): Promise<number> {
+  const products = sampleProducts(count, seed, decimals);
+  let done = 0;
+  let added = 0;
+  const write = async (): Promise<void> => {
+    for (;;) {
+      const batch = take(products, batchSize);
+      if (batch.length === 0) return;
+      const { rows } = await pool.query<{ added: number }>(insert, columnsOf(batch));
+      done += batch.length;
+      added += rows[0]?.added ?? 0;
+      onProgress?.(done, added);
+    }
+  };
+  await Promise.all([write(), write()]);
+  return added;
+}
+
+function take(products: Generator<SampleProduct, void>, size: number): SampleProduct[] {
+  const taken: SampleProduct[] = [];
+  while (taken.length < size) {
+    const { value } = products.next();
+    if (!value) break;
+    taken.push(value);
+  }
+  return taken;
+}
+
+function columnsOf(batch: readonly SampleProduct[]): unknown[] {
+  const keys = [
+    'id',
+    'name',
+    'description',
+    'brand',
+    'category',
+    'price',
+    'rating',
+    'status',
+    'stock',
+    'createdAt',
+  ] as const;
+  return keys.map((key) => batch.map((product) => product[key]));
+}

@@ -1,0 +1,14 @@
+// What operators do with orders. The command line calls these functions in its own process.
+export type { Step } from '../advance-order.ts';
+export { type OrderStatus, statuses } from '../order-status.ts';
+export type { OrderTrace } from '../trace-order.ts';
+export {
+  type AdvancedOrder,
+  advanceOrders,
+  listAllOrders,
+  type Order,
+  type OrderSelection,
+  type OrderWithHistory,
+  showAnyOrder,
+} from './manage-orders.ts';
+export { traceOrder } from './trace-order.ts';

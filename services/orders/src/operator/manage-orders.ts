@@ -1,0 +1,120 @@
+// Operators list, show and move the orders of all accounts, by the rules of the API. No service has to run: the relay that runs
+// next publishes the events.
+import { randomBytes } from 'node:crypto';
+import type { Caller } from '@shop/shared/auth';
+import { createCursors } from '@shop/shared/collection';
+import { assertCurrency } from '@shop/shared/database';
+import { type Reply, requestIdentity } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
+import type { Environment } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { moveOrder, type Step } from '../advance-order.ts';
+import { readCommandConfig } from '../config.ts';
+import type { OrderBook } from '../context.ts';
+import type { components } from '../generated.ts';
+import { findOrder } from '../get-order.ts';
+import { findHistory, type Transition } from '../get-order-history.ts';
+import { lockOrder, openOrders, showOrder } from '../order.ts';
+import type { OrderStatus } from '../order-status.ts';
+
+export type Order = components['schemas']['Order'];
+export type OrderWithHistory = Order & { readonly history: readonly Transition[] };
+
+export interface OrderSelection {
+  readonly status?: OrderStatus;
+  /** Only orders of this account. */
+  readonly account?: string;
+  /** Only orders that are older than this order. */
+  readonly before?: string;
+  /** The largest number of orders. */
+  readonly limit: number;
+}
+
+/** The order after its step, or the reason why the step was refused. */
+export type AdvancedOrder =
+  | { readonly id: string; readonly order: Order }
+  | { readonly id: string; readonly refused: string; readonly code: string };
+
+/** The account in the history of an order that was moved on behalf of no account. */
+const noAccount = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The orders of all accounts, newest first.
+ * @param environment the variables of orders, of which DATABASE_URL and SHOP_CURRENCY are read
+ */
+export async function listAllOrders(environment: Environment, selection: OrderSelection): Promise<Order[]> {
+  return withOrders(environment, async ({ database, orders }) => {
+    // Ids grow with time, so the primary key gives the order.
+    const { rows } = await database.pool.query<Record<string, string | null>>(
+      `SELECT ${orders.columns} FROM orders
+       WHERE ($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR account_id = $2) AND ($3::uuid IS NULL OR id < $3)
+       ORDER BY id DESC LIMIT $4`,
+      [selection.status ?? null, selection.account ?? null, selection.before ?? null, selection.limit],
+    );
+    return rows.map((row) => viewOf(orders.reply(200, row, operator(noAccount))));
+  });
+}
+
+/** One order of any account with its history; undefined when it does not exist. */
+export async function showAnyOrder(environment: Environment, orderId: string): Promise<OrderWithHistory | undefined> {
+  return withOrders(environment, async (book) => {
+    const caller = operator(noAccount);
+    try {
+      const { items } = await findHistory(book, caller, orderId);
+      return { ...viewOf(await findOrder(book, caller, orderId)), history: items };
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'not-found') return undefined;
+      throw error;
+    }
+  });
+}
+
+/**
+ * Moves orders to a state, each in a transaction of its own.
+ * @param accountId the staff account that the history names; default none
+ */
+export async function advanceOrders(
+  environment: Environment,
+  to: Step,
+  orderIds: readonly string[],
+  accountId = noAccount,
+): Promise<AdvancedOrder[]> {
+  return withOrders(environment, async (book) => {
+    const outcomes: AdvancedOrder[] = [];
+    for (const id of orderIds) outcomes.push(await advance(book, to, id, operator(accountId)));
+    return outcomes;
+  });
+}
+
+async function advance({ database, orders }: OrderBook, to: Step, id: string, caller: Caller): Promise<AdvancedOrder> {
+  try {
+    const reply = await database.transaction(async (tx) => {
+      const order = await lockOrder(tx, id, undefined);
+      await moveOrder(tx, { ...requestIdentity({}), caller }, order, to);
+      return showOrder(tx, orders, caller, order);
+    });
+    return { id, order: viewOf(reply) };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    return { id, refused: error.message, code: error.code };
+  }
+}
+
+function operator(accountId: string): Caller {
+  const scopes = new Set(['orders:fulfil', 'orders:read-all']);
+  return { accountId, scopes, credentialsVersion: undefined, issuedAt: 0 };
+}
+
+function viewOf({ json }: Reply): Order {
+  return JSON.parse(String(json)) as Order;
+}
+
+async function withOrders<T>(environment: Environment, use: (book: OrderBook) => Promise<T>): Promise<T> {
+  const { databaseUrl: url, currency } = readCommandConfig(environment);
+  return withDatabase({ url, name: 'manage orders' }, async (database) => {
+    await assertCurrency(database.pool, currency);
+    // Operators get no cursors and send no idempotency keys, so any keys are good enough.
+    const orders = openOrders(currency, createCursors([randomBytes(32)]));
+    return use({ database, orders, idempotencySecret: '' });
+  });
+}

@@ -1,0 +1,30 @@
+// The database of a service for as long as an operator's function runs.
+import { connectDatabase, type Database, type DatabaseOptions, errorCode } from '../database/index.ts';
+import { createLog } from '../runtime/index.ts';
+
+/**
+ * Runs `use` with a database once the database answers, and closes it afterwards.
+ * @throws the driver's error when the database does not answer or refuses the connection, and whatever `use` throws
+ */
+export async function withDatabase<T>(
+  options: Pick<DatabaseOptions, 'url' | 'name' | 'statementTimeout'>,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = connectDatabase({ ...options, log: createLog(options.name, 'silent'), poolSize: 2 });
+  try {
+    await untilConnected(database);
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** On a busy machine, connecting can take longer than a request would wait; an operator waits longer. */
+async function untilConnected(database: Database, attempts = 5): Promise<void> {
+  try {
+    await database.ping();
+  } catch (error) {
+    if (attempts === 1 || errorCode(error) !== undefined) throw error; // a time-out has no code
+    await untilConnected(database, attempts - 1);
+  }
+}
