@@ -3,7 +3,7 @@
 // `node client/generate.ts` writes them; with --check it only compares.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleDocument, type Node, nodeOf, outlineOperations, readDocument, resolve } from '@shop/shared/contract';
+import { bundleDocument, dereference, type Node, nodeOf, outlineOperations, readDocument } from '@shop/shared/contract';
 import { serviceNames } from '@shop/shared/runtime';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
@@ -54,7 +54,7 @@ function serviceEvents(service: string): ServiceEvents {
   const typesOfAction = (action: string): string[] =>
     operations
       .filter((operation) => operation.action === action)
-      .map(({ channel }) => String(resolve(document, channel).address));
+      .map(({ channel }) => String(dereference(document, channel).address));
   const handles = typesOfAction('receive');
   const consumer = document['x-consumer'];
   if (handles.length > 0 && !String(consumer).startsWith(`${service}.`))

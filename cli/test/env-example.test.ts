@@ -159,7 +159,7 @@ describe('the section of setup', () => {
     readFileSync(fileURLToPath(new URL(`../../deploy/setup/src/${name}.ts`, import.meta.url)), 'utf8');
 
   it('lists what deploy/setup reads', () => {
-    const read = [...`${source('secrets')}${source('provision')}`.matchAll(/(?:text|url)\('([A-Z_]+)'/g)];
+    const read = [...`${source('secrets')}${source('provision')}`.matchAll(/(?:string|url)\('([A-Z_]+)'/g)];
     const passwords = schemas.map((role) => `${role.toUpperCase()}_PASSWORD`);
     const listed = [...sectionOf('setup').matchAll(/^#([A-Z_]+)=/gm)].map(([, variable]) => variable);
     expect(listed.sort()).toEqual([...read.map(([, variable]) => variable), ...passwords].sort());

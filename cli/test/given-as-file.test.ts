@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { schemas } from '@shop/shared/database';
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
-import { optional, readConfig, text } from '@shop/shared/runtime';
+import { optional, readConfig, string } from '@shop/shared/runtime';
 import { dataFolder } from '../src/shop/data-folder.ts';
 import type { DatabaseUrls } from '../src/shop/database.ts';
 import { operatorEnvironment, shopProcesses, type Wiring } from '../src/shop/processes.ts';
@@ -45,7 +45,7 @@ const values = {
 const names = Object.keys(values);
 
 const readAll = (environment: NodeJS.ProcessEnv): object =>
-  readConfig(environment, Object.fromEntries(names.map((name) => [name, optional(text(name))])));
+  readConfig(environment, Object.fromEntries(names.map((name) => [name, optional(string(name))])));
 
 async function wiring(given: NodeJS.ProcessEnv): Promise<Wiring> {
   const secrets = await keptSecrets(join(folder, 'secrets.json'));

@@ -2,13 +2,13 @@
 import { fileURLToPath } from 'node:url';
 import { tokenVariables } from '@shop/shared/auth';
 import {
-  choice,
   drain,
   type Environment,
   integer,
+  oneOf,
   optional,
   readConfig,
-  text,
+  string,
   url,
   type Variable,
 } from '@shop/shared/runtime';
@@ -16,13 +16,13 @@ import {
 /** @throws ConfigError that lists every missing or invalid variable */
 export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
-    host: text('HOST', '0.0.0.0'),
+    host: string('HOST', '0.0.0.0'),
     port: integer('GATEWAY_PORT', { min: 0, max: 65_535, fallback: 8080 }),
     accounts: addresses('ACCOUNTS_URL'),
     orders: addresses('ORDERS_URL'),
     catalogue: addresses('CATALOGUE_URL'),
     ...tokenVariables,
-    board: choice('BOARD', ['on', 'off'], 'on'),
+    board: oneOf('BOARD', ['on', 'off'], 'on'),
     metrics: optional(metricsAddresses('METRICS_URLS')),
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
     trustedProxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
@@ -33,7 +33,7 @@ export function readEnvironment(environment: Environment) {
     maximumHeader: integer('HEADER_LIMIT', { min: 1_024, max: 65_536, fallback: 16 * 1_024 }),
     deadline: integer('REQUEST_TIMEOUT_MS', { min: 100, max: 600_000, fallback: 10_000 }),
     drain,
-    configFolder: text('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
+    configFolder: string('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
   });
 }
 

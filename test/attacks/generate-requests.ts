@@ -1,5 +1,5 @@
 // Arbitrary requests for an operation of a contract, from its parameters and the schema of its body.
-import { isNode, type Node, nodeOf, type OperationOutline, resolve } from '@shop/shared/contract';
+import { dereference, isNode, type Node, nodeOf, type OperationOutline } from '@shop/shared/contract';
 import type { CallOptions } from '@shop/shared/testing';
 import fc from 'fast-check';
 import type { ServiceName } from './stage.ts';
@@ -37,11 +37,11 @@ export function requestsOf(
   const operation = nodeOf(item[method]);
   const parameters = [item.parameters, operation.parameters]
     .flatMap((list) => (Array.isArray(list) ? list : []))
-    .map((parameter) => resolve(document, parameter));
+    .map((parameter) => dereference(document, parameter));
   const inPlace = (place: string) => parameters.filter((parameter) => parameter.in === place);
   const textsOf = (parameter: Node): fc.Arbitrary<string> =>
     mostly(arbitraryOf(document, parameter.schema, 0).map(String), wildText);
-  const content = Object.values(nodeOf(resolve(document, operation.requestBody).content))[0];
+  const content = Object.values(nodeOf(dereference(document, operation.requestBody).content))[0];
   const body = content === undefined ? fc.constant(undefined) : arbitraryOf(document, nodeOf(content).schema, 0);
   return fc
     .record({
@@ -93,7 +93,7 @@ function mostly<T>(meant: fc.Arbitrary<T>, anything: fc.Arbitrary<T>): fc.Arbitr
 }
 
 function arbitraryOf(document: Node, given: unknown, depth: number): fc.Arbitrary<unknown> {
-  const schema = resolve(document, given);
+  const schema = dereference(document, given);
   const alternatives = [schema.oneOf, schema.anyOf].find(Array.isArray);
   if ('const' in schema) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);

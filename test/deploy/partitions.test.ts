@@ -107,11 +107,11 @@ describe('the tables of orders in hash partitions', () => {
       expect(await shop.act(customer, placed.body.id, 'cancel')).toMatchObject({ status: 200 });
       const { accountId } = customer;
       const rows = await query('SELECT reservation_id AS id FROM orders WHERE account_id = $1', [accountId]);
-      const settled = await shop.internal('orders', '/internal/reservations/settle', {
+      const resolved = await shop.internal('orders', '/internal/reservations/settle', {
         reservationId: rows[0]?.id,
         accountId,
       });
-      expect(settled).toMatchObject({ status: 200, body: { state: 'exists' } });
+      expect(resolved).toMatchObject({ status: 200, body: { state: 'exists' } });
     });
     expect(names).toEqual(tables.map((table) => `${table}_${own}`).sort());
   });

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { describe, expect, it } from '@jest/globals';
-import { isNode, type Node, nodeOf, resolve } from '@shop/shared/contract';
+import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { parseSync } from '@swc/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -30,14 +30,14 @@ const operations = Object.entries(nodeOf(document.paths)).flatMap(([path, item])
   Object.entries(nodeOf(item)).flatMap(([method, node]): PublicOperation[] => {
     if (!isNode(node) || method === 'parameters') return [];
     const parameters = [nodeOf(item).parameters, node.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
-    return [{ name: `${method} ${path}`, path, node, parameters: parameters.map((one) => resolve(document, one)) }];
+    return [{ name: `${method} ${path}`, path, node, parameters: parameters.map((one) => dereference(document, one)) }];
   }),
 );
 
 /** Each media type of each request body and answer, and the problem documents among them. */
 const contents = operations.flatMap(({ name, node }) =>
   [['request', node.requestBody] as const, ...Object.entries(nodeOf(node.responses))].flatMap(([place, value]) =>
-    Object.entries(nodeOf(resolve(document, value).content)).map(([type, content]) => ({
+    Object.entries(nodeOf(dereference(document, value).content)).map(([type, content]) => ({
       where: `${name} ${place} ${type}`,
       place,
       type,
@@ -48,8 +48,8 @@ const contents = operations.flatMap(({ name, node }) =>
 
 function examplesOf(content: Node): unknown[] {
   if ('example' in content) return [content.example];
-  const named = Object.values(nodeOf(content.examples)).map((example) => resolve(document, example).value);
-  const { examples } = resolve(document, content.schema);
+  const named = Object.values(nodeOf(content.examples)).map((example) => dereference(document, example).value);
+  const { examples } = dereference(document, content.schema);
   return named.length > 0 || !Array.isArray(examples) ? named : examples;
 }
 

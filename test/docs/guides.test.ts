@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
-import { nodeOf, resolve } from '@shop/shared/contract';
+import { dereference, nodeOf } from '@shop/shared/contract';
 import { eventually } from '@shop/shared/testing';
 import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
@@ -119,7 +119,7 @@ describe('the published document', () => {
     for (const [path, item] of Object.entries(nodeOf(document.paths))) {
       const { parameters } = nodeOf(nodeOf(item).get);
       for (const given of Array.isArray(parameters) ? parameters : []) {
-        const { name, in: place, examples } = resolve(document, given);
+        const { name, in: place, examples } = dereference(document, given);
         for (const { value } of place === 'query' ? Object.values(nodeOf(examples)).map(nodeOf) : []) {
           const query = new URLSearchParams(
             [value].flat().map((text): [string, string] => [String(name), String(text)]),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
-import { type ContractOperation, loadContract, nodeOf, resolve } from '@shop/shared/contract';
+import { type ContractOperation, dereference, loadContract, nodeOf } from '@shop/shared/contract';
 import { Problem } from '@shop/shared/problem';
 import { newId, type ServiceName } from '@shop/shared/runtime';
 import { startServices, type TestServices } from '@shop/shared/testing';
@@ -22,7 +22,7 @@ const answers: Readonly<Record<string, number>> = {
   revokeToken: 204,
   createOrder: 422,
   cancelOrder: 404,
-  settleReservation: 200,
+  resolveReservation: 200,
   createProduct: 201,
   updateProduct: 404,
   searchProducts: 200,
@@ -44,7 +44,7 @@ const cases = names.flatMap((service) => {
 function largestOf(document: Readonly<Record<string, unknown>>, operation: ContractOperation): string {
   const { operationId, path, method, check } = operation;
   if (operationId === 'searchProducts') return longestSearch;
-  const content = resolve(document, nodeOf(nodeOf(nodeOf(document.paths)[path])[method]).requestBody).content;
+  const content = dereference(document, nodeOf(nodeOf(nodeOf(document.paths)[path])[method]).requestBody).content;
   const [{ schema } = {}] = Object.values(nodeOf(content)).map(nodeOf);
   const parameters = Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, newId()]));
   return largestBody(document, schema, (body) => {

@@ -1,5 +1,5 @@
 // The largest JSON body that a schema of a contract accepts, in its longest usual form.
-import { type Node, nodeOf, resolve } from '@shop/shared/contract';
+import { dereference, type Node, nodeOf } from '@shop/shared/contract';
 
 /** A letter of four bytes in UTF-8 and twelve as `\u` escapes, then characters for what takes no letters. */
 const alphabet = ['\u{20000}', '0'];
@@ -13,7 +13,7 @@ const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
  * @throws Error where the schema gives no bound
  */
 export function largestBody(document: Node, schema: unknown, accepts: (body: unknown) => boolean): string {
-  const whole = largest(document, resolve(document, schema)) as Record<string, unknown>;
+  const whole = largest(document, dereference(document, schema)) as Record<string, unknown>;
   const candidates = [whole, ...Object.keys(whole).map((name) => ({ ...whole, [name]: undefined }))];
   const texts = candidates.filter(accepts).map(spelled);
   if (texts.length === 0) throw new Error('the contract accepts none of the bodies that its schema leads to');
@@ -30,10 +30,12 @@ function largest(document: Node, schema: Node): unknown {
   if (Array.isArray(schema.enum)) return schema.enum.toSorted((a, b) => String(b).length - String(a).length)[0];
   if (types.includes('object')) {
     const members = Object.entries(nodeOf(schema.properties));
-    return Object.fromEntries(members.map(([name, member]) => [name, largest(document, resolve(document, member))]));
+    return Object.fromEntries(
+      members.map(([name, member]) => [name, largest(document, dereference(document, member))]),
+    );
   }
   if (types.includes('array')) {
-    const item = largest(document, resolve(document, schema.items));
+    const item = largest(document, dereference(document, schema.items));
     return new Array(bound(schema, 'maxItems')).fill(item);
   }
   if (types.includes('string')) return largestText(schema);

@@ -2,7 +2,7 @@
 import { grantScopes, type StaffScope } from '@shop/accounts/operator';
 import { importPKCS8, SignJWT } from 'jose';
 import type pg from 'pg';
-import { createSeal } from '../../services/accounts/src/seal.ts';
+import { createKeyEncryption } from '../../services/accounts/src/key-encryption.ts';
 import type { Buyer } from './buyers.ts';
 import { type Journal, untilClear } from './journal.ts';
 
@@ -45,7 +45,7 @@ export async function signToken(
   );
   const [row] = rows;
   if (row === undefined) throw new Error('accounts has no signing key');
-  const key = await importPKCS8(createSeal(keySecret).open(row.private_key, row.kid), 'ES256');
+  const key = await importPKCS8(createKeyEncryption(keySecret).decrypt(row.private_key, row.kid), 'ES256');
   const now = Math.floor(Date.now() / 1000);
   const token = await new SignJWT({ accountId, scope: scopes.join(' ') })
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: row.kid })

@@ -62,8 +62,8 @@ const mutations: readonly Mutation[] = [
     notice: /answered as it never should be|was not seen to happen/,
   },
   {
-    name: 'reservations are not settled',
-    file: 'services/catalogue/src/settle-reservations.ts',
+    name: 'reservations are not resolved',
+    file: 'services/catalogue/src/resolve-reservations.ts',
     find: "if (answer.state === 'absent') await giveStockBack(tx, id, null);",
     replace: '',
     test: 'the buyer with them',

@@ -6,12 +6,12 @@ import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { dataFolder } from '../shop/data-folder.ts';
 import { provision } from '../shop/database.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
-import { keptSecrets, type Secrets } from '../shop/secrets.ts';
+import { type KeptSecrets, keptSecrets } from '../shop/secrets.ts';
 import { givenEnvironment, readSettings } from '../shop/settings.ts';
 
 /** @param variables the secrets that its services are given */
 export async function withTrialShop<T>(
-  variables: Secrets['variables'],
+  variables: KeptSecrets['variables'],
   use: (shop: OpenShop) => Promise<T>,
 ): Promise<T> {
   const given = givenEnvironment();

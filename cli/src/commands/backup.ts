@@ -14,7 +14,7 @@ import { showProgress } from '../output/progress.ts';
 import { writePrivately } from '../shop/data-folder.ts';
 import { type OpenShop, withNewShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import type { Secrets } from '../shop/secrets.ts';
+import type { KeptSecrets } from '../shop/secrets.ts';
 import { givenPath } from './arguments.ts';
 
 export function backupCommand(): Command {
@@ -91,8 +91,8 @@ async function prove(shop: OpenShop): Promise<Proof> {
   return { products, movements };
 }
 
-async function secretsOf(folder: string): Promise<Secrets['variables']> {
-  const { variables } = JSON.parse(await readFile(join(folder, secretsFile), 'utf8')) as Pick<Secrets, 'variables'>;
+async function secretsOf(folder: string): Promise<KeptSecrets['variables']> {
+  const { variables } = JSON.parse(await readFile(join(folder, secretsFile), 'utf8')) as Pick<KeptSecrets, 'variables'>;
   return variables;
 }
 

@@ -7,7 +7,7 @@ import { claimPort } from '../launcher/gateway-port.ts';
 import type { DataFolder } from '../shop/data-folder.ts';
 import type { DatabaseUrls } from '../shop/database.ts';
 import { type ProcessName, shopProcesses } from '../shop/processes.ts';
-import { type Secrets, secretVariables } from '../shop/secrets.ts';
+import { type KeptSecrets, secretVariables } from '../shop/secrets.ts';
 import type { Settings } from '../shop/settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Wanted } from './settings.ts';
@@ -62,8 +62,8 @@ function mistakesOf(read: Reader, environment: Environment): string[] {
 }
 
 /** Stand-ins for what npm start makes up itself. */
-const anySecrets: Secrets = {
-  roles: {} as Secrets['roles'],
+const anySecrets: KeptSecrets = {
+  roles: {} as KeptSecrets['roles'],
   variables: Object.fromEntries(secretVariables.map((name) => [name, Buffer.alloc(32).toString('base64url')])),
 };
 const somewhere = 'postgres://role:password@localhost/shop';

@@ -1,5 +1,5 @@
 // What the doctor itself reads of the services' variables, because it looks at what they name.
-import { type Environment, optional, readConfig, text } from '@shop/shared/runtime';
+import { type Environment, optional, readConfig, string } from '@shop/shared/runtime';
 
 export type Wanted = ReturnType<typeof readWanted>;
 
@@ -9,9 +9,9 @@ export type Wanted = ReturnType<typeof readWanted>;
  */
 export function readWanted(environment: Environment) {
   return readConfig(environment, {
-    currency: text('SHOP_CURRENCY', 'EUR'),
-    jwksUrl: optional(text('JWKS_URL')),
-    mailDir: optional(text('MAIL_DIR')),
-    smtpUrl: optional(text('SMTP_URL')),
+    currency: string('SHOP_CURRENCY', 'EUR'),
+    jwksUrl: optional(string('JWKS_URL')),
+    mailDir: optional(string('MAIL_DIR')),
+    smtpUrl: optional(string('SMTP_URL')),
   });
 }

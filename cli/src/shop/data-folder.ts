@@ -1,7 +1,7 @@
 // The data folder: what lies where in it, and who uses it at the moment.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { identityOf, lockFolder, makeDataFolder } from '@shop/shared/embedded';
+import { lockFolder, makeDataFolder, processIdentity } from '@shop/shared/embedded';
 import { StartError } from '@shop/shared/runtime';
 
 export interface DataFolder {
@@ -63,7 +63,7 @@ export async function takeFolder(folder: DataFolder): Promise<{ release(): Promi
 
 /** Tells the command line that the shop runs. */
 export async function announce(folder: DataFolder, shop: Omit<RunningShop, 'launcher'>): Promise<void> {
-  const launcher = (await identityOf(process.pid)) ?? '';
+  const launcher = (await processIdentity(process.pid)) ?? '';
   await writePrivately(runningFile(folder), JSON.stringify({ launcher, ...shop } satisfies RunningShop));
 }
 
@@ -72,7 +72,7 @@ export async function findRunning(folder: DataFolder): Promise<RunningShop | und
   const content = await readFile(runningFile(folder), 'utf8').catch(() => undefined);
   if (content === undefined) return undefined;
   const shop = JSON.parse(content) as RunningShop;
-  return (await identityOf(Number.parseInt(shop.launcher, 10))) === shop.launcher ? shop : undefined;
+  return (await processIdentity(Number.parseInt(shop.launcher, 10))) === shop.launcher ? shop : undefined;
 }
 
 /** Writes a file that only its owner can read, whole or not at all. */

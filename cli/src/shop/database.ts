@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
 import { StartError, serviceNames } from '@shop/shared/runtime';
-import type { Secrets } from './secrets.ts';
+import type { KeptSecrets } from './secrets.ts';
 import { root } from './settings.ts';
 
 export type DatabaseUrls = Readonly<Record<SchemaName, string>>;
@@ -25,7 +25,7 @@ export function namedDatabase(url: string): string {
  * @param outside whether the URL is the operator's own
  * @throws StartError when the server is away or refuses
  */
-export async function provision(url: string, secrets: Secrets, outside: boolean): Promise<DatabaseUrls> {
+export async function provision(url: string, secrets: KeptSecrets, outside: boolean): Promise<DatabaseUrls> {
   const database = outside ? decodeURIComponent(new URL(namedDatabase(url)).pathname.slice(1)) : usualName;
   const roles = secrets.roles;
   try {

@@ -8,7 +8,7 @@ import { type DataFolder, dataFolder, findRunning, type RunningShop, takeFolder 
 import { type DatabaseUrls, migrateAll, namedDatabase, provision } from './database.ts';
 import type { Wiring } from './processes.ts';
 import { requireEmptyDatabase } from './require-empty.ts';
-import { keptSecrets, readSecrets, type Secrets } from './secrets.ts';
+import { type KeptSecrets, keptSecrets, readSecrets } from './secrets.ts';
 import { givenEnvironment, readServiceDatabases, readSettings, type Settings } from './settings.ts';
 
 export interface OpenShop extends Wiring {
@@ -34,7 +34,7 @@ export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: 
   const running = await findRunning(folder);
   const databases = givenDatabases(settings, given) ?? (running?.databases as DatabaseUrls | undefined);
   if (databases !== undefined) {
-    const secrets = { roles: {}, variables: {}, ...(await readSecrets(folder.secrets)) } as Secrets;
+    const secrets = { roles: {}, variables: {}, ...(await readSecrets(folder.secrets)) } as KeptSecrets;
     return use({ ...found, running, secrets, databases });
   }
   if (!(await hasShop(folder))) {
@@ -54,7 +54,10 @@ export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: 
  * @param secrets what the environment variables of the new shop are to be
  * @throws StartError when a shop is there or runs there
  */
-export async function withNewShop<T>(secrets: Secrets['variables'], use: (shop: OpenShop) => Promise<T>): Promise<T> {
+export async function withNewShop<T>(
+  secrets: KeptSecrets['variables'],
+  use: (shop: OpenShop) => Promise<T>,
+): Promise<T> {
   const given = givenEnvironment();
   const settings = readSettings(given);
   const folder = dataFolder(settings.dataDir);

@@ -7,12 +7,12 @@ import type { ServiceName } from '@shop/shared/runtime';
 import type { OpenShop } from './open-shop.ts';
 import { operatorEnvironment } from './processes.ts';
 
-export interface Step extends HistoryStep {
+export interface TimelineStep extends HistoryStep {
   readonly service: ServiceName;
 }
 
 export interface Timeline extends OrderTrace {
-  readonly steps: readonly Step[];
+  readonly steps: readonly TimelineStep[];
 }
 
 /** Undefined when the order does not exist. */
@@ -27,6 +27,6 @@ export async function readTimeline(shop: OpenShop, orderId: string): Promise<Tim
   return { ...order, steps: sortSteps(steps) };
 }
 
-function named(service: ServiceName, steps: readonly HistoryStep[]): Step[] {
+function named(service: ServiceName, steps: readonly HistoryStep[]): TimelineStep[] {
   return steps.map((step) => ({ ...step, service }));
 }

@@ -4,7 +4,7 @@ import { freePorts } from '@shop/shared/embedded';
 import { memoryBounds, type ServiceName, serviceNames } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
-import type { Secrets } from './secrets.ts';
+import type { KeptSecrets } from './secrets.ts';
 import { root, type Settings } from './settings.ts';
 
 export type ProcessName = ServiceName | 'gateway';
@@ -22,7 +22,7 @@ export interface ShopProcess {
 export interface Wiring {
   readonly settings: Settings;
   readonly folder: DataFolder;
-  readonly secrets: Secrets;
+  readonly secrets: KeptSecrets;
   readonly databases: DatabaseUrls;
   /** What the operator has set; it wins over every default here, save for addresses and ports. */
   readonly given: NodeJS.ProcessEnv;

@@ -5,7 +5,7 @@ import { type SchemaName, schemas } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import { writePrivately } from './data-folder.ts';
 
-export interface Secrets {
+export interface KeptSecrets {
   /** The password of each database role. */
   readonly roles: Readonly<Record<SchemaName, string>>;
   /** By environment variable. */
@@ -19,20 +19,20 @@ export const secretVariables = ['INTERNAL_SECRET', 'CURSOR_KEYS', 'KEY_ENCRYPTIO
  * Reads the secrets and makes those that are missing.
  * @throws StartError when the file is there but cannot be read
  */
-export async function keptSecrets(path: string): Promise<Secrets> {
+export async function keptSecrets(path: string): Promise<KeptSecrets> {
   const kept = await readSecrets(path);
   const make = (): string => randomBytes(32).toString('base64url');
   const fill = (names: readonly string[], values: Readonly<Record<string, string>> = {}): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, values[name] ?? make()]));
   const secrets = { roles: fill(schemas, kept.roles), variables: fill(secretVariables, kept.variables) };
   if (JSON.stringify(secrets) !== JSON.stringify(kept)) await writePrivately(path, JSON.stringify(secrets, null, 2));
-  return secrets as Secrets;
+  return secrets as KeptSecrets;
 }
 
 /** What is kept already. */
-export async function readSecrets(path: string): Promise<Partial<Secrets>> {
+export async function readSecrets(path: string): Promise<Partial<KeptSecrets>> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Partial<Secrets>;
+    return JSON.parse(await readFile(path, 'utf8')) as Partial<KeptSecrets>;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};

@@ -9,7 +9,7 @@ import {
   type ServiceName,
   StartError,
   serviceNames,
-  text,
+  string,
   url,
 } from '@shop/shared/runtime';
 
@@ -32,10 +32,10 @@ export type Settings = ReturnType<typeof readSettings>;
 export function readSettings(environment: Environment) {
   return readConfig(environment, {
     /** Where clients reach the shop. */
-    gatewayHost: text('GATEWAY_HOST', '127.0.0.1'),
+    gatewayHost: string('GATEWAY_HOST', '127.0.0.1'),
     gatewayPort: integer('GATEWAY_PORT', { min: 1, max: 65_535, fallback: 8080 }),
     /** Database, secrets, e-mails and logs. */
-    dataDir: text('SHOP_DATA_DIR', join(root, '.data')),
+    dataDir: string('SHOP_DATA_DIR', join(root, '.data')),
     /** An administrator's connection to an outside PostgreSQL, instead of the embedded one. */
     databaseUrl: optional(url('DATABASE_URL', ['postgres', 'postgresql'])),
     /** A broker (amqp://) or another PostgreSQL for the events, instead of the shop's own database. */

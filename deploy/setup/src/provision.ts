@@ -1,12 +1,12 @@
 // Makes the shop's database, its schemas and the roles that own them, and ends. Run again it changes nothing but passwords.
 import { provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
-import { readConfig, runProcess, secret, text, url } from '@shop/shared/runtime';
+import { readConfig, runProcess, secret, string, url } from '@shop/shared/runtime';
 
 await runProcess('provision', async ({ log }) => {
   const { adminUrl, database, ...roles } = readConfig(process.env, {
     /** A role that may create databases and roles. */
     adminUrl: url('DATABASE_ADMIN_URL', ['postgres', 'postgresql']),
-    database: text('DATABASE_NAME', 'shop'),
+    database: string('DATABASE_NAME', 'shop'),
     ...Object.fromEntries(schemas.map((role) => [role, secret(`${role.toUpperCase()}_PASSWORD`)])),
   });
   await provisionDatabase({ adminUrl, database, roles: roles as Record<SchemaName, string> });

@@ -2,16 +2,16 @@
 // `secrets.ts kubernetes` prints new ones as Secrets for `kubectl create -f -`.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { optional, readConfig, runProcess, StartError, text } from '@shop/shared/runtime';
+import { optional, readConfig, runProcess, StartError, string } from '@shop/shared/runtime';
 import { completeSecrets, type SecretFiles, type Secrets, secretFiles } from './secret-files.ts';
 
 await runProcess('secrets', async ({ log }) => {
   const [target, ...rest] = process.argv.slice(2);
   if (target === undefined || rest.length > 0) throw new StartError('use: secrets.ts FOLDER | secrets.ts kubernetes');
   const places = readConfig(process.env, {
-    database: text('DATABASE_PLACE', 'postgres:5432'),
-    databaseReplicas: optional(text('DATABASE_REPLICAS_PLACE')),
-    broker: text('BROKER_PLACE', 'rabbitmq:5672'),
+    database: string('DATABASE_PLACE', 'postgres:5432'),
+    databaseReplicas: optional(string('DATABASE_REPLICAS_PLACE')),
+    broker: string('BROKER_PLACE', 'rabbitmq:5672'),
   });
   if (target === 'kubernetes') {
     process.stdout.write(manifests(secretFiles(completeSecrets(), places)));

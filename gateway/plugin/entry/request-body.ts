@@ -13,7 +13,7 @@ export const bufferedAtMost = 128 * 1024;
  * @throws Problem 413 past the maximum; 503 with `Retry-After` when the buffered bodies exceed their common bound; 400 when the
  *   client closed the connection or the request was refused meanwhile
  */
-export function readBody(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
+export function receiveBody(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
   request.body ??= startReading(request, response, Math.min(maximum, request.operation?.maxBytes ?? maximum));
   return request.body;
 }

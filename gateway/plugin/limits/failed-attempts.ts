@@ -5,7 +5,7 @@ import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { clientNetwork } from '../entry/client-network.ts';
 import type { GatewayResponse } from '../entry/gateway-request.ts';
 import type { Step } from '../entry/policy.ts';
-import { bufferedAtMost, readBody } from '../entry/request-body.ts';
+import { bufferedAtMost, receiveBody } from '../entry/request-body.ts';
 import type { ApiLimit, FailureBounds } from './limit-config.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 import type { RememberedKeys } from './remembered-keys.ts';
@@ -31,7 +31,7 @@ export function limitFailedAttempts(store: RateLimitStore, { operations = {} }: 
     const limit = limits.get(request.operation?.operationId ?? '');
     if (limit === undefined) return undefined;
     // The body must be buffered: the e-mail address of a streamed body is not known in time.
-    return readBody(request, response, Math.min(maximumBody, bufferedAtMost)).then((body) =>
+    return receiveBody(request, response, Math.min(maximumBody, bufferedAtMost)).then((body) =>
       limit.watch(body, clientNetwork(request.client), response),
     );
   };

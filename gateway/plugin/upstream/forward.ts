@@ -4,7 +4,7 @@ import { type Span, traceparentOf } from '@shop/shared/telemetry';
 import type { GatewayConfig } from '../entry/gateway-config.ts';
 import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
 import type { Step } from '../entry/policy.ts';
-import { readBody } from '../entry/request-body.ts';
+import { receiveBody } from '../entry/request-body.ts';
 import { measureAttempt } from './measure-attempt.ts';
 import { proxyResponse, UpstreamFailure, WithheldResponse } from './proxy-response.ts';
 import type { Upstream, UpstreamDirectory } from './upstream.ts';
@@ -65,7 +65,7 @@ export function forward(upstream: Upstream, maximumBody: number): Step {
   return async (request, response) => {
     // A second check: without it, a change of the steps' order could open the upstreams to everyone.
     if (!request.authenticated) throw new Error('forward was reached without authenticate');
-    const body = await readBody(request, response, maximumBody);
+    const body = await receiveBody(request, response, maximumBody);
     // 408 and not 504: the time passed while the request arrived, no upstream was asked, and nothing was done.
     if (timeLeft(request) < leastTime)
       throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');

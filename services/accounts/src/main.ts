@@ -5,13 +5,13 @@ import { startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
 import { readAccountsConfig } from './config.ts';
 import type { Context } from './context.ts';
+import { createKeyEncryption } from './key-encryption.ts';
 import { connectModels } from './models.ts';
 import { operations } from './operations.ts';
 import { createPasswords } from './password.ts';
 import { expiredAccountRows } from './prune.ts';
-import { createSeal } from './seal.ts';
+import { Semaphore } from './semaphore.ts';
 import { followSigningKeys, prepareSigningKeys } from './signing-key.ts';
-import { createTurns } from './turns.ts';
 
 await startService({
   name: 'accounts',
@@ -20,13 +20,13 @@ await startService({
   async build({ config, database, log, onStop }) {
     defineAccount(connectModels(database.pool));
     onStop('pruning accounts', startPruning(database.pool, expiredAccountRows(config.refreshTokenDays), log));
-    const seal = createSeal(config.keyEncryptionSecret);
-    await prepareSigningKeys(database, seal);
+    const encryption = createKeyEncryption(config.keyEncryptionSecret);
+    await prepareSigningKeys(database, encryption);
     const context: Context = {
       database,
       idempotencySecret: config.internalSecret,
-      passwords: await createPasswords(createTurns({ running: config.hashConcurrency, waiting: config.hashQueue })),
-      signingKeys: followSigningKeys(database, seal),
+      passwords: await createPasswords(new Semaphore({ running: config.hashConcurrency, waiting: config.hashQueue })),
+      signingKeys: followSigningKeys(database, encryption),
       tokenIssuer: { issuer: config.issuer, audience: config.audience },
       refreshLifetimes: config,
     };

@@ -1,7 +1,7 @@
 // Passwords at rest and at log-in: argon2id at the strength that OWASP asks for, in bounded numbers.
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
-import type { Turns } from './turns.ts';
+import type { Semaphore } from './semaphore.ts';
 
 export interface Passwords {
   /** The hash to store, with its parameters and salt. @throws Problem 503 when too many are waiting */
@@ -17,10 +17,10 @@ export interface Passwords {
 // OWASP Password Storage Cheat Sheet: argon2id (2; the library's const enum cannot be imported), 19 MiB, 2 passes, 1 lane.
 const strength: Options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-export async function createPasswords(turns: Turns): Promise<Passwords> {
+export async function createPasswords(semaphore: Pick<Semaphore, 'run'>): Promise<Passwords> {
   const decoy = await hash(randomBytes(32), strength);
   return {
-    hash: (password) => turns.take(() => hash(password, strength)),
-    matches: (stored, password) => turns.take(() => verify(stored ?? decoy, password)),
+    hash: (password) => semaphore.run(() => hash(password, strength)),
+    matches: (stored, password) => semaphore.run(() => verify(stored ?? decoy, password)),
   };
 }

@@ -1,5 +1,5 @@
 // The keys that sign access tokens. The table is the truth and every process asks it each time, so a rotation or a
-// revocation holds everywhere from its COMMIT on; only the unsealed private key is remembered.
+// revocation holds everywhere from its COMMIT on; only the decrypted private key is kept in memory.
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import {
@@ -11,7 +11,7 @@ import {
   importPKCS8,
   type JWK,
 } from 'jose';
-import type { Seal } from './seal.ts';
+import type { KeyEncryption } from './key-encryption.ts';
 
 export const algorithm = 'ES256';
 
@@ -42,7 +42,7 @@ interface CurrentRow {
   readonly private_key: string;
 }
 
-export function followSigningKeys({ pool }: Database, seal: Seal): SigningKeys {
+export function followSigningKeys({ pool }: Database, encryption: KeyEncryption): SigningKeys {
   let known: SigningKey | undefined;
   return {
     async current() {
@@ -52,7 +52,7 @@ export function followSigningKeys({ pool }: Database, seal: Seal): SigningKeys {
       const [row] = rows;
       if (row === undefined) throw new Error('there is no current signing key');
       if (known?.kid !== row.kid) {
-        known = { kid: row.kid, key: await importPKCS8(seal.open(row.private_key, row.kid), algorithm) };
+        known = { kid: row.kid, key: await importPKCS8(encryption.decrypt(row.private_key, row.kid), algorithm) };
       }
       return known;
     },
@@ -67,14 +67,14 @@ export function followSigningKeys({ pool }: Database, seal: Seal): SigningKeys {
 
 /**
  * Makes the first keys, once for however many processes start at the same time.
- * @throws StartError when the secret is not the one under which the keys were sealed
+ * @throws StartError when the secret is not the one that encrypted the keys
  */
-export async function prepareSigningKeys(database: Database, seal: Seal): Promise<void> {
+export async function prepareSigningKeys(database: Database, encryption: KeyEncryption): Promise<void> {
   await database.transaction(async (tx) => {
     await lockSigningKeys(tx);
-    await fillSigningKeys(tx, seal);
+    await fillSigningKeys(tx, encryption);
   });
-  await followSigningKeys(database, seal)
+  await followSigningKeys(database, encryption)
     .current()
     .catch((error: unknown) => {
       if (isDatabaseUnavailable(error)) throw error;
@@ -88,15 +88,15 @@ export async function lockSigningKeys(tx: Transaction): Promise<void> {
 }
 
 /** Makes the keys that are missing: the current one at the very first start, a next one after each change. Call it with the lock. */
-export async function fillSigningKeys(tx: Transaction, seal: Seal): Promise<void> {
+export async function fillSigningKeys(tx: Transaction, encryption: KeyEncryption): Promise<void> {
   const states = (await sql<{ state: string }>(tx, 'SELECT DISTINCT state FROM signing_keys')).map(
     ({ state }) => state,
   );
-  if (!states.includes('current')) await insertKey(tx, seal, 'current');
-  if (!states.includes('next')) await insertKey(tx, seal, 'next');
+  if (!states.includes('current')) await insertKey(tx, encryption, 'current');
+  if (!states.includes('next')) await insertKey(tx, encryption, 'next');
 }
 
-async function insertKey(tx: Transaction, seal: Seal, state: 'current' | 'next'): Promise<void> {
+async function insertKey(tx: Transaction, encryption: KeyEncryption, state: 'current' | 'next'): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
   const jwk = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(jwk);
@@ -108,7 +108,7 @@ async function insertKey(tx: Transaction, seal: Seal, state: 'current' | 'next')
       kid,
       state,
       JSON.stringify({ ...jwk, kid, alg: algorithm, use: 'sig' }),
-      seal.close(await exportPKCS8(privateKey), kid),
+      encryption.encrypt(await exportPKCS8(privateKey), kid),
     ],
   );
 }

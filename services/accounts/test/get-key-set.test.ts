@@ -4,13 +4,13 @@ import { connectDatabase, type Database, sql } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { decodeProtectedHeader } from 'jose';
+import { createKeyEncryption } from '../src/key-encryption.ts';
 import { listKeys, revokeKey, rotateKeys } from '../src/operator/signing-keys.ts';
-import { createSeal } from '../src/seal.ts';
 import { prepareSigningKeys } from '../src/signing-key.ts';
 import { type Holder, logIn, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 const path = '/.well-known/jwks.json';
-const seal = createSeal(Buffer.alloc(32, 7).toString('base64url'));
+const encryption = createKeyEncryption(Buffer.alloc(32, 7).toString('base64url'));
 let accounts: TestAccounts;
 let holder: Holder;
 let database: Database;
@@ -39,7 +39,7 @@ const age = () =>
   accounts.database.query("UPDATE signing_keys SET created_at = created_at - interval '1 minute' WHERE state = 'next'");
 const rotate = async () => {
   await age();
-  await rotateKeys(database, seal);
+  await rotateKeys(database, encryption);
 };
 /** Opens the pool's connections, so that what starts at once runs at once. */
 const openConnections = () =>
@@ -65,11 +65,11 @@ describe('200', () => {
     expect(await published()).toEqual(before);
   });
 
-  it('comes from keys whose private part is sealed', async () => {
+  it('comes from keys whose private part is encrypted', async () => {
     const { rows } = await accounts.database.query("SELECT kid, private_key FROM signing_keys WHERE state = 'current'");
-    const [{ kid, private_key: sealed }] = rows;
-    expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('PRIVATE KEY');
-    expect(seal.open(sealed, kid)).toContain('PRIVATE KEY');
+    const [{ kid, private_key: encrypted }] = rows;
+    expect(Buffer.from(encrypted, 'base64url').toString('latin1')).not.toContain('PRIVATE KEY');
+    expect(encryption.decrypt(encrypted, kid)).toContain('PRIVATE KEY');
   });
 });
 
@@ -105,7 +105,7 @@ describe('a rotation', () => {
   it('waits until verifiers have seen the next key, so that no token is refused even when one follows the other', async () => {
     await rotate();
     let done = false;
-    const rotating = rotateKeys(database, seal).finally(() => {
+    const rotating = rotateKeys(database, encryption).finally(() => {
       done = true;
     });
     const used = [];
@@ -121,7 +121,7 @@ describe('a rotation', () => {
     // Held until both have come as far as they can.
     const holds = await accounts.database.connect();
     await holds.query("BEGIN; SELECT FROM signing_keys WHERE state = 'current' FOR UPDATE");
-    const rotations = Promise.all([rotateKeys(database, seal), rotateKeys(database, seal)]);
+    const rotations = Promise.all([rotateKeys(database, encryption), rotateKeys(database, encryption)]);
     await eventually(async () => {
       const { rows } = await accounts.database.query(
         "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
@@ -164,7 +164,7 @@ describe('a revocation', () => {
   it('removes the current key from the set immediately; the next key replaces it', async () => {
     const [current, next, before] = [await kidOf('current'), await kidOf('next'), await newToken()];
     await eventually(async () => expect((await use(before)).status).toBe(200));
-    await revokeKey(database, seal, current);
+    await revokeKey(database, encryption, current);
     expect(await published()).not.toContain(current);
     const token = await newToken();
     expect(decodeProtectedHeader(token).kid).toBe(next);
@@ -174,7 +174,7 @@ describe('a revocation', () => {
 
   it('replaces a next key, and leaves the current one', async () => {
     const [current, next] = [await kidOf('current'), await kidOf('next')];
-    await revokeKey(database, seal, next);
+    await revokeKey(database, encryption, next);
     expect(await published()).not.toContain(next);
     expect(await kidOf('current')).toBe(current);
     expect(await published()).toContain(await kidOf('next'));
@@ -183,13 +183,13 @@ describe('a revocation', () => {
   it('takes a retiring key from the set', async () => {
     await rotate();
     const kid = await kidOf('retiring');
-    await revokeKey(database, seal, kid);
+    await revokeKey(database, encryption, kid);
     expect(await published()).not.toContain(kid);
   });
 
   it('changes nothing when it is repeated', async () => {
     const before = await listKeys(database);
-    await revokeKey(database, seal, await kidOf('revoked'));
+    await revokeKey(database, encryption, await kidOf('revoked'));
     expect(await listKeys(database)).toEqual(before);
   });
 
@@ -200,7 +200,7 @@ describe('a revocation', () => {
   });
 
   it('knows no key of another name', async () => {
-    await expect(revokeKey(database, seal, 'no-such-key')).rejects.toThrow('there is no signing key no-such-key');
+    await expect(revokeKey(database, encryption, 'no-such-key')).rejects.toThrow('there is no signing key no-such-key');
   });
 });
 
@@ -208,7 +208,7 @@ describe('several processes', () => {
   it('create one pair of keys when they start concurrently on an empty table', async () => {
     await openConnections();
     await accounts.database.query('DELETE FROM signing_keys');
-    await Promise.all(Array.from({ length: 5 }, () => prepareSigningKeys(database, seal)));
+    await Promise.all(Array.from({ length: 5 }, () => prepareSigningKeys(database, encryption)));
     expect((await listKeys(database)).map(({ state }) => state).sort()).toEqual(['current', 'next']);
   });
 });

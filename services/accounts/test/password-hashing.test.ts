@@ -5,11 +5,11 @@ import { Problem } from '@shop/shared/problem';
 import { createLog } from '@shop/shared/runtime';
 import { defineAccount } from '../src/account.ts';
 import { issueToken } from '../src/issue-token.ts';
+import { createKeyEncryption } from '../src/key-encryption.ts';
 import { connectModels } from '../src/models.ts';
 import { createPasswords, type Passwords } from '../src/password.ts';
-import { createSeal } from '../src/seal.ts';
+import { Semaphore } from '../src/semaphore.ts';
 import { followSigningKeys } from '../src/signing-key.ts';
-import { createTurns } from '../src/turns.ts';
 import { freshEmail, logIn, password, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 let accounts: TestAccounts;
@@ -30,7 +30,7 @@ describe('a log-in', () => {
     database = connectDatabase({ url, name: 'test', log: createLog('test', 'silent') });
     defineAccount(connectModels(database.pool));
     passwords = await createPasswords({
-      take(work) {
+      run(work) {
         counted.push('hashed');
         return work();
       },
@@ -45,7 +45,7 @@ describe('a log-in', () => {
       database,
       passwords,
       idempotencySecret: 'unused',
-      signingKeys: followSigningKeys(database, createSeal(Buffer.alloc(32, 7).toString('base64url'))),
+      signingKeys: followSigningKeys(database, createKeyEncryption(Buffer.alloc(32, 7).toString('base64url'))),
       tokenIssuer: { issuer: 'https://shop.test', audience: 'shop' },
       refreshLifetimes: { refreshTokenDays: 1, refreshFamilyDays: 1 },
     };
@@ -117,13 +117,13 @@ describe('200 concurrent registrations', () => {
   });
 });
 
-describe('turns', () => {
+describe('the semaphore', () => {
   it('run up to the limit concurrently, the rest in order, and continue after a failure', async () => {
-    const turns = createTurns({ running: 2, waiting: 3 });
+    const semaphore = new Semaphore({ running: 2, waiting: 3 });
     const started: number[] = [];
     const finish: (() => void)[] = [];
     const work = (n: number) =>
-      turns.take(
+      semaphore.run(
         () =>
           new Promise<number>((resolve, reject) => {
             started.push(n);

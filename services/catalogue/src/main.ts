@@ -12,7 +12,7 @@ import { onOrderShipped } from './on-order-shipped.ts';
 import { operations } from './operations.ts';
 import { openProducts } from './product.ts';
 import { openProductReads } from './product-reads.ts';
-import { startSettling } from './settle-reservations.ts';
+import { startResolving } from './resolve-reservations.ts';
 
 await startService({
   name: 'catalogue',
@@ -22,7 +22,7 @@ await startService({
     beginCountingStock();
     await assertCurrency(database.pool, config.currency);
     const orders = callService('orders', config.ordersUrl);
-    onStop('settling', startSettling({ database, orders, log }));
+    onStop('resolving reservations', startResolving({ database, orders, log }));
     const { readUrl, readLag: maximumLag } = config;
     const recent =
       readUrl && openReadReplica({ replicaUrl: readUrl, primary: database.pool, maximumLag, name: 'catalogue', log });

@@ -1,5 +1,5 @@
 // The environment of the notifications service as one frozen object. All mistakes are reported together.
-import { type Environment, integer, optional, readConfig, text, url, type Variable } from '@shop/shared/runtime';
+import { type Environment, integer, optional, readConfig, string, url, type Variable } from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
@@ -9,9 +9,9 @@ export function readNotificationsConfig(environment: Environment) {
     /** The SMTP server that takes the e-mails; without one they are written as files. */
     smtpUrl: optional(url('SMTP_URL', ['smtp', 'smtps'])),
     /** The folder of the `.eml` files. */
-    mailDir: text('MAIL_DIR', '.data/mail'),
+    mailDir: string('MAIL_DIR', '.data/mail'),
     mailFrom: mailAddress('MAIL_FROM', 'orders@shop.example'),
-    shopName: text('SHOP_NAME', 'The Shop'),
+    shopName: string('SHOP_NAME', 'The Shop'),
     /** E-mails about orders, and as many about the account, that one address gets at once and then within each hour; more are sent later. */
     emailsPerHour: integer('EMAILS_PER_HOUR', { min: 1, max: 1_000_000, fallback: 20 }),
   });

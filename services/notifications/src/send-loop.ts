@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type Pause, startPause } from '@shop/shared/runtime';
 import { beginCounting, instruments } from '@shop/shared/telemetry';
-import { claimDue, renewClaims, renewEvery, settleTried, type Tried } from './due.ts';
 import { kinds, type Pace } from './notification.ts';
+import { type AttemptedEmail, claimEmails, recordOutcomes, renewClaims, renewEvery } from './notification-queue.ts';
 import { type SendOptions, sendOne } from './send-one.ts';
 
 export interface SendLoopOptions extends SendOptions {
@@ -45,7 +45,7 @@ class Sender implements SendLoop {
   readonly #halt = new AbortController();
   readonly #working: Promise<void>;
   /** Outcomes to record. */
-  #ended: Tried[] = [];
+  #ended: AttemptedEmail[] = [];
   #renewedAt = 0;
   #stopping = false;
   #wakes = 0;
@@ -92,16 +92,16 @@ class Sender implements SendLoop {
     const { database, mailer, pace } = this.#options;
     const free = this.#stopping ? 0 : mailer.atOnce - this.#inProgress.size;
     if (free === 0) return false;
-    const { due, delayed } = await claimDue(database, free, pace);
+    const { emails, delayed } = await claimEmails(database, free, pace);
     if (delayed > 0) this.wake();
-    for (const each of due) {
-      this.#inProgress.add(each.id);
-      void sendOne(each, this.#options, this.#halt.signal).then((outcome) => {
+    for (const email of emails) {
+      this.#inProgress.add(email.id);
+      void sendOne(email, this.#options, this.#halt.signal).then((outcome) => {
         this.#ended.push(outcome);
         this.wake();
       });
     }
-    return tried.length > 0 && due.length < free;
+    return tried.length > 0 && emails.length < free;
   }
 
   /** Called before a claim: after a loss of the database, an expired claim of this sender would look like another sender's. */
@@ -112,24 +112,24 @@ class Sender implements SendLoop {
   }
 
   /** An e-mail whose outcome cannot be recorded stays in progress and is not sent again. When the process stops, its claim expires. */
-  async #record(tried: readonly Tried[]): Promise<void> {
+  async #record(tried: readonly AttemptedEmail[]): Promise<void> {
     try {
-      await settleTried(this.#options.database, tried);
+      await recordOutcomes(this.#options.database, tried);
     } catch (error) {
       // One row must not keep the others from being marked: they were sent.
       if (tried.length > 1) await Promise.all(tried.map((each) => this.#record([each])));
       else this.#recordLater(tried, error);
       return;
     }
-    for (const { due, status } of tried) {
-      this.#inProgress.delete(due.id);
-      instruments.emails.add(1, { 'shop.email.kind': due.kind, 'shop.outcome': counted[status] });
+    for (const { email, status } of tried) {
+      this.#inProgress.delete(email.id);
+      instruments.emails.add(1, { 'shop.email.kind': email.kind, 'shop.outcome': counted[status] });
     }
   }
 
-  #recordLater(tried: readonly Tried[], error: unknown): void {
+  #recordLater(tried: readonly AttemptedEmail[], error: unknown): void {
     this.#options.log.warn({ err: error }, 'an e-mail cannot be marked yet');
-    if (this.#stopping) for (const { due } of tried) this.#inProgress.delete(due.id);
+    if (this.#stopping) for (const { email } of tried) this.#inProgress.delete(email.id);
     else this.#ended.push(...tried);
   }
 }

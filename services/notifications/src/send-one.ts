@@ -1,10 +1,10 @@
-// One e-mail: sent, and judged by how that ended.
+// Sends one e-mail, and decides from the error whether it is tried again.
 import { inRequest, type Log, requestNow } from '@shop/shared/runtime';
 import { runInSpan, SpanKind, startSpan } from '@shop/shared/telemetry';
-import type { Due, Outcome, Tried } from './due.ts';
 import { composeEmail, type Sender } from './email.ts';
 import { type Mailer, UndeliverableError, UnsureError } from './mailer.ts';
 import { isAboutOrder } from './notification.ts';
+import type { AttemptedEmail, QueuedEmail, SendOutcome } from './notification-queue.ts';
 
 export interface SendOptions {
   readonly mailer: Mailer;
@@ -13,11 +13,11 @@ export interface SendOptions {
 }
 
 const longestDelay = 600;
-/** With delays of 1, 2, 4, … and then 600 seconds this is about two days. */
+/** About two days, with delays of 1, 2, 4, … and then 600 seconds. */
 const mostAttempts = 300;
 /** Each of these attempts may have left a copy in the recipient's mailbox. */
 const mostUnsure = 3;
-/** A server may let us wait at each step; one that does nothing else is left in the end. In milliseconds. */
+/** Milliseconds after which the whole delivery is aborted. Each SMTP command has a shorter time-out of its own. */
 const sendWithin = 1_200_000;
 const longestProblem = 1_000;
 
@@ -25,11 +25,11 @@ const longestProblem = 1_000;
  * Sends an e-mail as part of the request that caused it; never rejects.
  * @param halt ends the attempt
  */
-export function sendOne(due: Due, options: SendOptions, halt: AbortSignal): Promise<Tried> {
-  const { requestId: id, traceparent, kind } = due;
-  const work = async (): Promise<Tried> => {
-    const outcome = await attempt(due, options, AbortSignal.any([halt, AbortSignal.timeout(sendWithin)]));
-    return { ...outcome, due, traceparent: requestNow()?.traceparent };
+export function sendOne(email: QueuedEmail, options: SendOptions, halt: AbortSignal): Promise<AttemptedEmail> {
+  const { requestId: id, traceparent, kind } = email;
+  const work = async (): Promise<AttemptedEmail> => {
+    const outcome = await attempt(email, options, AbortSignal.any([halt, AbortSignal.timeout(sendWithin)]));
+    return { ...outcome, email, traceparent: requestNow()?.traceparent };
   };
   const span = startSpan(`send ${kind}`, SpanKind.PRODUCER, { 'shop.email.kind': kind }, traceparent);
   return span === undefined
@@ -37,29 +37,33 @@ export function sendOne(due: Due, options: SendOptions, halt: AbortSignal): Prom
     : runInSpan(span, { id }, work);
 }
 
-async function attempt(due: Due, { mailer, sender, log }: SendOptions, signal: AbortSignal): Promise<Outcome> {
-  const subject = isAboutOrder(due) ? { order: due.details.orderId } : { account: due.details.accountId };
-  const about = { ...subject, kind: due.kind, requestId: due.requestId };
+async function attempt(
+  email: QueuedEmail,
+  { mailer, sender, log }: SendOptions,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
+  const subject = isAboutOrder(email) ? { order: email.details.orderId } : { account: email.details.accountId };
+  const about = { ...subject, kind: email.kind, requestId: email.requestId };
   try {
-    if (due.email === null) throw new UndeliverableError('no address became known');
-    await mailer.send(composeEmail(sender, { email: due.email, name: due.name ?? '' }, due), signal);
+    if (email.address === null) throw new UndeliverableError('no address became known');
+    await mailer.send(composeEmail(sender, { email: email.address, name: email.name ?? '' }, email), signal);
     log.info(about, 'e-mail sent');
     return { status: 'sent' };
   } catch (error) {
     const problem = storable(error instanceof Error ? error.message : String(error));
     const unsure = error instanceof UnsureError;
-    const enough = due.attempts + 1 >= mostAttempts || (unsure && due.unsure + 1 >= mostUnsure);
+    const enough = email.attempts + 1 >= mostAttempts || (unsure && email.unsure + 1 >= mostUnsure);
     if (error instanceof UndeliverableError || enough) {
       log.error({ ...about, err: error }, 'e-mail given up');
       return { status: 'failed', problem, unsure };
     }
     log.warn({ ...about, err: error }, 'e-mail put off');
-    const delay = unsure ? longestDelay : Math.min(2 ** Math.min(due.attempts, 16), longestDelay);
+    const delay = unsure ? longestDelay : Math.min(2 ** Math.min(email.attempts, 16), longestDelay);
     return { status: 'waiting', problem, unsure, delay };
   }
 }
 
-/** A server may answer what PostgreSQL keeps in no text. */
+/** A text as PostgreSQL can store it: an SMTP server may reply with NUL or with bytes that are not UTF-8. */
 function storable(text: string): string {
   return text.slice(0, longestProblem).replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually, startServices, type TestServices } from '@shop/shared/testing';
-import { claimDue } from '../src/due.ts';
+import { claimEmails } from '../src/notification-queue.ts';
 import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
 
 let services: TestServices;
@@ -136,10 +136,10 @@ describe('a recipient', () => {
     );
     const pool = database();
     const senders = Array.from({ length: 40 }, () =>
-      claimDue({ pool } as Parameters<typeof claimDue>[0], 5, { burst: 20, secondsEach: 180 }),
+      claimEmails({ pool } as Parameters<typeof claimEmails>[0], 5, { burst: 20, secondsEach: 180 }),
     );
     const claims = await Promise.all(senders);
-    expect(claims.reduce((sum, { due }) => sum + due.length, 0)).toBe(20);
+    expect(claims.reduce((sum, { emails }) => sum + emails.length, 0)).toBe(20);
     expect(claims.reduce((sum, { delayed }) => sum + delayed, 0)).toBe(180);
     await database().query('DELETE FROM notifications WHERE account_id = $1', [accountId]);
     await services.service('notifications').restart();

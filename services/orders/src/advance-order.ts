@@ -14,13 +14,13 @@ const events = {
   delivered: 'order.delivered.v1',
 } as const;
 
-export type Step = keyof typeof events;
+export type FulfilmentState = keyof typeof events;
 
 /**
  * Moves an order of any account to `to`.
  * @throws Problem 409 for a transition that is not in the table, 412 when `If-Match` is stale
  */
-export async function advanceOrder(request: OperationRequest, context: OrderBook, to: Step): Promise<Reply> {
+export async function advanceOrder(request: OperationRequest, context: OrderBook, to: FulfilmentState): Promise<Reply> {
   const { orderId = '' } = request.path;
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, undefined);
@@ -34,7 +34,7 @@ export async function advanceOrder(request: OperationRequest, context: OrderBook
  * Moves a locked order to `to` and publishes the event.
  * @throws Problem 409 for a transition that is not in the table
  */
-export async function moveOrder(tx: Transaction, cause: Cause, order: LockedOrder, to: Step): Promise<void> {
+export async function moveOrder(tx: Transaction, cause: Cause, order: LockedOrder, to: FulfilmentState): Promise<void> {
   if (!mayBecome(order.status, to)) {
     throw new Problem('invalid-transition', `An order that is ${order.status} cannot become ${to}.`);
   }

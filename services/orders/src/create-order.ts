@@ -2,8 +2,8 @@
 import { violatedConstraint } from '@shop/shared/database';
 import { idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
 import type { Problem } from '@shop/shared/problem';
+import { checkTotal, readExpectedTotal } from './check-total.ts';
 import type { Operation, OrdersContext } from './context.ts';
-import { checkTotal, readExpectedTotal } from './expected-total.ts';
 import type { components } from './generated.ts';
 import { countRefusal } from './measure-orders.ts';
 import { type NewOrder, placeOrder } from './place-order.ts';

@@ -815,7 +815,7 @@ export interface operations {
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
-    readonly settleReservation: {
+    readonly resolveReservation: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: never;

@@ -8,7 +8,7 @@ import { getOrder } from './get-order.ts';
 import { getOrderHistory } from './get-order-history.ts';
 import { listOrders } from './list-orders.ts';
 import { processOrder } from './process-order.ts';
-import { settleReservation } from './settle-reservation.ts';
+import { resolveReservation } from './resolve-reservation.ts';
 import { shipOrder } from './ship-order.ts';
 import { traceOrder } from './trace-order.ts';
 
@@ -21,6 +21,6 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   processOrder,
   shipOrder,
   deliverOrder,
-  settleReservation,
+  resolveReservation,
   traceOrder,
 };

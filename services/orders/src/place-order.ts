@@ -23,7 +23,7 @@ export interface NewOrder {
 }
 
 /**
- * The reply to the order's creation. Fails on `reservations_pkey` when the reservation was settled or taken before: the fence row
+ * The reply to the order's creation. Fails on `reservations_pkey` when the reservation was resolved or taken before: the fence row
  * and the order commit together or not at all.
  */
 export async function placeOrder(

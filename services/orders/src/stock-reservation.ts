@@ -4,7 +4,7 @@ import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from './context.ts';
-import { settle } from './settle-reservation.ts';
+import { resolveToOrder } from './resolve-reservation.ts';
 
 export interface WantedLine {
   readonly productId: string;
@@ -20,7 +20,7 @@ export interface ReservedLine {
 }
 
 /** `held`: reserved for this order. `gone`: the id is used up. `refused`: nothing was reserved, with the reasons. */
-export type Reservation =
+export type ReservedStock =
   | { readonly state: 'held'; readonly id: string; readonly lines: readonly ReservedLine[] }
   | { readonly state: 'gone' }
   | { readonly state: 'refused'; readonly problem: Problem };
@@ -44,14 +44,14 @@ export function reservationIdFor(request: OperationRequest, lines: readonly Want
 
 /**
  * Takes the stock in the catalogue; all lines or none.
- * @throws Problem `service-unavailable` when nothing is known: the same id may be tried again, and is settled after its expiry
+ * @throws Problem `service-unavailable` when nothing is known: the same id may be tried again, and is resolved after its expiry
  */
 export async function reserveStock(
   request: OperationRequest,
   { catalogue }: OrdersContext,
   id: string,
   wanted: readonly WantedLine[],
-): Promise<Reservation> {
+): Promise<ReservedStock> {
   const { status, body } = await catalogue.post(
     '/internal/reservations',
     {
@@ -83,13 +83,13 @@ function atItems(fault: Fault, wanted: readonly WantedLine[]): Fault[] {
 }
 
 /**
- * Gives up a reservation that no order will take. First it is settled here, so that no repeat of the request can still commit on it;
+ * Gives up a reservation that no order will take. First it is resolved here, so that no repeat of the request can still commit on it;
  * only then the catalogue gives the stock back. When that call fails, the catalogue asks after the expiry.
  */
 export async function abandonReservation(request: OperationRequest, context: OrdersContext, id: string): Promise<void> {
   const { accountId } = callerOf(request);
   try {
-    if ((await settle(context.database, { reservationId: id, accountId })) !== null) return;
+    if ((await resolveToOrder(context.database, { reservationId: id, accountId })) !== null) return;
     await context.catalogue.post(`/internal/reservations/${id}/release`, undefined, request);
   } catch (error) {
     context.log.warn({ err: error, reservation: id }, 'a given-up reservation is left to its expiry');

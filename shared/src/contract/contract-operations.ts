@@ -1,5 +1,5 @@
 // Which operations a contract has and who may call them: what a gateway needs of it, without compiling a schema.
-import { isNode, type Node, resolve } from './openapi-document.ts';
+import { dereference, isNode, type Node } from './openapi-document.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
@@ -40,8 +40,8 @@ function outline(document: Node, path: string, method: Method, operation: Node):
   const internal = operation['x-internal'] === true;
   const security = securityOf(operation.security ?? document.security);
   const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isNode) : [];
-  const takesKey = parameters.some((parameter) => resolve(document, parameter).name === 'Idempotency-Key');
-  const maxBytes = maxBytesOf(operationId, resolve(document, operation.requestBody));
+  const takesKey = parameters.some((parameter) => dereference(document, parameter).name === 'Idempotency-Key');
+  const maxBytes = maxBytesOf(operationId, dereference(document, operation.requestBody));
   return { operationId, method, path, internal, security, takesKey, maxBytes };
 }
 

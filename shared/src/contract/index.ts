@@ -1,7 +1,7 @@
 // A service's OpenAPI document: read, bundled, compiled, and held against requests and responses.
 export { methods, type OperationOutline, outlineOperations, type Security } from './contract-operations.ts';
 export { type BodyRule, type Contract, type ContractOperation, loadContract, maxBodyBytes } from './load-contract.ts';
-export { isNode, type Node, nodeOf, referenceTokens, resolve } from './openapi-document.ts';
+export { dereference, isNode, type Node, nodeOf, referenceTokens } from './openapi-document.ts';
 export { bundleDocument, readDocument } from './read-document.ts';
 export { type QueryValue, refuseFaults } from './validate-request.ts';
 export type { Answer } from './validate-response.ts';

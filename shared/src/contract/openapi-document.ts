@@ -29,7 +29,7 @@ export function locate(document: Node, at: readonly string[]): { node: Node; at:
 }
 
 /** The node itself, or the target of its `$ref`; an empty node when it does not exist. */
-export function resolve(document: Node, value: unknown): Node {
+export function dereference(document: Node, value: unknown): Node {
   const node = nodeOf(value);
   return typeof node.$ref === 'string' ? (locate(document, referenceTokens(node.$ref))?.node ?? {}) : node;
 }

@@ -1,7 +1,7 @@
 // Validates the parameters and the body of a request against the OpenAPI document, and reports all faults.
 import type { ValidateFunction } from 'ajv';
 import { type Fault, maxFaults, Problem } from '../problem/index.ts';
-import { type Compiler, isNode, locate, resolve, schemaAt } from './openapi-document.ts';
+import { type Compiler, dereference, isNode, locate, schemaAt } from './openapi-document.ts';
 import { coerce, parseQueryString } from './query-string.ts';
 import { validationErrors } from './validation-errors.ts';
 
@@ -35,7 +35,7 @@ export function readParameter(compiler: Compiler, at: readonly string[]): Parame
   const { name, in: place, required, schema } = found?.node ?? {};
   if (found === undefined || typeof name !== 'string' || typeof place !== 'string')
     throw new Error(`${at.join(' ')} is no parameter`);
-  const type = isNode(schema) ? resolve(compiler.document, schema).type : undefined;
+  const type = isNode(schema) ? dereference(compiler.document, schema).type : undefined;
   return { name, in: place, required: required === true, type, validate: schemaAt(compiler, [...found.at, 'schema']) };
 }
 

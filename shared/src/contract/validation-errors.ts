@@ -4,14 +4,14 @@ import { pointerTo } from '../json/index.ts';
 import { maxFaults } from '../problem/index.ts';
 
 /** One finding: a JSON Pointer into the checked value and a sentence about it. */
-export interface Finding {
+export interface ValidationFinding {
   readonly pointer: string;
   readonly detail: string;
 }
 
 /** All distinct findings, in the order of the document, at most 100. */
-export function validationErrors(errors: readonly ErrorObject[] | null | undefined): Finding[] {
-  const seen = new Map<string, Finding>();
+export function validationErrors(errors: readonly ErrorObject[] | null | undefined): ValidationFinding[] {
+  const seen = new Map<string, ValidationFinding>();
   for (const error of errors ?? []) {
     if (seen.size === maxFaults) break;
     const finding = findingOf(error);
@@ -20,7 +20,7 @@ export function validationErrors(errors: readonly ErrorObject[] | null | undefin
   return [...seen.values()];
 }
 
-function findingOf(error: ErrorObject): Finding | undefined {
+function findingOf(error: ErrorObject): ValidationFinding | undefined {
   const { keyword, instancePath, params } = error;
   const member = (name: unknown): string => pointerTo(instancePath, String(name));
   switch (keyword) {

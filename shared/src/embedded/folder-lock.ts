@@ -18,7 +18,7 @@ export interface FolderLock {
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const path = join(folder, 'lock');
   const mine = `${path}.${process.pid}`;
-  const identity = await identityOf(process.pid);
+  const identity = await processIdentity(process.pid);
   if (identity === undefined) throw new Error(`cannot lock ${folder}: the process table is not readable`);
   await writeFile(mine, identity, { mode: 0o600 });
   let previousOwner: string | undefined;
@@ -33,7 +33,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
       }
       const owner = await readFile(path, 'utf8').catch(() => '');
       const pid = Number.parseInt(owner, 10);
-      if (pid > 0 && (await identityOf(pid)) === owner) throw new Error(`${folder} is in use by process ${pid}`);
+      if (pid > 0 && (await processIdentity(pid)) === owner) throw new Error(`${folder} is in use by process ${pid}`);
       await removeStale(path, owner);
       previousOwner = owner;
     }
@@ -60,7 +60,7 @@ async function removeStale(path: string, owner: string): Promise<void> {
  * A process's number and the time it started: numbers are used again, above all in containers.
  * @returns undefined when there is no such process.
  */
-export async function identityOf(pid: number): Promise<string | undefined> {
+export async function processIdentity(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
     // The second field is the command in brackets and may itself hold spaces; start time is the 22nd of all.

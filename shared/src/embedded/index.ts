@@ -1,5 +1,5 @@
 // The embedded PostgreSQL: a real server from npm, for `npm start` and for tests.
 export { makeDataFolder } from './cluster.ts';
-export { identityOf, lockFolder } from './folder-lock.ts';
+export { lockFolder, processIdentity } from './folder-lock.ts';
 export { freePorts } from './free-ports.ts';
 export { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres.ts';

@@ -5,7 +5,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { identityOf } from './folder-lock.ts';
+import { processIdentity } from './folder-lock.ts';
 
 /**
  * Ends such a server on this cluster, or forgets the trace of one that is gone. Call it with the folder's lock held only.
@@ -20,7 +20,7 @@ export async function stopOrphan(cluster: string): Promise<void> {
   for (const [signal, seconds] of [['SIGINT', 20] as const, ['SIGQUIT', 5] as const]) {
     process.kill(pid, signal);
     for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(25)) {
-      if ((await identityOf(pid)) === undefined) return;
+      if ((await processIdentity(pid)) === undefined) return;
     }
   }
   throw new Error(`an earlier PostgreSQL (process ${pid}) on ${cluster} does not end`);

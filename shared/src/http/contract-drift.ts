@@ -3,7 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Contract } from '../contract/load-contract.ts';
 import type { Log } from '../runtime/index.ts';
 import { beginCounting, instruments } from '../telemetry/index.ts';
-import { identityOf } from './request-identity.ts';
+import { requestIdentityOf } from './request-identity.ts';
 
 /**
  * The step that notes down what is sent. It comes before every other step; the answer is looked at after it has gone.
@@ -45,7 +45,7 @@ export function watchForDrift(contract: Contract, share: number, log: Log): Requ
       response.once('finish', () => {
         const { operationId } = response.locals;
         // After the response, because checking uses the only thread of the process.
-        if (typeof operationId === 'string') setImmediate(look, operationId, sent(), identityOf(response).id);
+        if (typeof operationId === 'string') setImmediate(look, operationId, sent(), requestIdentityOf(response).id);
       });
     }
     next();

@@ -9,7 +9,7 @@ import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
 import type { OperationRequest, Operations, Reply } from './operation.ts';
 import { parseBody, readBody } from './read-body.ts';
-import { identify, identityOf } from './request-identity.ts';
+import { identify, requestIdentityOf } from './request-identity.ts';
 import { toProblem } from './to-problem.ts';
 
 export interface AppOptions<Context> {
@@ -74,7 +74,7 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const problem = toProblem(error);
-    if (problem.status >= 500) logFailure(options.log, problem, request.url, identityOf(response).id);
+    if (problem.status >= 500) logFailure(options.log, problem, request.url, requestIdentityOf(response).id);
     sendProblem(response, problem);
     measureAnswer(arrivalAt(response), {
       method: request.method,
@@ -120,7 +120,7 @@ async function handle<Context>(
     operationId: operation.operationId,
     method: request.method,
     url: request.url,
-    ...identityOf(response),
+    ...requestIdentityOf(response),
     caller,
     path: input.path,
     query: input.query,
@@ -181,7 +181,7 @@ function send(response: Response, reply: Reply<unknown>, headers: Readonly<Recor
   const links = [reply.headers?.Link, deprecation?.Link];
   // All headers in one call: a header that was set before makes Node use a slower path.
   response.writeHead(reply.status, {
-    'X-Request-Id': identityOf(response).id,
+    'X-Request-Id': requestIdentityOf(response).id,
     ...headers,
     ...deprecation,
     ...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
@@ -202,7 +202,7 @@ function sendProblem(response: Response, problem: Problem): void {
     response.destroy();
     return;
   }
-  const { id } = identityOf(response);
+  const { id } = requestIdentityOf(response);
   const text = JSON.stringify(problemDocument(problem, id));
   response.writeHead(problem.status, {
     'X-Request-Id': id,

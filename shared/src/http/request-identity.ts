@@ -61,6 +61,6 @@ export function identify(request: Request, response: Response, next: NextFunctio
   inRequest(arrival, next);
 }
 
-export function identityOf(response: Response): RequestIdentity {
+export function requestIdentityOf(response: Response): RequestIdentity {
   return response.locals.identity as RequestIdentity;
 }

@@ -60,7 +60,7 @@ function readVariable(environment: Environment, name: string): string | undefine
 }
 
 /** Any text that is not empty. */
-export function text(name: string, fallback?: string): Variable<string> {
+export function string(name: string, fallback?: string): Variable<string> {
   return { name, fallback, parse: (value) => value };
 }
 
@@ -101,7 +101,7 @@ export function share(name: string, fallback: number): Variable<number> {
 }
 
 /** One of a closed list of words. */
-export function choice<const T extends string>(name: string, words: readonly T[], fallback?: T): Variable<T> {
+export function oneOf<const T extends string>(name: string, words: readonly T[], fallback?: T): Variable<T> {
   return {
     name,
     fallback,

@@ -1,16 +1,16 @@
 // What every process needs: configuration, logs, health, ids and its start and stop.
 export {
   ConfigError,
-  choice,
   drain,
   type Environment,
   integer,
   keyList,
+  oneOf,
   optional,
   readConfig,
   secret,
   share,
-  text,
+  string,
   url,
   type Variable,
 } from './config.ts';

@@ -2,7 +2,7 @@
 // terminal the lines are made for people.
 import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
-import { choice, type Environment, readConfig } from './config.ts';
+import { type Environment, oneOf, readConfig } from './config.ts';
 import { redact, secretMembers } from './redact.ts';
 import { requestNow } from './request-scope.ts';
 
@@ -13,7 +13,7 @@ type LogLevel = (typeof levels)[number];
 
 /** @throws ConfigError when LOG_LEVEL is not a level */
 export function readLogLevel(environment: Environment): LogLevel {
-  return readConfig(environment, { level: choice('LOG_LEVEL', levels, 'info') }).level;
+  return readConfig(environment, { level: oneOf('LOG_LEVEL', levels, 'info') }).level;
 }
 
 /**

@@ -1,6 +1,6 @@
 // The environment variables that the services have in common; a service's own config.ts adds its own.
 import { tokenVariables } from '../auth/index.ts';
-import { drain, integer, secret, share, text, url } from '../runtime/index.ts';
+import { drain, integer, secret, share, string, url } from '../runtime/index.ts';
 
 const postgres = ['postgres', 'postgresql'];
 
@@ -8,7 +8,7 @@ const postgres = ['postgres', 'postgresql'];
 export const serviceVariables = {
   databaseUrl: url('DATABASE_URL', postgres),
   eventsUrl: url('EVENTS_URL', ['amqp', 'amqps', ...postgres]),
-  host: text('HOST', '127.0.0.1'),
+  host: string('HOST', '127.0.0.1'),
   /** 0 takes a free port. */
   port: integer('PORT', { min: 0, max: 65_535 }),
   drain,

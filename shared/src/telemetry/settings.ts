@@ -1,5 +1,5 @@
 // The environment variables of telemetry. Those that begin with OTEL_ mean what OpenTelemetry says of them.
-import { choice, type Environment, integer, optional, readConfig, share, text, url } from '../runtime/index.ts';
+import { type Environment, integer, oneOf, optional, readConfig, share, string, url } from '../runtime/index.ts';
 
 const collector = (name: string) => url(name, ['http', 'https']);
 
@@ -10,15 +10,15 @@ export function readTelemetry(environment: Environment) {
   return readConfig(environment, {
     /** Where this process offers its metrics to Prometheus; nowhere when not set. */
     metricsPort: optional(integer('METRICS_PORT', { min: 1, max: 65_535 })),
-    metricsHost: text('METRICS_HOST', '127.0.0.1'),
+    metricsHost: string('METRICS_HOST', '127.0.0.1'),
     /** Where spans and metrics are sent; nothing is when not set. */
     endpoint: optional(collector('OTEL_EXPORTER_OTLP_ENDPOINT')),
     tracesEndpoint: optional(collector('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')),
     metricsEndpoint: optional(collector('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT')),
-    tracesExporter: choice('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp'),
-    metricsExporter: choice('OTEL_METRICS_EXPORTER', ['otlp', 'none'], 'otlp'),
-    disabled: choice('OTEL_SDK_DISABLED', ['true', 'false'], 'false'),
-    serviceName: optional(text('OTEL_SERVICE_NAME')),
+    tracesExporter: oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp'),
+    metricsExporter: oneOf('OTEL_METRICS_EXPORTER', ['otlp', 'none'], 'otlp'),
+    disabled: oneOf('OTEL_SDK_DISABLED', ['true', 'false'], 'false'),
+    serviceName: optional(string('OTEL_SERVICE_NAME')),
     /** The share of traces that is recorded. */
     sampled: share('OTEL_TRACES_SAMPLER_ARG', 0.05),
     /** Milliseconds between two batches of spans, and of metrics. */

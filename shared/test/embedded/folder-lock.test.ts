@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { identityOf, lockFolder } from '../../src/embedded/index.ts';
+import { lockFolder, processIdentity } from '../../src/embedded/index.ts';
 
 let folder: string;
 
@@ -48,12 +48,12 @@ describe('the lock of a folder', () => {
 
 describe('the identity of a process', () => {
   it('stays the same while it runs', async () => {
-    const identity = await identityOf(process.pid);
+    const identity = await processIdentity(process.pid);
     expect(identity).toMatch(new RegExp(`^${process.pid} `));
-    expect(await identityOf(process.pid)).toBe(identity);
+    expect(await processIdentity(process.pid)).toBe(identity);
   });
 
   it('is missing for a process that is not there', async () => {
-    expect(await identityOf(4_000_000)).toBeUndefined();
+    expect(await processIdentity(4_000_000)).toBeUndefined();
   });
 });

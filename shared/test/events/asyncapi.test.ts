@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { bundleDocument, type Node, nodeOf, resolve } from '../../src/contract/index.ts';
+import { bundleDocument, dereference, type Node, nodeOf } from '../../src/contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../src/events/event.ts';
 import { consumers, type EventType, senders } from '../../src/events/generated.ts';
 import { newId, serviceNames as services } from '../../src/runtime/index.ts';
@@ -39,7 +39,7 @@ const channelsOf = (document: Node, action: string): Node[] =>
   Object.values(nodeOf(document.operations))
     .map(nodeOf)
     .filter((operation) => operation.action === action)
-    .map(({ channel }) => resolve(document, channel));
+    .map(({ channel }) => dereference(document, channel));
 
 const typesOf = (channels: readonly Node[]): unknown[] => channels.map(({ address }) => address).sort();
 
@@ -77,7 +77,7 @@ describe.each(services)('services/%s/asyncapi.yaml', (service) => {
   it.each(channels.map((channel) => [String(channel.address), channel] as const))(
     'describes %s as it is sent',
     (type, channel) => {
-      const { examples } = resolve(document, nodeOf(nodeOf(document.components).schemas)[type]);
+      const { examples } = dereference(document, nodeOf(nodeOf(document.components).schemas)[type]);
       const example = nodeOf(Array.isArray(examples) ? examples[0] : undefined);
       const [message] = Object.values(nodeOf(channel.messages)).map(nodeOf);
       const validate = ajv.compile({ ...nodeOf(message?.payload), components: document.components });
@@ -102,7 +102,7 @@ it('every example of shared/contracts/events.yaml conforms to its schema', () =>
   const document = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
   const { channels, schemas } = nodeOf(document.components);
   for (const type of Object.keys(nodeOf(channels))) {
-    const { examples } = resolve(document, nodeOf(schemas)[type]);
+    const { examples } = dereference(document, nodeOf(schemas)[type]);
     for (const example of Array.isArray(examples) ? examples : [])
       expect(parseEvent(eventOf('sender', type, example)).data).toEqual(example);
   }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConfigError, choice, integer, keyList, optional, readConfig, secret, text, url } from '@shop/shared/runtime';
+import { ConfigError, integer, keyList, oneOf, optional, readConfig, secret, string, url } from '@shop/shared/runtime';
 
 let folder: string;
 beforeAll(() => {
@@ -13,9 +13,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const variables = {
   port: integer('PORT', { min: 0, max: 65_535, fallback: 8080 }),
-  host: text('HOST', '127.0.0.1'),
+  host: string('HOST', '127.0.0.1'),
   database: url('DATABASE_URL', ['postgres', 'postgresql']),
-  currency: choice('SHOP_CURRENCY', ['EUR', 'JPY'], 'EUR'),
+  currency: oneOf('SHOP_CURRENCY', ['EUR', 'JPY'], 'EUR'),
   smtp: optional(url('SMTP_URL', ['smtp', 'smtps'])),
   secret: secret('INTERNAL_SECRET'),
   keys: keyList('CURSOR_KEYS'),

@@ -1,5 +1,5 @@
 // The list of all events for the guide about events, from the services' AsyncAPI documents.
-import { isNode, type Node, nodeOf, resolve } from '@shop/shared/contract';
+import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { textOf } from '../yaml-document.ts';
 
 export interface EventDocument {
@@ -27,9 +27,9 @@ export function eventList(documents: readonly EventDocument[]): string {
   const mentions = new Map<string, Mention[]>();
   for (const { service, document } of documents) {
     for (const operation of Object.values(nodeOf(document.operations)).map(nodeOf)) {
-      const channel = resolve(document, operation.channel);
+      const channel = dereference(document, operation.channel);
       const type = textOf(channel.address);
-      const message = resolve(document, Object.values(nodeOf(channel.messages))[0]);
+      const message = dereference(document, Object.values(nodeOf(channel.messages))[0]);
       const mention = {
         service,
         action: textOf(operation.action),
@@ -66,7 +66,7 @@ function section(type: string, mentions: readonly Mention[]): string {
 
 /** The members of an object schema, those of its `allOf` parts included. */
 function membersByName(document: Node, value: unknown): Map<string, unknown> {
-  const schema = resolve(document, value);
+  const schema = dereference(document, value);
   const parts = Array.isArray(schema.allOf) ? schema.allOf : [];
   const inherited = parts.flatMap((part) => [...membersByName(document, part)]);
   return new Map([...inherited, ...Object.entries(nodeOf(schema.properties))]);
@@ -74,7 +74,7 @@ function membersByName(document: Node, value: unknown): Map<string, unknown> {
 
 function membersOf(document: Node, value: unknown, prefix = ''): Member[] {
   return [...membersByName(document, value)].flatMap(([member, schemaOrReference]): Member[] => {
-    const schema = resolve(document, schemaOrReference);
+    const schema = dereference(document, schemaOrReference);
     const name = `${prefix}${member}`;
     const description = textOf(nodeOf(schemaOrReference).description) || textOf(schema.description);
     const own = { name, type: typeText(document, schema), description };
@@ -94,7 +94,7 @@ function typeText(document: Node, schema: Node): string {
   if ('const' in schema) return `\`${String(schema.const)}\``;
   const alternatives = [schema.oneOf, schema.anyOf].find(Array.isArray)?.filter(isNode) ?? [];
   if (alternatives.length > 0)
-    return alternatives.map((one) => typeText(document, resolve(document, one))).join(' or ');
+    return alternatives.map((one) => typeText(document, dereference(document, one))).join(' or ');
   if (schema.format === 'date-time') return 'time';
   if (schema.format === 'uuid' || textOf(schema.pattern).startsWith('^[0-9a-f]{8}')) return 'id';
   return Array.isArray(schema.type) ? schema.type.join(' or ') : textOf(schema.type);

@@ -4,7 +4,7 @@ import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readKeyStoreConfig } from '../config.ts';
-import { createSeal, type Seal } from '../seal.ts';
+import { createKeyEncryption, type KeyEncryption } from '../key-encryption.ts';
 import { fillSigningKeys, isPublished, lockSigningKeys } from '../signing-key.ts';
 
 export interface ListedKey {
@@ -33,16 +33,16 @@ export async function listSigningKeys(environment: Environment): Promise<ListedK
 
 /** Rotates as `rotateKeys` does. @returns the keys as they are afterwards */
 export async function rotateSigningKeys(environment: Environment): Promise<ListedKey[]> {
-  return withKeyStore(environment, async (database, seal) => {
-    await rotateKeys(database, seal);
+  return withKeyStore(environment, async (database, encryption) => {
+    await rotateKeys(database, encryption);
     return listKeys(database);
   });
 }
 
 /** Revokes as `revokeKey` does. @returns the keys as they are afterwards */
 export async function revokeSigningKey(environment: Environment, kid: string): Promise<ListedKey[]> {
-  return withKeyStore(environment, async (database, seal) => {
-    await revokeKey(database, seal, kid);
+  return withKeyStore(environment, async (database, encryption) => {
+    await revokeKey(database, encryption, kid);
     return listKeys(database);
   });
 }
@@ -53,18 +53,20 @@ export async function revokeSigningKey(environment: Environment, kid: string): P
  * @throws StartError when KEY_ENCRYPTION_SECRET is not the secret that encrypted them
  */
 export async function checkSigningKeys(environment: Environment): Promise<ListedKey[]> {
-  return withKeyStore(environment, async (database, seal) => {
-    await requireOpenKeys(database, seal);
+  return withKeyStore(environment, async (database, encryption) => {
+    await requireDecryptable(database, encryption);
     return listKeys(database);
   });
 }
 
 async function withKeyStore<T>(
   environment: Environment,
-  use: (database: Database, seal: Seal) => Promise<T>,
+  use: (database: Database, encryption: KeyEncryption) => Promise<T>,
 ): Promise<T> {
   const { databaseUrl: url, keyEncryptionSecret } = readKeyStoreConfig(environment);
-  return withDatabase({ url, name: 'accounts keys' }, (database) => use(database, createSeal(keyEncryptionSecret)));
+  return withDatabase({ url, name: 'accounts keys' }, (database) =>
+    use(database, createKeyEncryption(keyEncryptionSecret)),
+  );
 }
 
 /** All keys, newest first. */
@@ -82,18 +84,18 @@ export async function listKeys({ pool }: Database): Promise<ListedKey[]> {
  * so young that a verifier may not have seen it: no token is ever refused because of a rotation.
  * @throws StartError when so many rotations came in a row that their keys fill the key set
  */
-export async function rotateKeys(database: Database, seal: Seal): Promise<void> {
+export async function rotateKeys(database: Database, encryption: KeyEncryption): Promise<void> {
   for (;;) {
-    const age = await database.transaction((tx) => rotateUnlessYoung(tx, seal));
+    const age = await database.transaction((tx) => rotateUnlessYoung(tx, encryption));
     if (age >= publishedBefore) return;
     await sleep(publishedBefore - age);
   }
 }
 
 /** @returns the age of the next key in milliseconds; below `publishedBefore` nothing was changed */
-async function rotateUnlessYoung(tx: Transaction, seal: Seal): Promise<number> {
+async function rotateUnlessYoung(tx: Transaction, encryption: KeyEncryption): Promise<number> {
   await lockSigningKeys(tx);
-  await fillSigningKeys(tx, seal);
+  await fillSigningKeys(tx, encryption);
   const [found] = await sql<{ age: number; published: number }>(
     tx,
     `SELECT count(*)::int AS published,
@@ -108,7 +110,7 @@ async function rotateUnlessYoung(tx: Transaction, seal: Seal): Promise<number> {
     tx,
     `UPDATE signing_keys SET state = 'retiring', retired_at = clock_timestamp(), private_key = NULL WHERE state = 'current'`,
   );
-  await promoteNext(tx, seal);
+  await promoteNext(tx, encryption);
   return age;
 }
 
@@ -117,7 +119,7 @@ async function rotateUnlessYoung(tx: Transaction, seal: Seal): Promise<number> {
  * When it was the current one the next one signs from now on.
  * @throws StartError when the key does not exist
  */
-export async function revokeKey(database: Database, seal: Seal, kid: string): Promise<void> {
+export async function revokeKey(database: Database, encryption: KeyEncryption, kid: string): Promise<void> {
   await database.transaction(async (tx) => {
     await lockSigningKeys(tx);
     const [key] = await sql<{ state: ListedKey['state'] }>(tx, 'SELECT state FROM signing_keys WHERE kid = $1', [kid]);
@@ -128,23 +130,23 @@ export async function revokeKey(database: Database, seal: Seal, kid: string): Pr
       "UPDATE signing_keys SET state = 'revoked', revoked_at = clock_timestamp(), private_key = NULL WHERE kid = $1",
       [kid],
     );
-    if (key.state === 'current') await promoteNext(tx, seal);
-    else await fillSigningKeys(tx, seal);
+    if (key.state === 'current') await promoteNext(tx, encryption);
+    else await fillSigningKeys(tx, encryption);
   });
 }
 
-async function requireOpenKeys({ pool }: Database, seal: Seal): Promise<void> {
+async function requireDecryptable({ pool }: Database, encryption: KeyEncryption): Promise<void> {
   const { rows } = await pool.query<{ kid: string; private_key: string }>(
     'SELECT kid, private_key FROM signing_keys WHERE private_key IS NOT NULL',
   );
   try {
-    for (const { kid, private_key: sealed } of rows) seal.open(sealed, kid);
+    for (const { kid, private_key: encrypted } of rows) encryption.decrypt(encrypted, kid);
   } catch {
     throw new StartError('KEY_ENCRYPTION_SECRET does not open the signing keys in the database');
   }
 }
 
-async function promoteNext(tx: Transaction, seal: Seal): Promise<void> {
+async function promoteNext(tx: Transaction, encryption: KeyEncryption): Promise<void> {
   await sql(tx, "UPDATE signing_keys SET state = 'current', current_at = clock_timestamp() WHERE state = 'next'");
-  await fillSigningKeys(tx, seal);
+  await fillSigningKeys(tx, encryption);
 }

@@ -11,7 +11,7 @@ import { readCommandConfig } from '../config.ts';
 import type { WrittenRow } from '../product-input.ts';
 import { type Format, formatOf, heading, writeLine } from './product-file.ts';
 
-export interface ExportOptions {
+export interface ProductExportOptions {
   readonly path: string;
   /** Default: the format that the end of the file's name states. */
   readonly format?: Format | undefined;
@@ -38,7 +38,7 @@ const products = `
  * @returns the number of products
  * @throws StartError when the format is unknown or the file cannot be written
  */
-export async function exportProducts(environment: Environment, options: ExportOptions): Promise<number> {
+export async function exportProducts(environment: Environment, options: ProductExportOptions): Promise<number> {
   const format = formatOf(options.path, options.format);
   const { databaseUrl: url, currency } = readCommandConfig(environment);
   return withClient({ url, name: 'export products' }, (client) => exportFile(client, currency, { ...options, format }));
@@ -47,7 +47,7 @@ export async function exportProducts(environment: Environment, options: ExportOp
 async function exportFile(
   client: pg.Client,
   currency: string,
-  { path, ...options }: ExportOptions & { readonly format: Format },
+  { path, ...options }: ProductExportOptions & { readonly format: Format },
 ): Promise<number> {
   const partial = `${path}.partial`;
   let done = 0;

@@ -13,7 +13,7 @@ import { type Format, formatOf, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
 import { upsertProducts } from './upsert-products.ts';
 
-export interface ImportOptions {
+export interface ProductImportOptions {
   readonly path: string;
   /** Default: the format that the end of the file's name states. */
   readonly format?: Format | undefined;
@@ -55,7 +55,7 @@ const saveProgress = `
  * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
  * @throws StartError when the file cannot be read, its format is unknown, the report would replace it, or another import runs
  */
-export async function importProducts(environment: Environment, options: ImportOptions): Promise<ImportResult> {
+export async function importProducts(environment: Environment, options: ProductImportOptions): Promise<ImportResult> {
   const { databaseUrl: url, currency } = readCommandConfig(environment);
   const format = formatOf(options.path, options.format);
   return withDatabase({ url, name: 'import products', statementTimeout: batchWithin }, async (database) => {
@@ -67,7 +67,7 @@ export async function importProducts(environment: Environment, options: ImportOp
 async function importFile(
   database: Database,
   currency: string,
-  options: ImportOptions & { readonly format: Format },
+  options: ProductImportOptions & { readonly format: Format },
 ): Promise<ImportResult> {
   const { path, onProgress } = options;
   const digest = await digestOf(path);

@@ -1,5 +1,5 @@
 // What operators do with orders. The command line calls these functions in its own process.
-export type { Step } from '../advance-order.ts';
+export type { FulfilmentState } from '../advance-order.ts';
 export { type OrderStatus, statuses } from '../order-status.ts';
 export type { OrderTrace } from '../trace-order.ts';
 export {

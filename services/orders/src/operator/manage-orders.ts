@@ -8,7 +8,7 @@ import { type Reply, requestIdentity } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { moveOrder, type Step } from '../advance-order.ts';
+import { type FulfilmentState, moveOrder } from '../advance-order.ts';
 import { readCommandConfig } from '../config.ts';
 import type { OrderBook } from '../context.ts';
 import type { components } from '../generated.ts';
@@ -75,7 +75,7 @@ export async function showAnyOrder(environment: Environment, orderId: string): P
  */
 export async function advanceOrders(
   environment: Environment,
-  to: Step,
+  to: FulfilmentState,
   orderIds: readonly string[],
   accountId = noAccount,
 ): Promise<AdvancedOrder[]> {
@@ -86,7 +86,12 @@ export async function advanceOrders(
   });
 }
 
-async function advance({ database, orders }: OrderBook, to: Step, id: string, caller: Caller): Promise<AdvancedOrder> {
+async function advance(
+  { database, orders }: OrderBook,
+  to: FulfilmentState,
+  id: string,
+  caller: Caller,
+): Promise<AdvancedOrder> {
   try {
     const reply = await database.transaction(async (tx) => {
       const order = await lockOrder(tx, id, undefined);

@@ -4,13 +4,13 @@ import { meets } from './contradiction.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import { toBody, toQuery } from './serialize.ts';
 import { bounds, type CollectionSpec } from './spec.ts';
-import { fault, type Place, type Tree, type WrittenCondition } from './tree.ts';
+import { fault, type InputLocation, type Tree, type WrittenCondition } from './tree.ts';
 
 interface Excess {
   readonly bound: 'conditions' | 'listValues' | 'groups';
   readonly says: string;
   readonly actual: number;
-  readonly at: Place;
+  readonly at: InputLocation;
 }
 
 /** Bytes of JSON. Past this the nearest request is not shown: the answer stays small whatever was sent. */

@@ -5,7 +5,7 @@ import type { Criteria } from './criteria.ts';
 import { bounds, type CollectionSpec, filterable } from './spec.ts';
 import {
   fault,
-  type Place,
+  type InputLocation,
   shown,
   surplusCriterion,
   type Tree,
@@ -77,7 +77,7 @@ interface Item {
   /** Undefined for a plain value. */
   readonly operator: string | undefined;
   readonly value: WrittenValue;
-  readonly at: Place;
+  readonly at: InputLocation;
 }
 
 /**
@@ -86,7 +86,8 @@ interface Item {
  */
 function readFilter(field: string, texts: readonly string[], faults: Fault[]): WrittenCondition[] {
   const before = faults.length;
-  const conditions: { field: string; operator: string; values: WrittenValue[]; count: number; at: Place }[] = [];
+  const conditions: { field: string; operator: string; values: WrittenValue[]; count: number; at: InputLocation }[] =
+    [];
   let plain: (typeof conditions)[number] | undefined;
   for (const [index, text] of texts.entries()) {
     const place = texts.length > 1 ? { parameter: field, occurrence: index + 1 } : { parameter: field };

@@ -3,7 +3,7 @@ import type { Fault } from '../../problem/index.ts';
 import { bounds } from './spec.ts';
 
 /** Where a part stood, as a problem document's `errors` say it. */
-export type Place =
+export type InputLocation =
   | {
       readonly parameter: string;
       /** Character within the parameter's value, counted from 1. */
@@ -17,7 +17,7 @@ export type Place =
 export interface WrittenValue {
   readonly spelling: 'text' | 'json';
   readonly written: unknown;
-  readonly at: Place;
+  readonly at: InputLocation;
 }
 
 export interface WrittenCondition {
@@ -27,19 +27,19 @@ export interface WrittenCondition {
   readonly values: readonly WrittenValue[];
   /** How many values were written. */
   readonly count: number;
-  readonly at: Place;
+  readonly at: InputLocation;
 }
 
 export interface WrittenSort {
   readonly field: string;
   readonly direction: string;
-  readonly at: Place;
+  readonly at: InputLocation;
 }
 
 export interface Tree {
   readonly spelling: 'query' | 'body';
   conditions: WrittenCondition[];
-  groups: { conditions: WrittenCondition[]; at: Place }[];
+  groups: { conditions: WrittenCondition[]; at: InputLocation }[];
   /** How many conditions and alternatives were written, those included that are past a bound and were not read. */
   count: { conditions: number; groups: number };
   /** At most as many as are accepted. */
@@ -52,12 +52,12 @@ export interface Tree {
 }
 
 /** A fault at a place, with what would have been accepted there when that is a closed list. */
-export function fault(at: Place, detail: string, accepted?: readonly string[]): Fault {
+export function fault(at: InputLocation, detail: string, accepted?: readonly string[]): Fault {
   return { ...at, detail, ...(accepted ? { accepted } : {}) };
 }
 
 /** The fault of the first sort criterion that is one too many. */
-export function surplusCriterion(at: Place, count: number): Fault {
+export function surplusCriterion(at: InputLocation, count: number): Fault {
   return fault(at, `at most ${bounds.sortCriteria} sort criteria; these are ${count}`);
 }
 

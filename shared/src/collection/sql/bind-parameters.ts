@@ -12,13 +12,16 @@ export interface Input {
 }
 
 /** Where a condition stands, which is the same in every request of a shape: among all of it, or in an alternative. */
-export interface Place {
+export interface ConditionLocation {
   readonly group?: number;
   readonly index: number;
 }
 
 /** A value of the scope, a sort column of the last row, or a condition's value; of a list all values, or one item. */
-export type Source = { readonly scope: string } | { readonly after: number } | (Place & { readonly item?: number });
+export type Source =
+  | { readonly scope: string }
+  | { readonly after: number }
+  | (ConditionLocation & { readonly item?: number });
 
 /** The parameter for a source: the same one for the same source. */
 export type Bind = (source: Source, cast: string) => string;

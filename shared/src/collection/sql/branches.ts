@@ -1,12 +1,12 @@
 // Decides how a request is read: as which ordered scans, one beside the other.
 import type { Condition, Criteria } from '../grammar/criteria.ts';
 import { type CollectionSpec, fieldNamed } from '../grammar/spec.ts';
-import type { Place } from './bind-parameters.ts';
+import type { ConditionLocation } from './bind-parameters.ts';
 import type { Position } from './cursor.ts';
 
 export interface Located {
   readonly condition: Condition;
-  readonly place: Place;
+  readonly place: ConditionLocation;
 }
 
 /** Rows that one ordered scan, or one for each of some values, gives. */

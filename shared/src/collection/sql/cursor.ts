@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject
 import { Problem } from '../../problem/index.ts';
 import { random } from '../../runtime/index.ts';
 import { bounds } from '../grammar/spec.ts';
-import type { Place } from '../grammar/tree.ts';
+import type { InputLocation } from '../grammar/tree.ts';
 
 /** Sort columns of a row as PostgreSQL prints them; null where a column is NULL. */
 export type Position = readonly (string | null)[];
@@ -15,7 +15,7 @@ export interface Cursors {
    * @param at where the cursor stood in the request
    * @throws Problem `invalid-cursor` when it was not sealed by us for this very binding
    */
-  open(cursor: string, binding: string, at: Place): Position;
+  open(cursor: string, binding: string, at: InputLocation): Position;
 }
 
 const algorithm = 'aes-256-gcm';

@@ -1,11 +1,11 @@
-// The loop that settles reservations past their expiry: it asks the orders service, whose answer is final, and does what it says.
+// Resolves reservations past their expiry: asks the orders service, whose answer is final, and confirms or releases them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type InternalClient, requestIdentity } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import { confirmReservations, giveStockBack, lockReservation } from './reservation.ts';
 
-export interface SettlingOptions {
+export interface ResolvingOptions {
   readonly database: Database;
   readonly orders: InternalClient;
   readonly log: Log;
@@ -19,8 +19,8 @@ interface DueReservation {
 const lookEvery = 1_000;
 const batchSize = 20;
 
-// Claiming moves the next question on, past any time-out: another replica takes it only when this one died, and asking twice does
-// no harm. Nothing stays locked while the orders service is asked.
+// A claim postpones the next question beyond any time-out, so another replica asks only when this one died. Asking twice is harmless.
+// No row stays locked while the orders service is asked.
 const claim = `
   UPDATE reservations SET settle_at = now() + interval '10 seconds'
   WHERE id IN (
@@ -29,13 +29,13 @@ const claim = `
   )
   RETURNING id, account_id AS "accountId"`;
 
-/** Starts the loop; any number of replicas may run it. The returned function stops it and waits for what is in work. */
-export function startSettling(options: SettlingOptions): () => Promise<void> {
+/** Starts the loop; any number of replicas may run it. The returned function stops it and waits for the batch in progress. */
+export function startResolving(options: ResolvingOptions): () => Promise<void> {
   const stop = new AbortController();
   const run = async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      const due = await settleDue(options).catch((error: unknown) => {
-        options.log.warn({ err: error }, 'reservations wait to be settled');
+      const due = await resolveDue(options).catch((error: unknown) => {
+        options.log.warn({ err: error }, 'reservations wait to be resolved');
         return 0;
       });
       if (due < batchSize) await sleep(lookEvery, undefined, { signal: stop.signal }).catch(() => {});
@@ -49,19 +49,19 @@ export function startSettling(options: SettlingOptions): () => Promise<void> {
 }
 
 /** One batch; a reservation without an answer is kept, and asked for again. */
-async function settleDue(options: SettlingOptions): Promise<number> {
+async function resolveDue(options: ResolvingOptions): Promise<number> {
   const { rows } = await options.database.pool.query<DueReservation>(claim);
   await Promise.all(
     rows.map((reservation) =>
-      settle(options, reservation).catch((error: unknown) => {
-        options.log.warn({ err: error, reservation: reservation.id }, 'a reservation could not be settled yet');
+      resolve(options, reservation).catch((error: unknown) => {
+        options.log.warn({ err: error, reservation: reservation.id }, 'a reservation could not be resolved yet');
       }),
     ),
   );
   return rows.length;
 }
 
-async function settle({ database, orders, log }: SettlingOptions, { id, accountId }: DueReservation): Promise<void> {
+async function resolve({ database, orders, log }: ResolvingOptions, { id, accountId }: DueReservation): Promise<void> {
   const question = { reservationId: id, accountId };
   const { status, body } = await orders.post('/internal/reservations/settle', question, requestIdentity({}));
   const answer = body as { state: 'exists'; orderId: string } | { state: 'absent' };
@@ -72,5 +72,5 @@ async function settle({ database, orders, log }: SettlingOptions, { id, accountI
     if (answer.state === 'exists') await confirmReservations(tx, [{ reservationId: id, orderId: answer.orderId }]);
     if (answer.state === 'absent') await giveStockBack(tx, id, null);
   });
-  log.info({ reservation: id, state: answer.state }, 'reservation settled');
+  log.info({ reservation: id, state: answer.state }, 'reservation resolved');
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-const settle = (reservationId: string, accountId: string) =>
+const resolve = (reservationId: string, accountId: string) =>
   shop.internal('orders', '/internal/reservations/settle', { reservationId, accountId });
 
 interface Reservation {
@@ -49,11 +49,11 @@ describe('200', () => {
     const customer = await shop.customer();
     const { body } = await shop.order(customer, { [await shop.product()]: 1 });
     const [reservation] = await reservationsOf(customer);
-    expect((await settle(reservation?.id ?? '', customer.accountId)).body).toEqual({
+    expect((await resolve(reservation?.id ?? '', customer.accountId)).body).toEqual({
       state: 'exists',
       orderId: body.id,
     });
-    expect((await settle(reservation?.id ?? '', customer.accountId)).body).toEqual({
+    expect((await resolve(reservation?.id ?? '', customer.accountId)).body).toEqual({
       state: 'exists',
       orderId: body.id,
     });
@@ -61,14 +61,14 @@ describe('200', () => {
 
   it('says absent of what no order has, for good', async () => {
     const [id, accountId] = [newId(), newId()];
-    const answers = await Promise.all(Array.from({ length: 10 }, () => settle(id, accountId)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => resolve(id, accountId)));
     expect(answers.map(({ body }) => body)).toEqual(answers.map(() => ({ state: 'absent' })));
   });
 });
 
 describe('an order that commits late', () => {
   it.each([{}, { 'Idempotency-Key': newId() }])(
-    'takes a new reservation when its first one was settled: %j',
+    'takes a new reservation when its first one was resolved: %j',
     async (headers) => {
       const customer = await shop.customer();
       const product = await shop.product({ stock: 1 });
@@ -80,7 +80,7 @@ describe('an order that commits late', () => {
           expect(found).toHaveLength(1);
           return found;
         });
-        expect((await settle(first?.id ?? '', customer.accountId)).body).toEqual({ state: 'absent' });
+        expect((await resolve(first?.id ?? '', customer.accountId)).body).toEqual({ state: 'absent' });
         await eventually(async () => expect(await reservationsOf(customer)).toMatchObject([{ state: 'released' }]));
       });
       expect((await late)?.status).toBe(201);
@@ -114,7 +114,7 @@ describe('an order that commits late', () => {
           .database.query("SELECT 1 FROM pg_locks WHERE relation = 'outbox'::regclass AND NOT granted");
         expect(rows).not.toHaveLength(0);
       });
-      answer = settle(reservation?.id ?? '', customer.accountId);
+      answer = resolve(reservation?.id ?? '', customer.accountId);
     });
     const order = await late;
     expect(order?.status).toBe(201);

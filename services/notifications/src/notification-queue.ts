@@ -1,30 +1,31 @@
-// The e-mails that are due, as rows: a sender claims some for a while, and settles each when it is known what became of it.
+// The queue of e-mails in PostgreSQL: a sender claims due e-mails for a while, and records the outcome of each.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
 import { isAboutOrder, type Occasion, type Pace } from './notification.ts';
 
-export type Due = Occasion & {
+export type QueuedEmail = Occasion & {
   readonly id: string;
   readonly requestId: string;
   readonly traceparent: string | null;
   readonly attempts: number;
-  /** Of the attempts those that may have reached their reader all the same. */
+  /** The number of attempts that failed and may still have delivered the e-mail. */
   readonly unsure: number;
-  readonly email: string | null;
+  /** Null while the account is not known. */
+  readonly address: string | null;
   readonly name: string | null;
 };
 
-/** What became of an e-mail; one that waits is tried again after the delay, in seconds. */
-export interface Outcome {
+/** The outcome of an attempt. A waiting e-mail is tried again after the delay, in seconds. */
+export interface SendOutcome {
   readonly status: 'sent' | 'failed' | 'waiting';
   readonly problem?: string;
   readonly unsure?: boolean;
   readonly delay?: number;
 }
 
-export interface Tried extends Outcome {
-  readonly due: Due;
-  /** Of the attempt, for what follows from it. */
+export interface AttemptedEmail extends SendOutcome {
+  readonly email: QueuedEmail;
+  /** Of the attempt, for the event that it causes. */
   readonly traceparent: string | undefined;
 }
 
@@ -70,13 +71,13 @@ const claim = `
   UPDATE notifications n
   SET paced_for = share, next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
   FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
-  RETURNING n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure, due.email, due.name,
+  RETURNING n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure, due.email AS address, due.name,
     coalesce(send_at > now(), false) AS delayed`;
 
 const renew = `
   UPDATE notifications SET next_attempt_at = now() + ${lease} WHERE id = ANY ($1::uuid[]) AND status = 'waiting'`;
 
-const settle = `
+const record = `
   UPDATE notifications SET
     status = outcome.status,
     attempts = attempts + 1,
@@ -90,38 +91,38 @@ const settle = `
 
 export interface Claim {
   /** No other sender gets them while the claim is renewed. */
-  readonly due: readonly Due[];
+  readonly emails: readonly QueuedEmail[];
   /** How many others were due and wait for their recipient's share now. */
   readonly delayed: number;
 }
 
-/** Looks at no more than `most` of the e-mails that are due, and claims those that may be sent now. */
-export async function claimDue({ pool }: Database, most: number, { burst, secondsEach }: Pace): Promise<Claim> {
-  const { rows } = await pool.query<Due & { delayed: boolean }>(claim, [most, secondsEach, burst]);
-  const due = rows.filter(({ delayed }) => !delayed);
-  return { due, delayed: rows.length - due.length };
+/** Reads at most `most` due e-mails, and claims those that may be sent now. */
+export async function claimEmails({ pool }: Database, most: number, { burst, secondsEach }: Pace): Promise<Claim> {
+  const { rows } = await pool.query<QueuedEmail & { delayed: boolean }>(claim, [most, secondsEach, burst]);
+  const emails = rows.filter(({ delayed }) => !delayed);
+  return { emails, delayed: rows.length - emails.length };
 }
 
 export async function renewClaims({ pool }: Database, ids: readonly string[]): Promise<void> {
   await pool.query(renew, [ids]);
 }
 
-/** Marks the e-mails and appends the events of those that ended: all of them, or none. */
-export function settleTried(database: Database, tried: readonly Tried[]): Promise<void> {
+/** Records the outcomes, and appends the events of e-mails that are finished, in one transaction. */
+export function recordOutcomes(database: Database, tried: readonly AttemptedEmail[]): Promise<void> {
   return database.transaction(async (tx) => {
     const outcomes = [
-      tried.map(({ due }) => due.id),
+      tried.map(({ email }) => email.id),
       tried.map(({ status }) => status),
       tried.map(({ problem }) => problem ?? null),
       tried.map(({ unsure }) => (unsure === true ? 1 : 0)),
       tried.map(({ delay }) => delay ?? null),
     ];
-    const settled = await sql<{ id: string; settledAt: Date | null }>(tx, settle, outcomes, { planEachTime: true });
-    const told = tried.flatMap(({ due, status, traceparent }) => {
-      const { id, requestId } = due;
-      const settledAt = settled.find((row) => row.id === id)?.settledAt;
-      if (!settledAt || !isAboutOrder(due)) return [];
-      const { kind, details } = due;
+    const recorded = await sql<{ id: string; settledAt: Date | null }>(tx, record, outcomes, { planEachTime: true });
+    const events = tried.flatMap(({ email, status, traceparent }) => {
+      const { id, requestId } = email;
+      const settledAt = recorded.find((row) => row.id === id)?.settledAt;
+      if (!settledAt || !isAboutOrder(email)) return [];
+      const { kind, details } = email;
       const { orderId, accountId } = details;
       const outcome = status === 'sent' ? ('done' as const) : ('failed' as const);
       return {
@@ -133,6 +134,6 @@ export function settleTried(database: Database, tried: readonly Tried[]): Promis
         data: { orderId, accountId, kind, outcome, sentAt: settledAt.toISOString() },
       };
     });
-    if (told.length > 0) await appendEvents(tx, told);
+    if (events.length > 0) await appendEvents(tx, events);
   });
 }
