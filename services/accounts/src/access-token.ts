@@ -1,15 +1,15 @@
-// Access tokens: what the gateway and every service trust about a caller (RFC 9068).
+// Access tokens, by which the gateway and every service identify a caller (RFC 9068).
 import { newId } from '@shop/shared/runtime';
 import { SignJWT } from 'jose';
 import { accessTokenSeconds, algorithm, type SigningKey } from './signing-key.ts';
 
 export interface TokenIssuer {
-  /** JWT_ISSUER and JWT_AUDIENCE, the same that the verifiers pin. */
+  /** JWT_ISSUER and JWT_AUDIENCE, the same values that the verifiers require. */
   readonly issuer: string;
   readonly audience: string;
 }
 
-/** A token for 15 minutes with the scopes as they are now. */
+/** A token that is valid for 15 minutes, with the present scopes of the account. */
 export function signAccessToken(
   { kid, key }: SigningKey,
   { issuer, audience }: TokenIssuer,

@@ -20,7 +20,7 @@ export type Profile = Omit<AccountView, 'id'>;
 
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
-  /** As written. */
+  /** As the client wrote it. */
   declare email: string;
   /** `emailKey(email)`: unique. */
   declare emailKey: string;
@@ -79,12 +79,12 @@ export function profileOf(account: Account): Profile {
   };
 }
 
-/** Everything of an account that leaves the service: neither password, scopes nor times. */
+/** The account as responses show it, without password, scopes and times. */
 function toAccount(account: Account): AccountView {
   return { id: account.id, ...profileOf(account) };
 }
 
-/** The answer that shows an account. No cache may keep it. */
+/** The response with an account. No cache may store it. */
 export function accountReply(
   status: number,
   account: Account,

@@ -1,8 +1,8 @@
-// What was done to an account, or tried: kept for a year, seen by operators only.
+// The audit log: changes and attempts on accounts. It is kept for a year, and only operators read it.
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
 
-/** Action → what is kept beside account, request and time. Never a password or a token. */
+/** Action → the details that are stored beside account, request and time. Never a password or a token. */
 export interface AuditDetails {
   'login-succeeded': Record<never, never>;
   'login-failed': Record<never, never>;
@@ -14,9 +14,9 @@ export interface AuditDetails {
 
 export interface AuditEntry<Action extends keyof AuditDetails> {
   readonly action: Action;
-  /** Undefined when the e-mail that was tried has no account. */
+  /** Undefined when no account has the e-mail address. */
   readonly accountId: string | undefined;
-  /** Undefined for the command line. */
+  /** Undefined for an operator's change. */
   readonly requestId: string | undefined;
   readonly detail: AuditDetails[Action];
 }

@@ -6,10 +6,10 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 const ranks = 10_000;
 const minLength = 8;
 
-// About 3,500: what is shorter is refused for its length. The list is lower case, and so is the first thing that is tried.
+// About 3,500, because shorter passwords are refused for their length. The list is in lower case, as attackers try it first.
 const common = new Set(dictionary['passwords-common'].slice(0, ranks).filter((word) => word.length >= minLength));
 
-/** @throws Problem 422 for a password that is among the first an attacker tries, in whatever case */
+/** @throws Problem 422 for one of the most common passwords, in upper or lower case */
 export function refuseCommonPassword(password: string): void {
   if (!common.has(password.toLowerCase())) return;
   throw new Problem('password-too-common', 'This password is among the most common ones. Choose another.', {

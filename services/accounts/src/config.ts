@@ -14,21 +14,21 @@ export function readAccountsConfig(environment: Environment) {
     keyEncryptionSecret,
     /** Concurrent password hashes. One hash uses one core and 19 MiB for about 20 ms. */
     hashConcurrency: integer('HASH_CONCURRENCY', { min: 1, max: 64, fallback: Math.min(availableParallelism(), 4) }),
-    /** Passwords that wait for their turn; more are refused with 503. */
+    /** Passwords that wait for their hash; more are refused with 503. */
     hashQueue: integer('HASH_QUEUE', { min: 0, max: 100_000, fallback: 400 }),
     /** Days for which an unused refresh token stays valid. */
     refreshTokenDays: integer('REFRESH_TOKEN_DAYS', { min: 1, max: 365, fallback: 30 }),
-    /** How long a log-in can be renewed; then the password is needed again. */
+    /** Days for which a log-in can be renewed. After them the password is required again. */
     refreshFamilyDays: integer('REFRESH_FAMILY_DAYS', { min: 1, max: 3_650, fallback: 90 }),
   });
 }
 
-/** What the operator's functions for signing keys need. */
+/** The configuration of the operator's functions for signing keys. */
 export function readKeyStoreConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl, keyEncryptionSecret });
 }
 
-/** What the operator's functions for scopes need. */
+/** The configuration of the operator's functions for scopes. */
 export function readDatabaseConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl });
 }

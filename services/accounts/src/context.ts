@@ -1,4 +1,4 @@
-// What the operations of accounts work with; put together in main.ts.
+// The context that main.ts gives to the operations of accounts.
 import type { IdempotencyContext, TypedOperation } from '@shop/shared/http';
 import type { TokenIssuer } from './access-token.ts';
 import type { operations } from './generated.ts';

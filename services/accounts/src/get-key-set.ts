@@ -1,8 +1,8 @@
-// GET /.well-known/jwks.json: the public keys of our access tokens.
+// GET /.well-known/jwks.json: the public keys that verify access tokens.
 import { createHash } from 'node:crypto';
 import type { Operation } from './context.ts';
 
-/** Strong entity tag and a second of caching: verifiers ask once a second, and mostly get a 304. */
+/** With a strong entity tag and one second of caching. Verifiers ask once a second, and usually get a 304. */
 export const getKeySet: Operation<'getKeySet'> = async (_request, { signingKeys }) => {
   const json = JSON.stringify({ keys: await signingKeys.published() });
   return {

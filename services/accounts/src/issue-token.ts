@@ -16,9 +16,9 @@ interface Granted {
   readonly refreshToken: string;
 }
 
-/** @throws Problem 401, the same for whatever does not fit; 503 when too many passwords are being checked */
+/** @throws Problem 401, the same for every wrong credential; 503 when too many passwords are being checked */
 export const issueToken: Operation<'issueToken'> = async (request, context) => {
-  // Before anything else: a refresh token must not be used up when there is no signing key.
+  // First, so that a refresh token is not used up when no signing key is available.
   const key = await context.signingKeys.current();
   // The contract requires e-mail and password in a request without a refresh token.
   const { email = '', password = '', refresh_token: token } = request.body;
@@ -36,12 +36,12 @@ export const issueToken: Operation<'issueToken'> = async (request, context) => {
   };
 };
 
-/** With and without an account the same steps: one look-up, one check of a hash, one row in the audit log. */
+/** Takes the same steps with and without an account: one query, one check of a hash, one row in the audit log. */
 async function logIn(request: OperationRequest, context: Context, email: string, password: string): Promise<Granted> {
   const found = await Account.findOne({ where: { emailKey: emailKey(email) } });
   const fits = await context.passwords.matches(found?.passwordHash, password);
   const granted = await context.database.transaction(async (tx) => {
-    // Read again with a lock: the password may have been changed while this one was checked against the old hash.
+    // Read again with a lock, because the password may have changed while the given one was checked against the old hash.
     const account =
       found !== null && fits
         ? await Account.findOne({
@@ -69,7 +69,7 @@ async function refresh(request: OperationRequest, context: Context, token: strin
     const account = await Account.findByPk(rotation.accountId, { ...inside(tx), rejectOnEmpty: true });
     return { account, refreshToken: rotation.token };
   });
-  // Thrown after the COMMIT: the end of a family whose token came twice must stay.
+  // Thrown after the COMMIT, because the end of a family whose token was used twice must be stored.
   if (granted === undefined) throw invalidCredentials('The refresh token is not valid. Log in again.');
   return granted;
 }

@@ -1,4 +1,4 @@
-// The whole surface of accounts: the contract's operations and the functions behind them.
+// All operations of accounts: operationId → function.
 import type { Operation } from './context.ts';
 import type { operations as contract } from './generated.ts';
 import { getAccount } from './get-account.ts';

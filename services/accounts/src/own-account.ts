@@ -1,10 +1,10 @@
-// Whose account a path names: `me` and one's own id are the caller's, everything else is forbidden.
+// Reads the account in a path: `me` and the caller's own id are permitted, every other id is forbidden.
 import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 
 /**
  * The id of the account that the request is about.
- * @throws Problem 403 for every other id, whether or not such an account exists: the answer must not tell
+ * @throws Problem 403 for every other id, whether or not such an account exists, so that the reply does not reveal it
  */
 export function ownAccountId(request: OperationRequest): string {
   const { accountId } = callerOf(request);
@@ -15,7 +15,7 @@ export function ownAccountId(request: OperationRequest): string {
   return accountId;
 }
 
-/** The caller's token is valid and its account is not here: it comes from an outside identity provider. */
+/** The token is valid, but accounts has no such account: an outside identity provider issued the token. */
 export function noSuchAccount(): Problem {
   return new Problem('not-found', 'There is no account behind this access token.');
 }

@@ -1,4 +1,4 @@
-// Passwords at rest and at log-in: argon2id at the strength that OWASP asks for, in bounded numbers.
+// Hashes and checks passwords: argon2id with the parameters that OWASP recommends, in bounded numbers.
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
 import type { Semaphore } from './semaphore.ts';
@@ -7,8 +7,8 @@ export interface Passwords {
   /** The hash to store, with its parameters and salt. @throws Problem 503 when too many are waiting */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password is the one behind the hash. Without a hash the same work is done against one that nothing matches, so
-   * that the time does not tell whether there is an account.
+   * Whether the password matches the hash. Without a hash, the password is checked against a hash that nothing matches, so that the
+   * time does not reveal whether the account exists.
    * @throws Problem 503 when too many are waiting
    */
   matches(stored: string | undefined, password: string): Promise<boolean>;

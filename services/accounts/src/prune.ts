@@ -1,11 +1,11 @@
 // How long tokens and the audit log are kept.
 import type { Expiry } from '@shop/shared/database';
 
-/** A used token is remembered as long as an unused one would have been valid; the audit log is kept for a year. */
+/** A used token is kept as long as an unused one would have been valid. The audit log is kept for a year. */
 export function expiredAccountRows(refreshTokenDays: number): readonly Expiry[] {
   return [
     { table: 'refresh_tokens', since: 'used_at', hours: refreshTokenDays * 24 },
-    // After the used tokens: with a family go its tokens, and few are left by then.
+    // After the used tokens: deleting a family deletes its tokens, and few are left by then.
     { table: 'refresh_families', since: 'expires_at', hours: 0 },
     { table: 'audit_log', since: 'created_at', hours: 366 * 24 },
   ];

@@ -1,9 +1,9 @@
-// Refresh tokens: opaque, stored as digests, each used once. All tokens that go back to one log-in are a family.
+// Refresh tokens: opaque, stored as digests, each valid for one use. All tokens that descend from one log-in form a family.
 import { createHash, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
 
-/** What became of a token that was presented. */
+/** The outcome of presenting a token. */
 export type Rotation =
   | { readonly outcome: 'rotated'; readonly accountId: string; readonly token: string }
   | { readonly outcome: 'reused'; readonly accountId: string }
@@ -22,7 +22,7 @@ export interface RefreshLifetimes {
 /** The end of a family that is used now. */
 const expiry = "least(now() + $2 * interval '1 day', created_at + $3 * interval '1 day')";
 
-/** The first token of a new family. The caller holds a lock on the account, so that a change of its password comes before or after. */
+/** The first token of a new family. The caller has locked the account, so that no change of its password is concurrent. */
 export async function startFamily(tx: Transaction, accountId: string, lifetimes: RefreshLifetimes): Promise<string> {
   const { refreshTokenDays, refreshFamilyDays } = lifetimes;
   const id = newId();
@@ -35,17 +35,17 @@ export async function startFamily(tx: Transaction, accountId: string, lifetimes:
 }
 
 /**
- * Takes a token and gives its successor. A token that was used before ends the family (RFC 9700 section 4.14.2): of two holders
- * one is a thief, and nothing tells which. That holds without a grace period. Of two requests with the same token at once one
- * gets a successor and the other one ends it; a client whose answer was lost on the way has to log in again.
- * The transaction must commit also when the token is refused: the end of the family is in it.
+ * Replaces a token by its successor. A token that was used before ends the family (RFC 9700 section 4.14.2), because one of its two
+ * holders stole it. There is no grace period. Of two concurrent requests with one token, the first gets a successor and the second
+ * ends the family. A client that did not receive its reply has to log in again.
+ * The transaction must commit even when the token is refused, because it records the end of the family.
  */
 export async function rotate(tx: Transaction, token: string, lifetimes: RefreshLifetimes): Promise<Rotation> {
   const digest = digestOf(token);
   const family = await lockFamily(tx, digest);
   if (family === undefined) return { outcome: 'unknown' };
   const { id, accountId, expired } = family;
-  // Looked at only now: another request may have used the token while this one waited for the family.
+  // Read after the lock, because another request may have used the token while this one waited for the family.
   const used = await sql(
     tx,
     'UPDATE refresh_tokens SET used_at = now() WHERE digest = $1 AND used_at IS NULL RETURNING digest',
@@ -71,7 +71,7 @@ export async function endFamily(tx: Transaction, token: string): Promise<void> {
   if (family !== undefined) await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [family.id]);
 }
 
-/** Logs the account out everywhere. The caller holds the row of the account. */
+/** Ends all families of the account. The caller has locked the row of the account. */
 export async function endAllFamilies(tx: Transaction, accountId: string): Promise<void> {
   await sql(tx, 'DELETE FROM refresh_families WHERE account_id = $1', [accountId]);
 }
@@ -98,7 +98,7 @@ async function insertToken(tx: Transaction, familyId: string): Promise<string> {
   return token;
 }
 
-/** A plain digest is enough: 256 random bits leave nothing to guess. */
+/** A plain digest is enough, because a token has 256 random bits. */
 function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

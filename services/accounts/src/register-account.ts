@@ -12,10 +12,10 @@ import { inside } from './models.ts';
 export const registerAccount: Operation<'registerAccount'> = async (request, context) => {
   const { password, ...profile } = request.body;
   refuseCommonPassword(password);
-  // A repeated registration costs no hash, and is answered also while no more may wait for one.
+  // A repeated registration needs no hash, so it is answered even when the queue for hashes is full.
   const kept = await keptAnswer(request, context);
   if (kept !== undefined) return kept;
-  // Before the transaction: a request that waits for its hash must not hold a connection.
+  // Before the transaction, so that a request that waits for its hash holds no connection.
   const passwordHash = await context.passwords.hash(password);
   return idempotent(request, context, async (tx) => {
     const row = {

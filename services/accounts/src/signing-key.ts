@@ -1,5 +1,5 @@
-// The keys that sign access tokens. The table is the truth and every process asks it each time, so a rotation or a
-// revocation holds everywhere from its COMMIT on; only the decrypted private key is kept in memory.
+// The keys that sign access tokens. Every process reads the table each time, so a rotation or a revocation takes effect everywhere
+// with its COMMIT. Only the decrypted private key is kept in memory.
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import {
@@ -18,10 +18,10 @@ export const algorithm = 'ES256';
 /** How long an access token is valid, in seconds. */
 export const accessTokenSeconds = 900;
 
-// A token may be signed just before its key retires; the rest is room for clocks that differ.
+// A token may be signed just before its key retires. The remainder allows for clocks that differ.
 const retiringSeconds = accessTokenSeconds + 300;
 
-/** Holds for keys that verifiers may meet: the current one, the next one before it is used, and those with tokens still out. */
+/** True for keys that verifiers need: the current key, the next key, and retired keys whose tokens have not expired. */
 export const isPublished = `state IN ('next', 'current')
   OR (state = 'retiring' AND retired_at > clock_timestamp() - ${retiringSeconds} * interval '1 second')`;
 
@@ -31,7 +31,7 @@ export interface SigningKey {
 }
 
 export interface SigningKeys {
-  /** The key that signs now. */
+  /** The current private key. */
   current(): Promise<SigningKey>;
   /** The public keys that verifiers need (RFC 7517). */
   published(): Promise<readonly JWK[]>;
@@ -66,7 +66,7 @@ export function followSigningKeys({ pool }: Database, encryption: KeyEncryption)
 }
 
 /**
- * Makes the first keys, once for however many processes start at the same time.
+ * Creates the first keys, once for any number of processes that start concurrently.
  * @throws StartError when the secret is not the one that encrypted the keys
  */
 export async function prepareSigningKeys(database: Database, encryption: KeyEncryption): Promise<void> {
@@ -87,7 +87,7 @@ export async function lockSigningKeys(tx: Transaction): Promise<void> {
   await sql(tx, "SELECT pg_advisory_xact_lock(hashtextextended('signing keys ' || current_schema(), 0))");
 }
 
-/** Makes the keys that are missing: the current one at the very first start, a next one after each change. Call it with the lock. */
+/** Creates the missing keys: the current one at the first start, a next one after each change. The caller holds the lock. */
 export async function fillSigningKeys(tx: Transaction, encryption: KeyEncryption): Promise<void> {
   const states = (await sql<{ state: string }>(tx, 'SELECT DISTINCT state FROM signing_keys')).map(
     ({ state }) => state,

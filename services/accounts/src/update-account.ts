@@ -29,7 +29,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
     if (account === null) throw noSuchAccount();
     requireMatch(request.headers, account.version);
     const before = profileOf(account);
-    // The contract has checked every member of the patch, so the merged members keep its rules.
+    // The contract has validated every member of the patch, so the merged account is valid, too.
     const after = mergePatch(before, patch) as Profile;
     if (passwordHash === undefined && isDeepStrictEqual(before, after)) return accountReply(200, account);
     const emailChanges = after.email !== before.email;
@@ -67,8 +67,8 @@ function credentialsChange(before: Profile, after: Profile, passwordHash: string
 }
 
 /**
- * A stolen access token must not undo what its owner has changed since. The row is locked, so that of two requests with one
- * token only one changes the credentials.
+ * Refuses an access token from before the last change of credentials, so that a stolen token cannot revert the owner's change. The
+ * row is locked, so that only one of two requests with one token can change the credentials.
  */
 function requirePresentCredentials(request: OperationRequest, account: Account): void {
   if (isIssuedForPresent(callerOf(request), account)) return;
@@ -78,7 +78,7 @@ function requirePresentCredentials(request: OperationRequest, account: Account):
   );
 }
 
-/** A token without a count was issued in whole seconds: one of the same second as the change may be older than it. */
+/** A token without a count has only the second of its issue. A token of the same second as the change may be older than the change. */
 function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: Account): boolean {
   if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;
   const { credentialsChangedAt } = account;
@@ -92,7 +92,7 @@ async function saveProfile(tx: Transaction, account: Account, profile: Profile):
   });
 }
 
-/** Whoever knew the old password is logged out everywhere, at the latest when the access token expires. */
+/** Sessions that used the old password end, at the latest when their access token expires. */
 async function changePassword(
   tx: Transaction,
   request: OperationRequest,

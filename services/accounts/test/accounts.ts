@@ -1,4 +1,4 @@
-// What the tests of accounts share: accounts to work with, and rows and events to look at.
+// Helpers for the tests of accounts: they make accounts, and read rows and events.
 import { expect } from '@jest/globals';
 import { startServices, type TestAnswer, type TestClient, type TestServices } from '@shop/shared/testing';
 import type { Pool } from 'pg';

@@ -18,7 +18,7 @@ const get = (path: string, token?: string, headers: Record<string, string> = {})
   accounts.client.get(path, { ...(token === undefined ? {} : { token }), headers });
 
 describe('200', () => {
-  it('gives the account under its id and under me', async () => {
+  it('returns the account under its id and under me', async () => {
     const answer = await get(holder.path, holder.token);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -33,7 +33,7 @@ describe('200', () => {
     expect(me.headers.etag).toBe(answer.headers.etag);
   });
 
-  it('is kept by no shared cache', async () => {
+  it('may not be stored by a shared cache', async () => {
     const { headers } = await get(holder.path, holder.token);
     expect(headers['cache-control']).toBe('private, no-cache');
     expect(headers.vary).toBe('Authorization');
@@ -46,7 +46,7 @@ describe('200', () => {
     expect(answer.text).toBe('');
   });
 
-  it('gives the whole account when If-None-Match names another version', async () => {
+  it('returns the whole account when If-None-Match names another version', async () => {
     expect((await get(holder.path, holder.token, { 'If-None-Match': '"7"' })).status).toBe(200);
   });
 });
@@ -67,7 +67,7 @@ describe('400', () => {
     expect(answer.body.errors[0]?.parameter).toBe('fields');
   });
 
-  it('refuses an If-None-Match that is no list of tags', async () => {
+  it('refuses an If-None-Match that is not a list of tags', async () => {
     expect((await get(holder.path, holder.token, { 'If-None-Match': '1' })).status).toBe(400);
   });
 });
@@ -99,7 +99,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  it('answers alike for an account that exists and for one that does not', async () => {
+  it('replies equally for an account that exists and for one that does not', async () => {
     const instance = { 'X-Request-Id': 'the-same' };
     const foreign = await get(other.path, holder.token, instance);
     const absent = await get('/v1/accounts/0198c0de-0000-7000-8000-000000000000', holder.token, instance);
@@ -109,7 +109,7 @@ describe('403', () => {
     expect({ ...absent.headers, date: '' }).toEqual({ ...foreign.headers, date: '' });
   });
 
-  it('is not opened by any scope', async () => {
+  it('is the reply with every scope, too', async () => {
     const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'];
     const token = await accounts.services.issuer.sign({ accountId: holder.id, scopes });
     expect((await get(other.path, token)).status).toBe(403);
@@ -125,20 +125,20 @@ describe('404', () => {
     '0198c0de00007000800000000000000',
     'null',
     '..%2fme',
-  ])('knows no account %s', async (id) => {
+  ])('is the reply for the account %s', async (id) => {
     const answer = await get(`/v1/accounts/${id}`, holder.token);
     expect(answer.status).toBe(404);
     expect(answer.body.code).toBe('not-found');
   });
 
-  it('knows no account behind a token of an outside provider', async () => {
+  it('is the reply to a token of an outside provider whose account does not exist', async () => {
     const token = await accounts.services.issuer.sign({ accountId: '0198c0de-0000-7000-8000-000000000000' });
     expect((await get('/v1/accounts/me', token)).status).toBe(404);
   });
 });
 
 describe('405', () => {
-  it('names the methods', async () => {
+  it('names the permitted methods', async () => {
     const answer = await accounts.client.call('DELETE', holder.path, { token: holder.token });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('PATCH, GET, HEAD, OPTIONS');

@@ -34,14 +34,14 @@ afterAll(async () => {
   await accounts.services.stop();
 });
 
-/** As if the next key had been published for a while, which a rotation would otherwise wait for. */
+/** Makes the next key look older, so that a rotation does not wait. */
 const age = () =>
   accounts.database.query("UPDATE signing_keys SET created_at = created_at - interval '1 minute' WHERE state = 'next'");
 const rotate = async () => {
   await age();
   await rotateKeys(database, encryption);
 };
-/** Opens the pool's connections, so that what starts at once runs at once. */
+/** Opens the pool's connections, so that concurrent calls run concurrently. */
 const openConnections = () =>
   Promise.all(Array.from({ length: 5 }, () => database.transaction((tx) => sql(tx, 'SELECT pg_sleep(0.3)'))));
 const kidOf = async (state: string) => (await listKeys(database)).find((key) => key.state === state)?.kid ?? '';
@@ -50,7 +50,7 @@ const newToken = async (): Promise<string> => (await logIn(accounts, holder.emai
 const use = (token: string) => accounts.client.get('/v1/accounts/me', { token });
 
 describe('200', () => {
-  it('shows the current and the next key, without their private part', async () => {
+  it('contains the current and the next key, without their private parts', async () => {
     const answer = await accounts.client.get(path);
     expect(answer.status).toBe(200);
     expect(answer.body.keys).toHaveLength(2);
@@ -59,7 +59,7 @@ describe('200', () => {
     expect(answer.headers['cache-control']).toBe('public, max-age=1');
   });
 
-  it('shows the same keys after a restart', async () => {
+  it('contains the same keys after a restart', async () => {
     const before = await published();
     await restart();
     expect(await published()).toEqual(before);
@@ -102,7 +102,7 @@ describe('a rotation', () => {
     expect(await published()).toContain(current);
   });
 
-  it('waits until verifiers have seen the next key, so that no token is refused even when one follows the other', async () => {
+  it('waits until verifiers have read the next key, so that immediate further rotations refuse no token', async () => {
     await rotate();
     let done = false;
     const rotating = rotateKeys(database, encryption).finally(() => {
@@ -118,7 +118,7 @@ describe('a rotation', () => {
   it('leaves one current and one next key after several concurrent rotations', async () => {
     await age();
     const before = await listKeys(database);
-    // Held until both have come as far as they can.
+    // Locked until both wait for the lock.
     const holds = await accounts.database.connect();
     await holds.query("BEGIN; SELECT FROM signing_keys WHERE state = 'current' FOR UPDATE");
     const rotations = Promise.all([rotateKeys(database, encryption), rotateKeys(database, encryption)]);
@@ -148,7 +148,7 @@ describe('a rotation', () => {
     for (const row of rows) expect(row.private_key).toBeNull();
   });
 
-  it('does not fill the key set beyond what verifiers take', async () => {
+  it('is refused when the key set would exceed the size that verifiers accept', async () => {
     await accounts.database.query(
       `INSERT INTO signing_keys (kid, state, public_jwk, retired_at)
        SELECT 'filler-' || n, 'retiring', '{}', now() FROM generate_series(1, 30) AS n`,
@@ -180,7 +180,7 @@ describe('a revocation', () => {
     expect(await published()).toContain(await kidOf('next'));
   });
 
-  it('takes a retiring key from the set', async () => {
+  it('removes a retiring key from the set', async () => {
     await rotate();
     const kid = await kidOf('retiring');
     await revokeKey(database, encryption, kid);
@@ -199,7 +199,7 @@ describe('a revocation', () => {
     for (const row of rows) expect(row.private_key).toBeNull();
   });
 
-  it('knows no key of another name', async () => {
+  it('refuses a key that does not exist', async () => {
     await expect(revokeKey(database, encryption, 'no-such-key')).rejects.toThrow('there is no signing key no-such-key');
   });
 });

@@ -29,7 +29,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
   accounts.client.post('/v1/tokens', { body, headers });
 
 describe('200', () => {
-  it('logs in with an access token that verifiers take', async () => {
+  it('issues an access token that verifiers accept', async () => {
     const { status, body, headers } = await logIn(accounts, holder.email);
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('no-store');
@@ -54,7 +54,7 @@ describe('200', () => {
     expect(exp - iat).toBe(900);
   });
 
-  it('gives every token another id', async () => {
+  it('gives every token an id of its own', async () => {
     const [one, two] = [await logIn(accounts, holder.email), await logIn(accounts, holder.email)];
     expect(decodeJwt(one.body.access_token).jti).not.toBe(decodeJwt(two.body.access_token).jti);
   });
@@ -121,7 +121,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('answers alike for a wrong password and an unknown e-mail', async () => {
+  it('replies equally to a wrong password and to an unknown e-mail address', async () => {
     const instance = { 'X-Request-Id': 'the-same' };
     const wrong = await post({ email: holder.email, password: 'not the river' }, instance);
     const unknown = await post({ email: freshEmail(), password }, instance);
@@ -171,7 +171,7 @@ describe('401', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="shop"');
   });
 
-  it('refuses an access token in place of a refresh token, and the other way round', async () => {
+  it('refuses an access token in place of a refresh token, and a refresh token in place of an access token', async () => {
     const { body } = await logIn(accounts, holder.email);
     const asRefresh = await post({ refresh_token: body.access_token });
     expect(asRefresh.status).toBe(400);
@@ -179,7 +179,7 @@ describe('401', () => {
     expect(asAccess.status).toBe(401);
   });
 
-  it('ends the family when a used refresh token comes again, with the same answer as for an unknown one', async () => {
+  it('ends the family when a used refresh token is sent again, and replies as for an unknown token', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     const otherFamily = (await logIn(accounts, email)).body.refresh_token;
@@ -224,7 +224,7 @@ describe('401', () => {
     expect((await refresh(accounts, token)).status).toBe(401);
   });
 
-  it('leaves no log-in alive that raced with a change of the password', async () => {
+  it('leaves no valid token from a log-in that was concurrent with a change of the password', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { email, path, token } = await register(accounts);
       const [changed, ...logIns] = await Promise.all([

@@ -1,4 +1,4 @@
-// How many passwords are hashed: one for each log-in, whoever it is, and only so many at once.
+// Each log-in checks one hash, with or without an account, and the number of concurrent hashes is bounded.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDatabase } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
@@ -69,7 +69,7 @@ describe('a log-in', () => {
 });
 
 describe('503', () => {
-  it('refuses what is past the queue, with the time to wait, and serves the rest', async () => {
+  it('refuses requests beyond the queue with Retry-After, and serves the others', async () => {
     const { email } = await register(accounts);
     const answers = await Promise.all(Array.from({ length: 30 }, () => logIn(accounts, email)));
     const served = answers.filter(({ status }) => status === 200);
@@ -84,7 +84,7 @@ describe('503', () => {
     expect((await logIn(accounts, email)).status).toBe(200);
   });
 
-  it('is no answer to a registration that is repeated, which needs no hash', async () => {
+  it('does not affect a repeated registration, which needs no hash', async () => {
     const body = { email: freshEmail(), name: 'Kim Park', password };
     const send = () => accounts.client.post('/v1/accounts', { body, headers: { 'Idempotency-Key': 'once hashed' } });
     expect((await send()).status).toBe(201);
@@ -92,7 +92,7 @@ describe('503', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   });
 
-  it('answers known and unknown e-mails alike when it is busy', async () => {
+  it('is the reply to known and unknown e-mail addresses alike', async () => {
     const { email } = await register(accounts);
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) => logIn(accounts, index % 2 === 0 ? email : freshEmail())),
@@ -105,7 +105,7 @@ describe('503', () => {
 });
 
 describe('200 concurrent registrations', () => {
-  it('all pass with the settings that the service has by itself', async () => {
+  it('all succeed with the default settings', async () => {
     const own = await startAccounts();
     const answers = await Promise.all(
       Array.from({ length: 200 }, () =>
@@ -118,7 +118,7 @@ describe('200 concurrent registrations', () => {
 });
 
 describe('the semaphore', () => {
-  it('run up to the limit concurrently, the rest in order, and continue after a failure', async () => {
+  it('runs calls up to its limit concurrently and the others in order, and continues after a failure', async () => {
     const semaphore = new Semaphore({ running: 2, waiting: 3 });
     const started: number[] = [];
     const finish: (() => void)[] = [];

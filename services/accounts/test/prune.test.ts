@@ -1,4 +1,4 @@
-// What is deleted when it has had its time, and what stays.
+// Retention: which rows are deleted, and which are kept.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database, prune } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
@@ -49,7 +49,7 @@ it('deletes families whose newest token has expired, with their tokens', async (
   expect((await refresh(accounts, alive)).status).toBe(200);
 });
 
-it('forgets used tokens of a living family only when they are as old as a token may be', async () => {
+it('deletes used tokens of a living family once they are older than the lifetime of a token', async () => {
   const before = await count('refresh_tokens WHERE used_at IS NOT NULL');
   expect(before).toBeGreaterThan(0);
   await pruneAll();
@@ -70,7 +70,7 @@ it('keeps the audit log for a year', async () => {
   expect(await auditOf(accounts, holder.id)).toEqual([]);
 });
 
-it('prunes as soon as the service starts, what is its own and what every service has', async () => {
+it('prunes the tables of accounts and those of every service as soon as the service starts', async () => {
   const service = accounts.services.service('accounts');
   await service.kill();
   await accounts.database.query(`

@@ -33,7 +33,7 @@ async function tokenOf(email: string, secret = password): Promise<string> {
 const patch = (token: string, body: object) => accounts.client.patch('/v1/accounts/me', { token, body });
 
 describe('an access token from before a change of credentials', () => {
-  it('changes neither password nor e-mail address, and a new token does, in the same second', async () => {
+  it('cannot change the password or the e-mail address, whereas a new token of the same second can', async () => {
     const { email } = await register(accounts);
     const stolen = await tokenOf(email);
     expect((await patch(await tokenOf(email), { password: newPassword })).status).toBe(200);
@@ -48,7 +48,7 @@ describe('an access token from before a change of credentials', () => {
     expect([again.status, again.body.code]).toEqual([403, 'reauthentication-required']);
   });
 
-  it('still changes what is no credential, and repeats the present address', async () => {
+  it('can still change other members, and may repeat the present address', async () => {
     const { email } = await register(accounts);
     const token = await tokenOf(email);
     expect((await patch(token, { password: newPassword })).status).toBe(200);
@@ -64,7 +64,7 @@ describe('an access token from before a change of credentials', () => {
     expect((await patch(renewed.body.access_token, { email })).status).toBe(200);
   });
 
-  it('changes the credentials once, however many requests send it at the same time', async () => {
+  it('changes the credentials once when many concurrent requests use it', async () => {
     const { email, id } = await register(accounts);
     const token = await tokenOf(email);
     const answers = await Promise.all(Array.from({ length: 6 }, () => patch(token, { email: freshEmail() })));
@@ -74,7 +74,7 @@ describe('an access token from before a change of credentials', () => {
 });
 
 describe('the event of a change', () => {
-  it('says which credentials were replaced, and the address before', async () => {
+  it('names the replaced credentials and the former address', async () => {
     const { email, id } = await register(accounts);
     const next = freshEmail();
     expect((await patch(await tokenOf(email), { email: next, password: newPassword })).status).toBe(200);
@@ -90,7 +90,7 @@ describe('the event of a change', () => {
 });
 
 describe('a log-in', () => {
-  it('cannot be renewed past its end, however often it was renewed before', async () => {
+  it('cannot be renewed after its end, even when it was renewed often', async () => {
     const { id, email } = await register(accounts);
     const { body } = await logIn(accounts, email);
     await accounts.database.query(

@@ -31,7 +31,7 @@ const address = {
 };
 
 describe('201', () => {
-  it('gives the account without its password, its address and its version', async () => {
+  it('returns the account without its password, with its URL and its version', async () => {
     const body = valid({ phone_number: '+33 (0)4-72.00', shipping_address: address });
     const answer = await post(body);
     expect(answer.status).toBe(201);
@@ -78,7 +78,7 @@ describe('201', () => {
     ]);
   });
 
-  it('hands the event to the broker', async () => {
+  it('delivers the event to the broker', async () => {
     const { body } = await post(valid());
     await eventually(async () => {
       const { rows } = await accounts.database.query('SELECT attempts FROM outbox WHERE subject = $1', [body.id]);
@@ -97,7 +97,7 @@ describe('201', () => {
     ['shipping_address', { city: 'x'.repeat(200) }],
     ['password', 'eight ch'],
     ['password', '🗝'.repeat(128)],
-  ])('takes the %s %j and gives it back', async (member, value) => {
+  ])('accepts the %s %j and returns it', async (member, value) => {
     const { status, body } = await post(valid({ [member]: value }));
     expect(status).toBe(201);
     if (member !== 'password') expect(body[member]).toEqual(value);
@@ -108,7 +108,7 @@ describe('201', () => {
     'a+b.c@sub.example.co',
     'δοκιμή@παράδειγμα.gr',
     `${'x'.repeat(240)}@example.com`,
-  ])('takes the e-mail %s', async (email) => {
+  ])('accepts the e-mail address %s', async (email) => {
     expect((await post(valid({ email }))).status).toBe(201);
   });
 
@@ -118,7 +118,7 @@ describe('201', () => {
     expect(body.shipping_address).toMatchObject({ city: 'Caf\u00e9' });
   });
 
-  it('takes a password in whatever Unicode form at log-in', async () => {
+  it('accepts a password in any Unicode normalization form at log-in', async () => {
     const { body } = await post(valid({ password: 're\u0301sume\u0301 perdu' }));
     const logIn = await accounts.client.post('/v1/tokens', {
       body: { email: body.email, password: 'r\u00e9sum\u00e9 perdu' },
@@ -140,7 +140,7 @@ describe('201', () => {
     expect(await eventsOf(accounts, first.body.id)).toHaveLength(1);
   });
 
-  it('keeps nothing of a password for a repeated request', async () => {
+  it('stores nothing of a password for a repeated request', async () => {
     await post(valid({ password: 'the secret of the lake' }), { 'Idempotency-Key': 'a secret' });
     const { rows } = await accounts.database.query('SELECT idempotency_keys::text AS row FROM idempotency_keys');
     expect(rows.length).toBeGreaterThan(0);
@@ -232,7 +232,7 @@ describe('400', () => {
     );
   });
 
-  it('says in words what is wrong with an e-mail', async () => {
+  it('describes the fault of an e-mail address in words', async () => {
     const { body } = await post(valid({ email: 'kim at example.com' }));
     expect(body.errors).toEqual([{ pointer: '/email', detail: 'must be an e-mail address such as kim@example.com' }]);
   });
@@ -255,7 +255,7 @@ describe('400', () => {
     expect(answer.body.errors[0]?.header).toBe('Idempotency-Key');
   });
 
-  it('takes an e-mail that would be costly to match with a careless pattern', async () => {
+  it('accepts an e-mail address that takes a backtracking pattern exponential time', async () => {
     const answer = await post(valid({ email: `${'a.'.repeat(8_000)}@${'a-'.repeat(1_900)}` }));
     expect(answer.status).toBe(400);
   });
@@ -285,7 +285,7 @@ describe('409', () => {
     expect(await eventsOf(accounts, rows[0].id)).toHaveLength(1);
   });
 
-  it('keeps the refusal under an idempotency key', async () => {
+  it('stores the refusal under an idempotency key', async () => {
     const { body: taken } = await post(valid());
     const body = valid({ email: taken.email });
     const key = { 'Idempotency-Key': 'refused once' };

@@ -34,7 +34,7 @@ describe('204', () => {
     expect((await refresh(accounts, other)).status).toBe(200);
   });
 
-  it('ends the whole family by a token that was used before', async () => {
+  it('ends the whole family when the token was used before', async () => {
     const first = await refreshTokenOf(accounts, holder);
     const second = (await refresh(accounts, first)).body.refresh_token;
     await revoke({ refresh_token: first });
@@ -63,7 +63,7 @@ describe('204', () => {
 });
 
 describe('a renewal that waits for a log-out', () => {
-  it('is refused, and is not taken for a theft', async () => {
+  it('is refused, and does not count as the reuse of a token', async () => {
     const { database } = accounts;
     const token = await refreshTokenOf(accounts, holder);
     const logOut = await database.connect();

@@ -28,7 +28,7 @@ const environment = () => ({ DATABASE_URL: accounts.services.database.urls.accou
 const grant = (email: string, ...scopes: StaffScope[]): Promise<Staff> => grantScopes(environment(), email, scopes);
 const revoke = (email: string, ...scopes: StaffScope[]): Promise<Staff> => revokeScopes(environment(), email, scopes);
 
-it('grants scopes, which the next token carries, also by renewal', async () => {
+it('grants scopes, which the next token contains, also a renewed one', async () => {
   const before = (await logIn(accounts, holder.email)).body;
   expect(decodeJwt(before.access_token).scope).toBe('');
   expect(await grant(` ${holder.email.toUpperCase()}`, 'orders:fulfil', 'catalogue:write')).toEqual({
@@ -43,7 +43,7 @@ it('grants scopes, which the next token carries, also by renewal', async () => {
   );
 });
 
-it('adds to what is there, and revokes what is named', async () => {
+it('adds scopes to the present ones, and revokes the named ones', async () => {
   const { email } = await register(accounts);
   await grant(email, 'orders:fulfil');
   expect((await grant(email, 'orders:read-all')).scopes).toEqual(['orders:fulfil', 'orders:read-all']);
@@ -59,7 +59,7 @@ it('lists the staff', async () => {
   expect(await listStaff(environment())).not.toContainEqual(expect.objectContaining({ email }));
 });
 
-it('writes each change into the audit log, and what changes nothing not', async () => {
+it('writes each change into the audit log, and nothing when nothing changes', async () => {
   const { email, id } = await register(accounts);
   await grant(email, 'orders:fulfil');
   await grant(email, 'orders:fulfil');
@@ -68,7 +68,7 @@ it('writes each change into the audit log, and what changes nothing not', async 
   ]);
 });
 
-it('leaves entity tag, representation and events alone', async () => {
+it('changes neither the entity tag nor the representation, and publishes no event', async () => {
   const { email, id, path, token } = await register(accounts);
   const before = await accounts.client.get(path, { token });
   await grant(email, 'orders:fulfil');

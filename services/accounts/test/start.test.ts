@@ -1,4 +1,4 @@
-// How the process starts, lives through the loss of its database, and stops.
+// The process of accounts: how it starts, survives the loss of its database, and stops.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => accounts.services.stop());
 
 describe('start', () => {
-  it('names every mistake in the environment, a line each, and repeats no secret', async () => {
+  it('names every mistake in the environment on a line of its own, and repeats no secret', async () => {
     const service = accounts.services.service('accounts');
     const wrong = {
       KEY_ENCRYPTION_SECRET: 'short',
@@ -36,7 +36,7 @@ describe('start', () => {
     await service.restart();
   });
 
-  it('says so when the secret does not open the signing keys', async () => {
+  it('names the secret when it cannot decrypt the signing keys', async () => {
     const service = accounts.services.service('accounts');
     const other = { KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 9).toString('base64url') };
     await expect(service.restart(other)).rejects.toThrow('did not become ready');
@@ -57,7 +57,7 @@ describe('start', () => {
 });
 
 describe('500', () => {
-  it('reveals nothing internal, and its log line nothing about the customer', async () => {
+  it('reveals nothing internal, and is logged without data of the customer', async () => {
     await accounts.database.query("ALTER TABLE accounts ADD CONSTRAINT unlucky CHECK (name <> 'Unlucky')");
     const body = { email: 'unlucky@example.com', name: 'Unlucky', password: 'a deep and silent well' };
     const answer = await accounts.client.post('/v1/accounts', { body });
@@ -72,7 +72,7 @@ describe('500', () => {
 });
 
 describe('an unavailable database', () => {
-  it('means 503 with the time to wait, and no restart when it is back', async () => {
+  it('causes 503 with Retry-After until it is back, without a restart', async () => {
     const holder = await register(accounts);
     const name = new URL(accounts.services.database.adminUrl).pathname.slice(1);
     const { adminUrl } = accounts.services.database;

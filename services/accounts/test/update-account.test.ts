@@ -40,7 +40,7 @@ const patch = (body: unknown, headers: Record<string, string> = {}, path = holde
 const read = () => accounts.client.get(holder.path, { token: holder.token });
 
 describe('200', () => {
-  it('replaces what is given and leaves the rest', async () => {
+  it('replaces the given members and keeps the others', async () => {
     const before = await read();
     const answer = await patch({ name: 'Kim Lee', phone_number: '555' });
     expect(answer.status).toBe(200);
@@ -51,7 +51,7 @@ describe('200', () => {
     expect(after.headers.etag).toBe('"2"');
   });
 
-  it('takes me for the id', async () => {
+  it('accepts me in place of the id', async () => {
     expect((await patch({ name: 'Me' }, {}, '/v1/accounts/me')).body.name).toBe('Me');
     expect((await read()).body.name).toBe('Me');
   });
@@ -68,7 +68,7 @@ describe('200', () => {
     expect((await read()).body).toEqual(body);
   });
 
-  it('makes an address where there was none', async () => {
+  it('adds an address to an account without one', async () => {
     await patch({ shipping_address: null });
     expect((await patch({ shipping_address: { city: 'Nice', region: null } })).body.shipping_address).toEqual({
       city: 'Nice',
@@ -121,7 +121,7 @@ describe('200', () => {
     ]);
   });
 
-  it('takes the own e-mail in another spelling', async () => {
+  it('accepts the present e-mail address in another spelling', async () => {
     const answer = await patch({ email: holder.email.toUpperCase() });
     expect(answer.status).toBe(200);
     expect(answer.body.email).toBe(holder.email.toUpperCase());
@@ -149,7 +149,7 @@ describe('200', () => {
     expect((await refresh(accounts, token)).status).toBe(200);
   });
 
-  it.each(['"1"', '"9", "1"', '*'])('holds If-Match: %s', async (tags) => {
+  it.each(['"1"', '"9", "1"', '*'])('accepts If-Match: %s', async (tags) => {
     expect((await patch({ name: 'Matched' }, { 'If-Match': tags })).status).toBe(200);
   });
 
@@ -205,7 +205,7 @@ describe('400', () => {
     }
   });
 
-  it('refuses an If-Match that is no list of tags', async () => {
+  it('refuses an If-Match that is not a list of tags', async () => {
     const answer = await patch({ name: 'x' }, { 'If-Match': '1' });
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0]?.header).toBe('If-Match');
@@ -213,14 +213,14 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('refuses a request without a token before it looks at the body', async () => {
+  it('refuses a request without a token before it reads the body', async () => {
     const answer = await accounts.client.patch(holder.path, { body: { name: null } });
     expect(answer.status).toBe(401);
   });
 });
 
 describe('403', () => {
-  it('answers alike for another account and for none, also with a body that is wrong', async () => {
+  it('replies equally for another account and for an unknown id, also with an invalid body', async () => {
     const other = await register(accounts);
     const instance = { 'X-Request-Id': 'the-same' };
     const foreign = await patch({ name: 'Mine now' }, instance, other.path);
@@ -232,7 +232,7 @@ describe('403', () => {
 });
 
 describe('404', () => {
-  it('knows no account behind a token of an outside provider', async () => {
+  it('is the reply to a token of an outside provider whose account does not exist', async () => {
     const token = await accounts.services.issuer.sign();
     const answer = await accounts.client.patch('/v1/accounts/me', { token, body: { name: 'x' } });
     expect(answer.status).toBe(404);
@@ -240,7 +240,7 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('refuses the e-mail of another account in whatever spelling, and changes nothing', async () => {
+  it('refuses the e-mail address of another account in any spelling, and changes nothing', async () => {
     const other = await register(accounts);
     const before = await read();
     const answer = await patch({ email: ` ${other.email.toUpperCase()}`, name: 'Thief' });
@@ -279,7 +279,7 @@ describe('412', () => {
     expect((await read()).body.name).toBe('Kim Park');
   });
 
-  it('lets one of two with the same version through', async () => {
+  it('accepts one of two concurrent requests with the same version', async () => {
     const answers = await Promise.all(['One', 'Two'].map((name) => patch({ name }, { 'If-Match': '"1"' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
   });
@@ -302,10 +302,10 @@ describe('422', () => {
   });
 });
 
-describe('a token of an outside identity provider, which does not name a credentials version', () => {
+describe('a token of an outside identity provider, without a credentials version', () => {
   const patchWith = (token: string, body: object) => accounts.client.patch(holder.path, { token, body });
 
-  it('changes the e-mail address as often as its holder logs in again there', async () => {
+  it('can change the e-mail address once after each log-in at the provider', async () => {
     expect((await patch({ email: freshEmail() })).status).toBe(200);
     const stale = await patch({ email: freshEmail() });
     expect([stale.status, stale.body.code]).toEqual([403, 'reauthentication-required']);

@@ -8,19 +8,19 @@ export function readCatalogueConfig(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,
-    /** A streaming replica, or several behind one address, on which customers' lists are read. */
+    /** A streaming replica, or several behind one address, that serves the lists of customers. */
     readUrl: optional(url('DATABASE_READ_URL', ['postgres', 'postgresql'])),
-    /** How old what they see may be, in milliseconds. */
+    /** The maximum age of the replica's data, in milliseconds. */
     readLag: integer('DATABASE_READ_LAG_MS', { min: 1_000, max: 600_000, fallback: 2_000 }),
     cursorKeys: keyList('CURSOR_KEYS'),
     currency: shopCurrency,
     ordersUrl: url('ORDERS_URL', ['http', 'https']),
-    /** How long stock is held before the orders service is asked whether the order exists. */
+    /** Seconds for which stock is held before the orders service is asked whether the order exists. */
     reservationSeconds: integer('RESERVATION_SECONDS', { min: 1, max: 86_400, fallback: 60 }),
   });
 }
 
-/** What the operator's commands need. */
+/** The configuration of the operator's functions. */
 export function readCommandConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency });
 }

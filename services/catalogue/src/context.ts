@@ -1,4 +1,4 @@
-// What the operations of the catalogue are given.
+// The context that main.ts gives to the operations of the catalogue.
 import type { Database } from '@shop/shared/database';
 import type { IdempotencyContext, TypedOperation } from '@shop/shared/http';
 import type { operations } from './generated.ts';
@@ -7,10 +7,10 @@ import type { ProductReads } from './product-reads.ts';
 
 export interface CatalogueContext extends IdempotencyContext {
   readonly database: Database;
-  /** For lists; whatever else is read is read on `database`. */
+  /** Reads lists. All other reads use `database`. */
   readonly reads: ProductReads;
   readonly products: Products;
-  /** Seconds for which stock is reserved while no event about the order arrives. */
+  /** Seconds for which a reservation is held until its order is confirmed. */
   readonly reservationSeconds: number;
 }
 

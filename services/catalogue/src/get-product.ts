@@ -1,7 +1,7 @@
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 
-/** 404 for an id that names nothing; 304 follows from the entity tag. */
+/** 404 for an unknown id. create-app makes a 304 from the entity tag. */
 export const getProduct: Operation<'getProduct'> = async ({ path }, { database, products }) => {
   const { rows } = await database.pool.query<(string | null)[]>({
     name: 'product',

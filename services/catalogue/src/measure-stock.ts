@@ -1,10 +1,10 @@
-// What is counted of stock: the units of every movement, by its kind.
+// The metric of stock: the units of every movement, by kind.
 import type { Transaction } from '@shop/shared/database';
 import { beginCounting, instruments } from '@shop/shared/telemetry';
 
 const kinds = ['received', 'missing', 'reserved', 'released', 'shipped'] as const;
 
-/** As in the book of stock; `missing` is what a count found to be less than the book said. */
+/** As in the stock ledger. `missing` are units that were on the ledger and that a stock count did not find. */
 export type MovementKind = (typeof kinds)[number];
 
 export function beginCountingStock(): void {

@@ -1,11 +1,11 @@
-// order.cancelled.v1: the inventory handler. Gives the stock of a cancelled order back and tells of it.
+// order.cancelled.v1: the inventory handler. Releases the stock of a cancelled order and publishes an event about it.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventHandler, PoisonError } from '@shop/shared/events';
 import { giveStockBack, lockReservation } from './reservation.ts';
 
 /**
- * Exactly once, whether or not the order's creation was heard of. An order whose reservation is unknown here gets `failed`: there is
- * no stock to give back, and whoever looks at the order sees it.
+ * Releases the stock exactly once, also when `order.created.v1` has not arrived. When the reservation is unknown, the event reports
+ * `failed`, and the order shows it.
  */
 export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event, tx) => {
   const { reservationId, orderId, accountId } = event.data;
@@ -15,7 +15,7 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
     throw new PoisonError(`order ${orderId} is cancelled, but reservation ${reservationId} has shipped`);
   }
   const holds = reservation?.state === 'held' || reservation?.state === 'confirmed';
-  // The database's clock, by which the cancellation was dated too: the customer sees both times.
+  // By the database's clock, as the cancellation, because the customer sees both times.
   const releasedAt = holds ? await giveStockBack(tx, reservationId, orderId) : await databaseTime(tx);
   await appendEvent(tx, {
     type: 'stock.released.v1',

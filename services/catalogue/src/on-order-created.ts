@@ -1,8 +1,8 @@
-// order.created.v1: an order has taken its reservation, which now no longer expires.
+// order.created.v1: confirms the reservation of the order, so that it no longer expires.
 import { type BatchHandler, PoisonError } from '@shop/shared/events';
 import { confirmReservations, lockReservation } from './reservation.ts';
 
-/** Orders may have been confirmed by question, cancelled or shipped already: events arrive in any order. */
+/** Events arrive in any order, so the reservation may already be confirmed, released or shipped. */
 export const onOrderCreated: BatchHandler<'order.created.v1'> = {
   async takeAll(events, tx) {
     const orders = events.map(({ data }) => data);

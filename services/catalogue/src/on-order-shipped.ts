@@ -1,4 +1,4 @@
-// order.shipped.v1: the goods have left the house.
+// order.shipped.v1: the goods were shipped.
 import { type EventHandler, PoisonError } from '@shop/shared/events';
 import { lockReservation, shipStock } from './reservation.ts';
 

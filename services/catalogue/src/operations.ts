@@ -1,4 +1,4 @@
-// operationId → function: the whole surface of the catalogue.
+// All operations of the catalogue: operationId → function.
 import type { Operation } from './context.ts';
 import { createProduct } from './create-product.ts';
 import type { operations as contract } from './generated.ts';

@@ -1,4 +1,4 @@
-// A product as staff writes it, and the columns that it becomes.
+// A product in a request, and its columns in the database.
 import { decimal } from '@shop/shared/collection';
 import { nodeOf } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
@@ -33,7 +33,7 @@ export type WrittenRow = Readonly<{
 
 const rating = decimal(1);
 
-/** What a schema cannot say of a product or of a patch to one: decimals of the currency, and the currency itself. */
+/** Checks that a schema cannot express: the decimals of the price, and the currency. */
 export function productFaults(body: unknown, currency: string): Fault[] {
   const given = nodeOf(body);
   const faults = Object.entries({ price: decimal(decimalsOf(currency)), rating }).flatMap(([name, type]): Fault[] => {
@@ -45,7 +45,7 @@ export function productFaults(body: unknown, currency: string): Fault[] {
   return [...faults, { pointer: '/currency', detail: `must be ${currency}: all prices of this shop are` }];
 }
 
-/** The row of an input without faults. */
+/** The row of a valid input. */
 export function toRow(input: ProductInput, currency: string): WrittenRow {
   return {
     name: input.name,
@@ -59,7 +59,7 @@ export function toRow(input: ProductInput, currency: string): WrittenRow {
   };
 }
 
-/** The input that a row would have come from: what a merge patch is applied to. */
+/** The input that corresponds to a row. A merge patch is applied to it. */
 export function toInput(row: WrittenRow, currency: string): ProductInput {
   const price = decimal(decimalsOf(currency));
   return {

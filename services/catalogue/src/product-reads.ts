@@ -1,14 +1,14 @@
-// Where lists of products are read: on the replica, and on the primary for those who change products.
+// Reads lists of products: for customers on the replica, for callers who may change products on the primary.
 import type { TokenVerifier } from '@shop/shared/auth';
 import type { Queryable, ReadReplica } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 
 export interface ProductReads {
-  /** Runs `work`, which only reads: for customers where the data may be a little old, for staff on the primary. */
+  /** Runs `work`, which only reads. For customers the data may be a little old; for staff it is the primary's. */
   read<T>(request: OperationRequest, work: (on: Queryable) => Promise<T>): Promise<T>;
 }
 
-/** @param recent undefined when there is no replica: then nobody is asked who they are */
+/** @param recent undefined without a replica; then no token is verified */
 export function openProductReads(
   primary: Queryable,
   recent: ReadReplica | undefined,
@@ -22,8 +22,8 @@ export function openProductReads(
 }
 
 /**
- * Whether the caller may change products, and so must find in the next list what the last request changed. Lists are
- * public: a token that does not hold makes its bearer a customer, and nothing is refused.
+ * Whether the caller may change products. The next list must show the change of such a caller's last request. An invalid token is
+ * treated as anonymous, because the list is public.
  */
 async function changesProducts(verify: TokenVerifier['verify'], authorization: string | undefined): Promise<boolean> {
   if (authorization === undefined) return false;

@@ -1,4 +1,4 @@
-// What a product is: its members, what may be said about them, and its row in the database.
+// A product: its members, the filters and sort orders that they permit, and its row in the database.
 import {
   boolean,
   type Collection,
@@ -22,10 +22,10 @@ import { decimalsOf } from '@shop/shared/runtime';
 
 const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 
-/** Orders for which brand and category have an index each; see migrations/0001. */
+/** Sort orders for which brand and category have an index each; see migrations/0001. */
 const scanned = ['createdAt', 'price', 'name', 'rating'];
 
-/** The whole surface of a product. What is not in this table neither leaves the service nor reaches SQL. */
+/** All members of a product. A member that is not in this table appears in no response and in no SQL statement. */
 export function productSpec(currency: string): CollectionSpec<unknown> {
   const price = decimal(decimalsOf(currency));
   return {
@@ -65,7 +65,7 @@ export interface Products {
   readonly currency: string;
   /** SELECT or RETURNING list of a whole product: its members as text, its version last. */
   readonly columns: string;
-  /** The answer that shows a row of `columns`. */
+  /** The response with a row of `columns`. */
   reply(status: number, row: readonly (string | null)[], headers?: Readonly<Record<string, string>>): Reply;
 }
 

@@ -1,4 +1,4 @@
-// What becomes of a reservation: an order takes it, and then it is given back or leaves with the parcel. Each at most once.
+// The life of a reservation: it is held, confirmed by its order, and then released or shipped. Each happens at most once.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 
@@ -6,7 +6,7 @@ export type ReservationState = 'held' | 'confirmed' | 'released' | 'shipped';
 
 export interface Reservation {
   readonly state: ReservationState;
-  /** The order that has or had it. */
+  /** The order that confirmed it. */
   readonly orderId: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface Taken {
   readonly orderId: string;
 }
 
-/** The orders are known: their reservations no longer expire. Returns the orders whose reservations were still held. */
+/** Confirms the reservations of known orders, so that they no longer expire. Returns the orders whose reservations were still held. */
 export async function confirmReservations(tx: Transaction, taken: readonly Taken[]): Promise<ReadonlySet<string>> {
   const confirmed = await sql<{ orderId: string }>(
     tx,
@@ -40,9 +40,9 @@ export async function confirmReservations(tx: Transaction, taken: readonly Taken
 }
 
 /**
- * Gives the stock of a locked reservation back, which the caller has seen to be held or confirmed.
- * @param orderId the cancelled order, or null when there never was one
- * @returns when, by the database's clock
+ * Releases the stock of a locked reservation. The caller has checked that it is held or confirmed.
+ * @param orderId the cancelled order; null when no order exists
+ * @returns the time of the release, by the database's clock
  */
 export async function giveStockBack(tx: Transaction, id: string, orderId: string | null): Promise<Date> {
   const releasedAt = await end(tx, id, 'released', orderId);
@@ -65,8 +65,8 @@ export async function giveStockBack(tx: Transaction, id: string, orderId: string
 }
 
 /**
- * Takes the stock of a locked reservation out of the house. Units that left without having been on the books, which only a back
- * order can bring about, are entered as received first: they must have been there.
+ * Ships the stock of a locked reservation. When more units leave than the ledger has on hand, which only a back order can cause, the
+ * difference is entered as received first.
  */
 export async function shipStock(tx: Transaction, id: string, orderId: string): Promise<void> {
   await end(tx, id, 'shipped', orderId);
@@ -101,7 +101,7 @@ export async function shipStock(tx: Transaction, id: string, orderId: string): P
   }
 }
 
-/** The end of a reservation, and the locks on its products for what follows. Returns when it ended. */
+/** Ends a reservation and locks its products. Returns the time of the end. */
 async function end(tx: Transaction, id: string, state: 'released' | 'shipped', orderId: string | null): Promise<Date> {
   const [ended] = await sql<{ changedAt: Date }>(
     tx,

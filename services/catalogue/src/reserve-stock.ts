@@ -1,4 +1,4 @@
-// POST /internal/reservations: promises stock to an order that is about to be placed. All lines or none.
+// POST /internal/reservations: reserves stock for an order that is about to be placed, all lines or none.
 import { sql, type Transaction } from '@shop/shared/database';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
@@ -10,8 +10,8 @@ type WantedLine = ReservationInput['lines'][number];
 type ReservedLine = components['schemas']['ReservedLine'];
 
 /**
- * 200 with `{ state: "held", lines }`, names and prices as they are kept for the order; a repeat gets the same. 200 with
- * `{ state: "gone" }` for an id that is used up. 422 or 409 with every line that cannot be had.
+ * 200 with `{ state: "held", lines }`, with the names and prices for the order; a repeat gets the same reply. 200 with
+ * `{ state: "gone" }` for an id that is used up. 422 or 409 with every line that cannot be reserved.
  */
 export const reserveStock: Operation<'reserveStock'> = async ({ body: input }, context) => {
   return context.database.transaction(async (tx) => {
@@ -20,16 +20,16 @@ export const reserveStock: Operation<'reserveStock'> = async ({ body: input }, c
   });
 };
 
-/** A line that could be had; with name and price when all could, and this one was taken. */
+/** An available line. It has a name and a price when all lines were available and this one was reserved. */
 type FreeLine = ReservedLine | { readonly productId: string; readonly name: null };
 
 /**
- * In one statement, each of whose parts needs what the one before it found:
- * - claimed: the same reservation in work elsewhere is waited for here, before anything is locked;
- * - free: everyone locks products in the order of their ids, so that orders of the same products wait instead of deadlocking. What
- *   is sold out is not locked at all: those who come too late do not wait for each other;
- * - taken: all lines or none.
- * @returns undefined when there has been a reservation of this id
+ * One statement. Each part uses the result of the part before:
+ * - claimed: waits for a concurrent request with the same reservation, before anything is locked;
+ * - free: locks the products in the order of their ids, so that orders of the same products wait instead of deadlocking. Products
+ *   that are sold out are not locked, so that requests for them do not wait for each other;
+ * - taken: reserves all lines or none.
+ * @returns undefined when the id was used before
  */
 async function take(
   tx: Transaction,
@@ -76,7 +76,7 @@ async function take(
   return taken;
 }
 
-/** Says which lines cannot be had and how many were asked for; how many there are stays inside. */
+/** Names the lines that cannot be reserved and their quantities, but not the quantities in stock. */
 async function refusal(
   tx: Transaction,
   lines: readonly WantedLine[],
@@ -103,7 +103,7 @@ async function refusal(
   return new Problem(code, detail, { errors });
 }
 
-/** What the first request got, while it still holds for the very same lines; undefined when the id is used up. */
+/** The reply to the first request, while the reservation is held and the lines are equal; undefined when the id is used up. */
 async function repeated(tx: Transaction, input: ReservationInput): Promise<ReservedLine[] | undefined> {
   const lines = await sql<ReservedLine>(
     tx,

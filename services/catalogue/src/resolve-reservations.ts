@@ -48,7 +48,7 @@ export function startResolving(options: ResolvingOptions): () => Promise<void> {
   };
 }
 
-/** One batch; a reservation without an answer is kept, and asked for again. */
+/** Resolves one batch. A reservation without an answer stays held, and orders is asked again later. */
 async function resolveDue(options: ResolvingOptions): Promise<number> {
   const { rows } = await options.database.pool.query<DueReservation>(claim);
   await Promise.all(

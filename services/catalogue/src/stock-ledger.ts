@@ -1,10 +1,10 @@
-// The book of stock: what comes in, written in the transaction that makes the change. Reservations write their own lines.
+// The stock ledger: enters received units in the transaction of the change. Reservations enter their own movements.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 
 /**
- * Enters a change of what is on hand, after the change. The caller has made it, and so holds the product's lock.
- * @param quantity signed: negative when units were found to be missing; nothing is written for 0
+ * Enters a change of the units on hand. The caller has made the change, so it holds the lock of the product.
+ * @param quantity negative when units are missing; 0 enters nothing
  */
 export async function enterReceived(tx: Transaction, productId: string, quantity: number): Promise<void> {
   await enterAllReceived(tx, [{ productId, quantity }]);
@@ -16,7 +16,7 @@ export interface Received {
   readonly quantity: number;
 }
 
-/** Enters the changes of several products in one statement; each of them once. */
+/** Enters the changes of several products in one statement. Each product occurs at most once. */
 export async function enterAllReceived(tx: Transaction, changes: readonly Received[]): Promise<void> {
   const real = changes.filter(({ quantity }) => quantity !== 0);
   if (real.length === 0) return;

@@ -1,4 +1,4 @@
-// PATCH /v1/products/{productId}: changes what the patch names (RFC 7396), stock included.
+// PATCH /v1/products/{productId}: applies a merge patch (RFC 7396), stock included.
 
 import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
@@ -22,7 +22,7 @@ interface LockedRow extends WrittenRow {
   readonly version: number;
 }
 
-/** 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock would not cover what orders were promised. */
+/** 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock would be less than the units that orders reserved. */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
   const { database, products } = context;
   const { productId } = request.path;

@@ -21,7 +21,7 @@ const count = async () =>
   (await services.service('catalogue').database.query('SELECT count(*)::int AS n FROM products')).rows[0].n;
 
 describe('201', () => {
-  it('gives the product, its address and its version', async () => {
+  it('returns the product, its URL and its version', async () => {
     const answer = await create({ ...kettle, description: 'Boils', rating: 4.5, status: 'pending', stock: 7 });
     expect(answer.status).toBe(201);
     expect(answer.headers.etag).toBe('"1"');
@@ -51,7 +51,7 @@ describe('201', () => {
     expect(rows).toHaveLength(0);
   });
 
-  it.each([0, 0.01, 9_999_999.99, 10_000_000, 1e2])('takes the price %d and gives it back', async (price) => {
+  it.each([0, 0.01, 9_999_999.99, 10_000_000, 1e2])('accepts the price %d and returns it', async (price) => {
     expect((await create({ ...kettle, price })).body.price).toBe(price);
   });
 
@@ -70,7 +70,7 @@ describe('201', () => {
     expect(await count()).toBe(before);
   });
 
-  it('takes the mended request under the idempotency key of a malformed one', async () => {
+  it('accepts a corrected request under the idempotency key of a malformed one', async () => {
     const key = { 'Idempotency-Key': 'mended' };
     expect((await create({ ...kettle, price: 1.999 }, key)).status).toBe(400);
     expect(await create({ ...kettle, price: 1.99 }, key)).toMatchObject({ status: 201, body: { price: 1.99 } });
@@ -105,7 +105,7 @@ describe('400', () => {
     [{ reserved: 1 }, '/reserved'],
     [{ name: 'a\0b' }, '/name'],
     [{ name: '\ud800' }, '/name'],
-  ])('%j', async (change, pointer) => {
+  ])('refuses %j', async (change, pointer) => {
     const before = await count();
     const answer = await create({ ...kettle, ...change });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request', errors: [{ pointer }] } });
@@ -130,18 +130,18 @@ describe('400', () => {
     ]);
   });
 
-  it('a key that is none', async () => {
+  it('refuses an invalid idempotency key', async () => {
     const answer = await create(kettle, { 'Idempotency-Key': 'x'.repeat(256) });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ header: 'Idempotency-Key' }] } });
   });
 
-  it.each(['', 'null', '[]', '{"price":1e400}', '{"__proto__":{"x":1}}'])('the body %j', async (rawBody) => {
+  it.each(['', 'null', '[]', '{"price":1e400}', '{"__proto__":{"x":1}}'])('refuses the body %j', async (rawBody) => {
     expect((await client.post('/v1/products', { token, rawBody })).status).toBe(400);
   });
 });
 
 describe('401, 403', () => {
-  it('without a token, with a forged one, without the scope', async () => {
+  it('refuses a request without a token, with a forged token and without the scope', async () => {
     expect((await client.post('/v1/products', { body: kettle })).status).toBe(401);
     const forged = await services.issuer.forge({ scopes: ['catalogue:write'] });
     expect((await client.post('/v1/products', { token: forged, body: kettle })).status).toBe(401);
@@ -151,11 +151,11 @@ describe('401, 403', () => {
 });
 
 describe('415, 422', () => {
-  it('a merge patch is no new product', async () => {
+  it('refuses a merge patch', async () => {
     expect((await create(kettle, { 'Content-Type': 'application/merge-patch+json' })).status).toBe(415);
   });
 
-  it('the same idempotency key with another product', async () => {
+  it('refuses the same idempotency key with another product', async () => {
     const key = { 'Idempotency-Key': 'one key, two products' };
     await create(kettle, key);
     expect(await create({ ...kettle, price: 20 }, key)).toMatchObject({

@@ -1,4 +1,4 @@
-// The export of products: what an import takes back, whatever their texts hold.
+// The export of products: an import accepts the file, with any texts in it.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const counts = (created: number, unchanged: number) => ({
 });
 
 describe('an export', () => {
-  it.each(['csv', 'ndjson'])('as %s is what an import takes back, here and in another shop', async (format) => {
+  it.each(['csv', 'ndjson'])('as %s can be imported again, in this shop and in another one', async (format) => {
     const odd = {
       ...cup,
       externalKey: 'ODD, "1"',
@@ -66,7 +66,7 @@ describe('an export', () => {
     }
   });
 
-  it('leaves nothing behind where it cannot write', async () => {
+  it('leaves no file when it cannot write', async () => {
     await expect(exportProducts({ DATABASE_URL: url }, { path: join(folder, 'none', 'x.csv') })).rejects.toThrow(
       /cannot write .*x\.csv \(ENOENT\)/,
     );

@@ -55,7 +55,7 @@ const counts = (created: number, changed: number, unchanged: number, refused: nu
 const product = async (key: string) => (await query('SELECT * FROM products WHERE external_key = $1', [key])).rows[0];
 
 describe('a line', () => {
-  it('makes a product with its stock in the book, as the API shows it', async () => {
+  it('creates a product, with its stock in the ledger, and the API shows it', async () => {
     expect(await importLines({ ...cup, stock: 7, rating: 4.5, description: 'Holds tea' })).toEqual(counts(1, 0, 0, 0));
     const { id } = await product('CUP');
     const answer = await inventory.services.service('catalogue').client.get(`/v1/products/${id}`);
@@ -64,7 +64,7 @@ describe('a line', () => {
     expect(await inventory.book(id)).toBe('received 7');
   });
 
-  it('changes the product of its key, and the book by the difference; what it does not say of stock and status stays', async () => {
+  it('changes the product with its key and enters the difference in the ledger; an absent stock or status stays unchanged', async () => {
     await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea' });
     expect(await importLines({ ...cup, stock: 4 })).toEqual(counts(0, 1, 0, 0));
     expect(await product('CUP')).toMatchObject({ stock: 4, status: 'active', description: null, version: 2 });
@@ -74,13 +74,13 @@ describe('a line', () => {
     expect(await inventory.book(id)).toBe('received 7, received -3');
   });
 
-  it('changes nothing that is as it says already', async () => {
+  it('changes nothing when the product is equal', async () => {
     await importLines({ ...cup, stock: 7 });
     expect(await importLines({ ...cup, stock: 7 })).toEqual(counts(0, 0, 1, 0));
     expect(await product('CUP')).toMatchObject({ version: 1 });
   });
 
-  it('changes a product that was made through the API by its id', async () => {
+  it('changes a product that was created over the API, found by its id', async () => {
     const id = await inventory.product(3);
     expect(await importLines({ ...cup, externalKey: id, stock: 5 })).toEqual(counts(0, 1, 0, 0));
     expect(await inventory.book(id)).toBe('received 3, received 2');
@@ -89,12 +89,12 @@ describe('a line', () => {
     ]);
   });
 
-  it('counts the later one where two have one key', async () => {
+  it('is overwritten by a later line with the same key', async () => {
     expect(await importLines({ ...cup, price: 1 }, { ...cup, price: 2 })).toEqual(counts(1, 1, 0, 0));
     expect(await product('CUP')).toMatchObject({ price_minor: 200 });
   });
 
-  it('gives the stock that comes in to those who wait for it, before anybody else', async () => {
+  it('assigns new stock to waiting back orders first', async () => {
     const id = await inventory.product(1, 'backorder');
     await inventory.reserve(newId(), { [id]: 3 });
     expect(await inventory.figures(id)).toBe('1/1/2');
@@ -105,7 +105,7 @@ describe('a line', () => {
 });
 
 describe('a refused line', () => {
-  it('is reported with every reason that the API would give, and the others are taken', async () => {
+  it('is reported with every fault that the API would report, and the other lines are imported', async () => {
     const wrong = {
       externalKey: 'X',
       brand: ' ',
@@ -144,14 +144,14 @@ describe('a refused line', () => {
     expect((await readReport(report))?.[0]?.reasons).toEqual(expect.arrayContaining(apiReasons));
   });
 
-  it('leaves no report behind where there is none', async () => {
+  it('leaves no report when no line was refused', async () => {
     await importLines('{');
     expect(await readReport(report)).toHaveLength(1);
     await importLines(cup);
     expect(await readReport(report)).toBeUndefined();
   });
 
-  it('is one whose stock would not cover what orders were promised', async () => {
+  it('is one whose stock would be less than the units that orders reserved', async () => {
     const id = await inventory.product(5);
     await inventory.reserve(newId(), { [id]: 3 });
     expect(await importLines({ ...cup, externalKey: id, stock: 2 })).toEqual(counts(0, 0, 0, 1));
@@ -166,7 +166,7 @@ describe('a refused line', () => {
 describe('CSV', () => {
   const heading = 'externalKey,name,brand,category,price,stock,description';
 
-  it('is read with quoted cells, over several lines, and counted by its lines', async () => {
+  it('may have quoted cells over several lines, and is reported by line numbers', async () => {
     const path = await given(
       'some.CSV',
       `\uFEFF${heading}`,
@@ -190,7 +190,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('in another encoding is refused line by line', async () => {
+  it('in another encoding is refused, each line alone', async () => {
     const path = await given('latin.csv', heading);
     await writeFile(path, Buffer.from(`${heading}\nA,Käse,Acme,food,1,,\nB,Brot,Acme,food,1,,\n`, 'latin1'));
     expect(await bring(path)).toEqual(counts(1, 0, 0, 1));
@@ -204,13 +204,13 @@ describe('CSV', () => {
     ['name,name', /not "name"/],
     [`${heading}\nA,"Pan,Acme,kitchen,1,,`, /from line 2 on this is no CSV: a quote is not closed/],
     [`${heading}\nA,"Pa"n,Acme,kitchen,1,,`, /from line 2 on this is no CSV: has a quote in the wrong place/],
-  ])('that is none is refused as a whole: %j', async (text, complaint) => {
+  ])('that is invalid is refused as a whole: %j', async (text, complaint) => {
     await expect(bring(await given('wrong.csv', text))).rejects.toThrow(complaint);
   });
 });
 
 describe('an import', () => {
-  it('that was killed goes on where it was, without a loss or a second effect', async () => {
+  it('continues after its process was killed, and imports each line exactly once', async () => {
     const lines = Array.from({ length: 12_000 }, (_, index) =>
       index % 100 === 7 ? '{"externalKey":"wrong"}' : { ...cup, externalKey: `K-${index}`, stock: 2 },
     );
@@ -233,11 +233,11 @@ describe('an import', () => {
     expect(refused).toEqual(Array.from({ length: 120 }, (_, index) => index * 100 + 8));
     const { rows } = await query('SELECT count(*)::int AS n, sum(quantity)::int AS sum FROM stock_ledger');
     expect(rows).toEqual([{ n: 11_880, sum: 23_760 }]);
-    // It is over: the same file again starts at its beginning.
+    // The import has ended, so the next import of the same file starts at the beginning.
     expect(await bring(path)).toMatchObject({ resumedAfterLine: 0, unchanged: 11_880, refused: 120 });
   });
 
-  it('is refused where its own report would take its place', async () => {
+  it('is refused when its report would replace the file', async () => {
     const path = await given('mine.ndjson', cup);
     const link = join(folder, 'link');
     await symlink(path, link);
@@ -247,7 +247,7 @@ describe('an import', () => {
     expect(await bring(path)).toEqual(counts(1, 0, 0, 0));
   });
 
-  it('is refused while another one runs', async () => {
+  it('is refused while another import runs', async () => {
     const client = await inventory.services.service('catalogue').database.connect();
     try {
       await client.query("SELECT pg_advisory_lock(hashtextextended('import ' || current_schema(), 0))");
@@ -261,7 +261,7 @@ describe('an import', () => {
   it.each([
     ['none.csv', /cannot read .*none\.csv \(ENOENT\)/],
     ['none.xlsx', /the name of .* must end in \.csv or \.ndjson/],
-  ])('of %s says what is wrong', async (name, complaint) => {
+  ])('of %s names the fault', async (name, complaint) => {
     await expect(bring(join(folder, name))).rejects.toThrow(complaint);
   });
 });

@@ -1,4 +1,4 @@
-// What the tests of the inventory share: internal calls, events from a stand-in for orders, stock figures, the book's check.
+// Helpers for the tests of the inventory: internal calls, a stand-in for orders, stock figures, and the verification of the ledger.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from '@jest/globals';
@@ -8,20 +8,20 @@ import { eventually, type StartOptions, startServices, type TestAnswer, type Tes
 import { type StockReport, verifyStock } from '../src/operator/index.ts';
 import { addProducts } from './products.ts';
 
-/** What the orders service would say about a reservation; undefined: nothing, the connection is cut. */
+/** The reply of the orders service about a reservation; undefined cuts the connection. */
 export type Verdict = { state: 'exists'; orderId: string } | { state: 'absent' } | undefined;
 
 export interface Inventory {
   readonly services: TestServices;
-  /** Decides what is answered when the catalogue asks; default absent. */
+  /** Sets the reply to the catalogue's question; default absent. */
   answer(verdict: (reservationId: string) => Verdict): void;
-  /** Reservations that the catalogue has asked for. */
+  /** Reservations about which the catalogue has asked. */
   readonly asked: string[];
   product(stock: number, status?: string): Promise<string>;
-  /** Reserves under an id; numbers are quantities. */
+  /** Reserves quantities of products under an id. */
   reserve(id: string, items: Readonly<Record<string, number>>, accountId?: string): Promise<TestAnswer>;
   release(id: string): Promise<TestAnswer>;
-  /** What proves that the orders service makes this call. */
+  /** The headers by which the orders service authenticates this call. */
   headersFor(path: string, body?: object): Readonly<Record<string, string>>;
   /** `stock/reserved/oversold`. */
   figures(productId: string): Promise<string>;
@@ -41,8 +41,8 @@ export async function lockWaits(services: TestServices): Promise<number> {
 }
 
 /**
- * Runs `change` while the product of the lowest id is locked, and tells which others of them are locked once it waits for that one.
- * Whoever locks in the order of ids locks none.
+ * Runs `change` while the product with the lowest id is locked. Returns the other products that are locked once `change` waits for the
+ * first one. A change that locks in the order of ids locks none.
  */
 export async function lockedMeanwhile(
   { services }: Inventory,
@@ -132,7 +132,7 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
 
 const defaultAccount = newId();
 
-/** Answers as the orders service does, so that its every answer can be tried. */
+/** A server that replies as the orders service, so that a test can choose the reply. */
 function standIn(verdict: (reservationId: string) => Verdict): Promise<Server> {
   const server = createServer((request, response) => {
     let text = '';

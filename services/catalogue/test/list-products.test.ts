@@ -64,7 +64,7 @@ describe('200', () => {
     expect(await names(query)).toEqual(expected);
   });
 
-  it('links page to page until the last one, and the search takes the same cursor', async () => {
+  it('links each page to the next one, and the search accepts the same cursor', async () => {
     const first = await client.get('/v1/products?sort=price:asc&limit=3&fields=name');
     expect(first.body.items).toEqual([{ name: 'Bulb' }, { name: 'Mug' }, { name: 'Kettle' }]);
     const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.link ?? '') ?? [];
@@ -127,7 +127,7 @@ describe('400', () => {
     expect(body.detail).toContain(`${parameters.length} faults`);
   });
 
-  it('a cursor that is none, or of another sort', async () => {
+  it('refuses an invalid cursor, and a cursor of another sort order', async () => {
     const { body } = await client.get('/v1/products?limit=1');
     const { nextCursor: cursor } = body.pagination;
     for (const query of [
@@ -146,7 +146,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('says which bound, the figure, and the nearest query that is accepted', async () => {
+  it('names the bound, its figure, and the nearest query that is accepted', async () => {
     const brands = Array.from({ length: 101 }, (_, index) => `b${index}`).join();
     const answer = await client.get(`/v1/products?brand=${brands}`);
     expect(answer).toMatchObject({

@@ -1,4 +1,4 @@
-// What the inventory makes of the orders' events, in every order and number in which they may come.
+// The inventory handles the events of orders in every sequence and number in which they can arrive.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -27,7 +27,7 @@ interface Order {
   readonly productId: string;
 }
 
-/** An event of an order; the same id for the same kind, so that a second one is a second delivery. */
+/** An event of an order. Its id depends on the kind, so that a second event is a second delivery. */
 const ids = new Map<string, string>();
 function eventOf(order: Order, kind: Kind): { id: string; type: string; content: string } {
   const key = `${order.orderId} ${kind}`;
@@ -54,7 +54,7 @@ function eventOf(order: Order, kind: Kind): { id: string; type: string; content:
     requestid: `request of ${orderId}`,
     data,
   };
-  // The broker sees another message each time; only the inbox knows that it is the same event.
+  // Each delivery is another message for the broker. Only the inbox recognises the event.
   return { id: newId(), type, content: JSON.stringify(event) };
 }
 
@@ -84,14 +84,14 @@ async function released(order: Order): Promise<{ type: string; data: { outcome: 
 }
 
 describe('order.created.v1', () => {
-  it('confirms the reservation, which is no longer asked for', async () => {
+  it('confirms the reservation, so that orders is no longer asked about it', async () => {
     const order = await reserved();
     await send(order, 'created');
     await eventually(async () => expect(await inventory.state(order.reservationId)).toBe('confirmed'));
     expect(await inventory.figures(order.productId)).toBe('5/2/0');
   });
 
-  it('becomes a dead letter when the stock is no longer there, for people to see, and keeps no other order back', async () => {
+  it('becomes a dead letter when the reservation was released, and does not delay other events', async () => {
     const [before, order, after] = [await reserved(), await reserved(), await reserved()];
     await inventory.release(order.reservationId);
     await transport.publish([before, order, after].map((each) => eventOf(each, 'created')));
@@ -108,7 +108,7 @@ describe('order.created.v1', () => {
 });
 
 describe('order.cancelled.v1', () => {
-  it('releases the stock and publishes it, with the request that caused it', async () => {
+  it('releases the stock and publishes an event with the id of the causing request', async () => {
     const order = await reserved();
     await send(order, 'created');
     await taken(order, 1);
@@ -135,9 +135,9 @@ describe('order.cancelled.v1', () => {
     [['cancelled', 'created']],
     [['cancelled', 'created', 'cancelled', 'created', 'cancelled', 'cancelled']],
     [['created', 'created', 'cancelled', 'cancelled', 'created']],
-  ])('releases once when the events come as %j', async (kinds) => {
+  ])('releases once when the events arrive as %j', async (kinds) => {
     const order = await reserved();
-    // One after the other, so that they come in this order.
+    // Sent one after the other, so that they arrive in this sequence.
     for (const [index, kind] of kinds.entries()) {
       await send(order, kind);
       await taken(order, new Set(kinds.slice(0, index + 1)).size);
@@ -185,7 +185,7 @@ describe('order.shipped.v1', () => {
     [['created', 'shipped']],
     [['shipped', 'created']],
     [['shipped', 'shipped', 'created', 'shipped']],
-  ])('takes the units out of the stock once when the events come as %j', async (kinds) => {
+  ])('removes the units from the stock once when the events arrive as %j', async (kinds) => {
     const order = await reserved();
     for (const [index, kind] of kinds.entries()) {
       await send(order, kind);
@@ -196,7 +196,7 @@ describe('order.shipped.v1', () => {
     expect(await inventory.state(order.reservationId)).toBe('shipped');
   });
 
-  it('enters units that were on back order and left all the same', async () => {
+  it('enters shipped units that were on back order as received', async () => {
     const order = await reserved(1, 'backorder');
     expect(await inventory.figures(order.productId)).toBe('1/1/1');
     await send(order, 'shipped');
@@ -205,7 +205,7 @@ describe('order.shipped.v1', () => {
     expect(await inventory.book(order.productId)).toBe('received 1, reserved 2, received 1, shipped 2');
   });
 
-  it('becomes a dead letter when the stock was given back, and changes nothing', async () => {
+  it('becomes a dead letter when the stock was released, and changes nothing', async () => {
     const order = await reserved();
     await send(order, 'cancelled');
     await taken(order, 1);
@@ -220,8 +220,8 @@ describe('order.shipped.v1', () => {
   });
 });
 
-describe('the book', () => {
-  it('adds up after all of this', async () => {
+describe('the stock ledger', () => {
+  it('has no faults after all these events', async () => {
     expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 });

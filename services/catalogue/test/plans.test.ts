@@ -1,4 +1,4 @@
-// Every permitted sort, alone and with the common filters, reads a page from an index; and every index is one of those read.
+// Every permitted sort order, alone and with the common filters, reads a page from an index, and every index is used by one of them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, compile, fromBody, fromQuery, type Input } from '@shop/shared/collection';
 import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await pool.end();
   client = new pg.Client({ connectionString: database.urls.catalogue });
   await client.connect();
-  // The same statistics in each run: of all rows, and nobody takes others meanwhile.
+  // Equal statistics in each run: of all rows, and without autovacuum.
   await client.query('SET default_statistics_target = 150');
   await client.query('ALTER TABLE products SET (autovacuum_enabled = false)');
   await client.query('VACUUM (ANALYZE) products');
@@ -41,7 +41,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The plan that production gets: one for all values where the statement is steady, made for the values elsewhere. */
+/** The plan in production: a generic plan for statements that keep their text, a custom plan for the others. */
 async function explain(input: Input): Promise<Plan> {
   const { text, steady, values } = compile(spec, input);
   await client.query(`SET plan_cache_mode = ${steady ? 'force_generic_plan' : 'force_custom_plan'}`);
@@ -81,7 +81,7 @@ function nodes(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 }
 
-/** What a page must never need. Sorting a page of each branch is part of merging them. */
+/** Plan nodes that a page must not contain. Sorting the pages of the branches is part of merging them. */
 function faults(plan: Plan): string[] {
   const all = nodes(plan);
   const pages = all
@@ -115,7 +115,7 @@ const filters: Readonly<Record<string, Record<string, string>>> = {
 
 describe.each(Object.entries(filters))('%s', (_name, filter) => {
   it.each(sorts)('sort=%s', async (sort) => {
-    // Sorted by id, a filter has no index of its own: nobody browses by id.
+    // No filter has an index for the order of ids, because customers do not browse by id.
     if (sort.startsWith('id') && Object.keys(filter).length > 0) return;
     for (const plan of await plansOf(fromQuery(spec, { ...filter, sort }))) expect(faults(plan)).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe('the products of a batch of imported lines', () => {
 });
 
 describe('indexes', () => {
-  it('are all used by one of these pages', async () => {
+  it('are each used by at least one of these pages', async () => {
     const { rows } = await client.query("SELECT indexname FROM pg_indexes WHERE tablename = 'products' ORDER BY 1");
     expect(rows.map(({ indexname }) => indexname).filter((name) => !used.has(name))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Products for tests, made over HTTP as staff makes them.
+// Products for tests, created over HTTP as staff creates them.
 import type { TestServices } from '@shop/shared/testing';
 
 export interface SampleProduct {

@@ -1,4 +1,4 @@
-// With DATABASE_READ_URL: customers' lists come from the replica, staff always sees what it has just changed.
+// DATABASE_READ_URL: lists of customers are read on the replica, and staff always sees its last change.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   eventually,
@@ -18,7 +18,7 @@ let readUrl: string;
 
 beforeAll(async () => {
   postgres = await startReplicatedPostgres();
-  // The databases of this file are made on the server that has a replica.
+  // The databases of this file are created on the server that has a replica.
   process.env.SHOP_TEST_ADMIN_URL = postgres.primaryUrl;
   services = await startServices(['catalogue']);
   catalogue = services.service('catalogue');
@@ -29,7 +29,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** Starts the service anew and waits until it reads the replica. */
+/** Restarts the service and waits until it reads the replica. */
 async function startReading(maximumLag: number): Promise<void> {
   const before = catalogue.output().length;
   await catalogue.restart({ DATABASE_READ_URL: readUrl, DATABASE_READ_LAG_MS: String(maximumLag) });
@@ -47,8 +47,8 @@ const listed = async (name: string, token?: string): Promise<number> => {
 };
 const inBoth = 2;
 
-describe('while the replica stands still', () => {
-  it('customers see what it has, staff what it has just added', async () => {
+describe('while the replica is suspended', () => {
+  it('customers see the data of the replica, and staff sees what it has just added', async () => {
     await startReading(600_000);
     await addProducts(services, [{ name: 'before' }]);
     await eventually(async () => expect(await listed('before')).toBe(inBoth), recovery);
@@ -56,7 +56,7 @@ describe('while the replica stands still', () => {
     try {
       const [productId] = await addProducts(services, [{ name: 'after' }]);
       expect(await listed('after', await staffToken(services))).toBe(inBoth);
-      // For a moment passed over where the machine stands still.
+      // The service may skip the replica for a moment when the machine pauses.
       for (const token of [undefined, await services.issuer.sign(), 'no-token-at-all'])
         await eventually(async () => expect(await listed('after', token)).toBe(0), recovery);
       expect(await catalogue.client.get(`/v1/products/${productId}`)).toMatchObject({ status: 200 });
@@ -66,7 +66,7 @@ describe('while the replica stands still', () => {
     await eventually(async () => expect(await listed('after')).toBe(inBoth), recovery);
   });
 
-  it('customers see the primary once the replica is too old', async () => {
+  it('customers see the data of the primary once the replica lags too far', async () => {
     await startReading(1_000);
     await postgres.replay(false);
     try {
@@ -79,7 +79,7 @@ describe('while the replica stands still', () => {
   });
 });
 
-it('a replica that dies costs no request', async () => {
+it('no request fails when the replica dies', async () => {
   await startReading(1_000);
   await addProducts(services, [{ name: 'steady' }]);
   await eventually(async () => expect(await listed('steady')).toBe(inBoth), recovery);

@@ -21,7 +21,7 @@ describe('204', () => {
     expect(await inventory.book(cup)).toBe('received 5, reserved 2, released 2');
   });
 
-  it('takes nothing from an order that has the reservation', async () => {
+  it('does not release a reservation that an order has confirmed', async () => {
     const cup = await inventory.product(5);
     const id = newId();
     await inventory.reserve(id, { [cup]: 2 });
@@ -47,13 +47,13 @@ describe('204', () => {
     expect(await inventory.figures(String(ids[0]))).toBe('10/0/0');
   });
 
-  it('finds nothing to do for an id that was never reserved', async () => {
+  it('is the reply for an id that was never reserved', async () => {
     expect((await inventory.release(newId())).status).toBe(204);
   });
 });
 
 describe('401', () => {
-  it('takes a service token only', async () => {
+  it('accepts a service token only', async () => {
     const { client } = inventory.services.service('catalogue');
     expect((await client.post(`/internal/reservations/${newId()}/release`)).status).toBe(401);
   });

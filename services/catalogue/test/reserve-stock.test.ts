@@ -25,7 +25,7 @@ describe('200', () => {
     expect(await inventory.book(cup)).toBe('received 5, reserved 3');
   });
 
-  it('gives a repeat the same answer and no second unit, even when nothing is left', async () => {
+  it('gives a repeat the same reply and no second unit, even when the product is sold out', async () => {
     const cup = await inventory.product(3);
     const id = newId();
     const first = await inventory.reserve(id, { [cup]: 3 });
@@ -44,7 +44,7 @@ describe('200', () => {
     expect(await inventory.figures(cup)).toBe('100/2/0');
   });
 
-  it('reports an id as gone that was released, has other lines, or belongs to another account', async () => {
+  it('reports gone for an id that was released, has other lines, or belongs to another account', async () => {
     const cup = await inventory.product(10);
     const id = newId();
     await inventory.reserve(id, { [cup]: 1 });
@@ -55,7 +55,7 @@ describe('200', () => {
     expect(await inventory.figures(cup)).toBe('10/0/0');
   });
 
-  it('changes the version of a product exactly when it sells out or comes back', async () => {
+  it('changes the version of a product exactly when it sells out or is in stock again', async () => {
     const cup = await inventory.product(2);
     const { client } = inventory.services.service('catalogue');
     const seen = async () => {
@@ -73,7 +73,7 @@ describe('200', () => {
 });
 
 describe('409', () => {
-  it('takes all lines or none', async () => {
+  it('reserves all lines or none', async () => {
     const [cup, lamp] = [await inventory.product(5), await inventory.product(1)];
     const answer = await inventory.reserve(newId(), { [cup]: 1, [lamp]: 2 });
     expect(answer.status).toBe(409);
@@ -83,7 +83,7 @@ describe('409', () => {
     expect(await inventory.figures(cup)).toBe('5/0/0');
   });
 
-  it('leaves the id free, so that it may be tried again', async () => {
+  it('leaves the id unused, so that it can be tried again', async () => {
     const cup = await inventory.product(0);
     const id = newId();
     expect((await inventory.reserve(id, { [cup]: 1 })).status).toBe(409);
@@ -94,7 +94,7 @@ describe('409', () => {
     const cup = await inventory.product(1);
     const answers: Awaited<ReturnType<typeof inventory.reserve>>[] = [];
     let left = 200;
-    // Sixteen at a time, each asking again as soon as it is answered.
+    // Sixteen clients, each of which sends the next request when it gets its reply.
     await Promise.all(
       Array.from({ length: 16 }, async () => {
         while (left-- > 0) answers.push(await inventory.reserve(newId(), { [cup]: 1 }));
@@ -155,7 +155,7 @@ describe('422', () => {
 });
 
 describe('401', () => {
-  it("takes a service token only, not a customer's", async () => {
+  it("accepts a service token, but no customer's token", async () => {
     const { client } = inventory.services.service('catalogue');
     const token = await inventory.services.issuer.sign({ scopes: ['catalogue:write'] });
     const body = { reservationId: newId(), accountId: newId(), lines: [{ productId: newId(), quantity: 1 }] };
@@ -163,7 +163,7 @@ describe('401', () => {
     expect((await client.post('/internal/reservations', { body, token })).status).toBe(401);
   });
 
-  it('takes a service token for the very request that it was made for', async () => {
+  it('accepts a service token only for the request that it signs', async () => {
     const { client } = inventory.services.service('catalogue');
     const path = '/internal/reservations';
     const body = { reservationId: newId(), accountId: newId(), lines: [{ productId: newId(), quantity: 1 }] };

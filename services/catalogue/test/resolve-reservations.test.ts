@@ -1,4 +1,4 @@
-// Reservations past their expiry: what orders answers is done, and without an answer nothing is.
+// Reservations past their expiry are resolved by the answer of orders, and stay held without an answer.
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => inventory.stop());
 beforeEach(() => inventory.answer(() => ({ state: 'absent' })));
 
-it('gives the stock back when there is no order', async () => {
+it('releases the stock when no order exists', async () => {
   const cup = await inventory.product(5);
   const id = newId();
   await inventory.reserve(id, { [cup]: 2 });
@@ -21,7 +21,7 @@ it('gives the stock back when there is no order', async () => {
   expect(await inventory.book(cup)).toBe('received 5, reserved 2, released 2');
 });
 
-it('confirms when there is one', async () => {
+it('confirms the reservation when the order exists', async () => {
   inventory.answer(() => ({ state: 'exists', orderId: newId() }));
   const cup = await inventory.product(5);
   const id = newId();
@@ -30,7 +30,7 @@ it('confirms when there is one', async () => {
   expect(await inventory.figures(cup)).toBe('5/2/0');
 });
 
-it('keeps what it has no answer for, and asks again', async () => {
+it('keeps a reservation without an answer, and asks again', async () => {
   inventory.answer(() => undefined);
   const cup = await inventory.product(5);
   const id = newId();
@@ -44,7 +44,7 @@ it('keeps what it has no answer for, and asks again', async () => {
   await eventually(async () => expect(await inventory.state(id)).toBe('released'));
 });
 
-it('asks for none that an order has, nor before the expiry', async () => {
+it('does not ask about confirmed reservations, nor before the expiry', async () => {
   const cup = await inventory.product(5);
   const [confirmed, young, due] = [newId(), newId(), newId()];
   await inventory.reserve(confirmed, { [cup]: 1 });

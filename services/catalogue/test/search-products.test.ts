@@ -26,7 +26,7 @@ const search = (body: unknown) => client.post('/v1/products/search', { body });
 const byPrice = [{ field: 'price', direction: 'asc' }];
 
 describe('405', () => {
-  it('for a GET: what is at this address is no product', async () => {
+  it('refuses GET, because the path does not name a product', async () => {
     const answer = await fetch(`${services.service('catalogue').url}/v1/products/search`);
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
@@ -112,11 +112,11 @@ describe('400', () => {
     '{"filters":{"price":{"gte":1,"gte":5}}}',
     '{"filters":{"__proto__":{"eq":1}}}',
     '{"filters":{"brand":{"eq":"\\u0000"}}}',
-  ])('the body %j', async (rawBody) => {
+  ])('refuses the body %j', async (rawBody) => {
     expect((await client.post('/v1/products/search', { rawBody })).status).toBe(400);
   });
 
-  it('a cursor of another search', async () => {
+  it('refuses a cursor of another search', async () => {
     const { body } = await search({ pagination: { limit: 1 } });
     const answer = await search({ filters: { price: { gt: 0 } }, pagination: { cursor: body.pagination.nextCursor } });
     expect(answer).toMatchObject({
@@ -147,13 +147,13 @@ describe('the document', () => {
     ...times('2026-11-00T03:00:00Z', '2026-11-21t03:00:00z', '2026-11-21 03:00:00Z', '2026-11-21T03:00Z', '2026-11-21'),
     { createdAt: { ne: ['2026-11-21T03:00:00.123456Z'] } },
     { createdAt: { in: ['2026-11-21T03:00:00.123456Z'] } },
-  ])('allows %j when it is taken, and only then', async (filters) => {
+  ])('permits %j exactly when the operation accepts it', async (filters) => {
     expect((await search({ filters })).status).toBe(allows({ filters }) ? 200 : 400);
   });
 });
 
 describe('413, 415', () => {
-  it('a body that is too large, or no JSON', async () => {
+  it('refuses a body that is too large or is not JSON', async () => {
     const rawBody = JSON.stringify({ filters: { brand: { eq: 'x'.repeat(110_000) } } });
     expect((await client.post('/v1/products/search', { rawBody })).status).toBe(413);
     const headers = { 'Content-Type': 'text/plain' };
@@ -162,14 +162,14 @@ describe('413, 415', () => {
 });
 
 describe('422', () => {
-  it('shows the nearest search that is accepted', async () => {
+  it('contains the nearest search that is accepted', async () => {
     const or = Array.from({ length: 6 }, (_, index) => ({ price: { eq: index } }));
     const answer = await search({ filters: { or } });
     expect(answer).toMatchObject({ status: 422, body: { exceeded: [{ bound: 'groups', maximum: 5, actual: 6 }] } });
     expect((await search(answer.body.nearest)).status).toBe(200);
   });
 
-  it('shows it also where every list of a large search is past its bound', async () => {
+  it('contains it also when every list of a large search exceeds its bound', async () => {
     const list = (count: number) => ({ in: Array.from({ length: count }, (_, index) => `a${index}`) });
     const lists = (count: number) => ({ brand: list(count), category: list(count), name: list(count) });
     const or = (count: number) => ({ filters: { or: Array.from({ length: 5 }, () => lists(count)) } });

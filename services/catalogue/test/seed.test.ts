@@ -1,4 +1,4 @@
-// Sample products: realistic, reproducible, the demo once.
+// Sample products.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startServices, type TestServices } from '@shop/shared/testing';
 import { seedDemo, seedProducts } from '../src/operator/index.ts';
@@ -25,14 +25,14 @@ const query = (text: string) => pool().query(text);
 const count = async () => (await pool().query('SELECT count(*)::int AS n FROM products')).rows[0].n;
 
 describe('seed', () => {
-  it('fills the demo once', async () => {
+  it('adds the demo products to an empty catalogue only', async () => {
     await seedDemo(environment());
     await query('DELETE FROM products WHERE id = (SELECT id FROM products WHERE stock = 0 LIMIT 1)');
     await seedDemo(environment());
     expect(await count()).toBe(299);
   });
 
-  it('adds products with progress, their stock in the book', async () => {
+  it('adds products with their stock in the ledger, and reports its progress', async () => {
     const { added, progress } = await seed();
     expect(added).toBe(12_000);
     expect(progress.at(-1)).toEqual([12_000, 12_000]);
@@ -49,12 +49,12 @@ describe('seed', () => {
     expect(rows[0].unrated).toBeCloseTo(1 / 12, 1);
   });
 
-  it('makes the same products of the same seed, and says which of them were new', async () => {
+  it('makes equal products from equal seeds, and returns the number of new ones', async () => {
     expect((await seed()).added).toBe(0);
     expect(await count()).toBe(12_299);
   });
 
-  it('shows them as the contract says', async () => {
+  it('makes products that the contract permits', async () => {
     const answer = await services.service('catalogue').client.get('/v1/products?limit=100&sort=rating:desc');
     expect(answer.body.items).toHaveLength(100);
   });

@@ -28,7 +28,7 @@ const patch = (body: unknown, headers = {}) => client.patch(`/v1/products/${id}`
 const view = () => client.get(`/v1/products/${id}`);
 
 describe('200', () => {
-  it('changes what the patch names, removes what it nulls, keeps the rest', async () => {
+  it('changes the named members, removes members that are null, and keeps the others', async () => {
     const { body: before } = await view();
     const answer = await patch({ price: 25, rating: null, description: null });
     expect(answer).toMatchObject({ status: 200, headers: { etag: '"2"' } });
@@ -46,7 +46,7 @@ describe('200', () => {
     }
   });
 
-  it('writes every change of stock down, and a new version when it runs out', async () => {
+  it('enters every change of stock in the ledger, and changes the version when the product sells out', async () => {
     expect(await patch({ stock: 0 })).toMatchObject({ body: { inStock: false }, headers: { etag: '"2"' } });
     expect(await patch({ stock: 12 })).toMatchObject({ body: { inStock: true }, headers: { etag: '"3"' } });
     const { rows } = await database.query('SELECT kind, quantity FROM stock_ledger WHERE product_id = $1 ORDER BY id', [
@@ -55,12 +55,12 @@ describe('200', () => {
     expect(rows.map(({ quantity }) => quantity)).toEqual([5, -5, 12]);
   });
 
-  it('when If-Match names the present version', async () => {
+  it('accepts an If-Match with the present version', async () => {
     expect((await patch({ price: 1 }, { 'If-Match': '"1"' })).status).toBe(200);
     expect((await patch({ price: 2 }, { 'If-Match': '*' })).status).toBe(200);
   });
 
-  it('lets one of two that start from the same version through', async () => {
+  it('accepts one of two concurrent requests with the same version', async () => {
     const both = await Promise.all([1, 2].map((price) => patch({ price }, { 'If-Match': '"1"' })));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
   });
@@ -93,13 +93,13 @@ describe('400', () => {
     });
   });
 
-  it.each(['null', '[]', '"text"', '{"constructor":1}'])('the patch %s', async (rawBody) => {
+  it.each(['null', '[]', '"text"', '{"constructor":1}'])('refuses the patch %s', async (rawBody) => {
     expect((await client.patch(`/v1/products/${id}`, { token, rawBody })).status).toBe(400);
   });
 });
 
 describe('401, 403, 404', () => {
-  it('needs the scope and a product', async () => {
+  it('requires a token, the scope and an existing product', async () => {
     const path = `/v1/products/${id}`;
     expect((await client.patch(path, { body: { price: 1 } })).status).toBe(401);
     expect((await client.patch(path, { token: await services.issuer.sign(), body: { price: 1 } })).status).toBe(403);
@@ -110,7 +110,7 @@ describe('401, 403, 404', () => {
 });
 
 describe('409', () => {
-  it('when orders were promised more than the new stock', async () => {
+  it('refuses a stock below the units that orders reserved', async () => {
     await database.query('UPDATE products SET reserved = 3 WHERE id = $1', [id]);
     expect(await patch({ stock: 2 })).toMatchObject({
       status: 409,
@@ -130,7 +130,7 @@ describe('412, 415', () => {
     expect((await view()).body.price).toBe(1);
   });
 
-  it('anything but a merge patch', async () => {
+  it('refuses every media type but that of a merge patch', async () => {
     const answer = await patch({ price: 1 }, { 'Content-Type': 'application/json' });
     expect(answer).toMatchObject({ status: 415, headers: { 'accept-patch': 'application/merge-patch+json' } });
   });

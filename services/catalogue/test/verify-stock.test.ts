@@ -1,4 +1,4 @@
-// The check of the book: it adds up, or the first movement that does not is named.
+// The verification of the stock ledger: it reports the first wrong movement of each product.
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { type Inventory, startInventory } from './inventory.ts';
@@ -29,7 +29,7 @@ const movement = async (nth: number): Promise<number> =>
     (await query('SELECT id FROM stock_ledger WHERE product_id = $1 ORDER BY id OFFSET $2', [cup, nth])).rows[0].id,
   );
 
-it('finds nothing where everything adds up', async () => {
+it('finds no fault in a correct ledger', async () => {
   expect(await inventory.verify()).toEqual({
     products: 1,
     movements: 4,
@@ -45,14 +45,14 @@ it('names the movement that was changed', async () => {
   expect(faults[0]).toMatchObject({ productId: cup, name: 'Cup', movement: { id: changed, kind: 'reserved' } });
 });
 
-it('names the movement after one that is missing', async () => {
+it('names the movement behind a missing one', async () => {
   const [missing, next] = [await movement(1), await movement(2)];
   await query('DELETE FROM stock_ledger WHERE id = $1', [missing]);
   const { faults } = await inventory.verify();
   expect(faults[0]?.movement).toMatchObject({ id: next });
 });
 
-it('finds figures of a product that no movement explains', async () => {
+it('finds a product whose stock differs from the sum of its movements', async () => {
   await query('UPDATE products SET stock = stock + 1');
   expect(await inventory.verify()).toMatchObject({
     faults: [{ productId: cup, detail: '6 are on hand and 1 promised, but the movements add up to 5 and 1' }],
@@ -79,7 +79,7 @@ it.each(['reservation_lines', 'reservations CASCADE'])(
   },
 );
 
-it.each(['released', 'shipped'])('cannot be given a second end: %s', async (kind) => {
+it.each(['released', 'shipped'])('a reservation cannot end twice: %s', async (kind) => {
   const second = `INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
     SELECT product_id, $1, quantity, reservation_id, 0, 0 FROM stock_ledger WHERE kind = 'released'`;
   await expect(query(second, [kind])).rejects.toThrow(/stock_ledger_(once|one_end)/);

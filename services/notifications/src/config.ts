@@ -6,7 +6,7 @@ import { serviceVariables } from '@shop/shared/service';
 export function readNotificationsConfig(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
-    /** The SMTP server that takes the e-mails; without one they are written as files. */
+    /** The SMTP server. Without one, e-mails are written as files. */
     smtpUrl: optional(url('SMTP_URL', ['smtp', 'smtps'])),
     /** The folder of the `.eml` files. */
     mailDir: string('MAIL_DIR', '.data/mail'),

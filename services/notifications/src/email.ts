@@ -1,17 +1,17 @@
-// What the e-mails say: one plain text and one simple HTML with the same content. What a customer wrote is in them only as plain
-// words, and in a header only as a plain name.
+// Composes e-mails: a plain text and simple HTML with the same content. A customer's text appears only as plain words, and in a
+// header only as a plain name.
 import { isAboutOrder, type Occasion } from './notification.ts';
 import { oneLine, plainName, plainSentence } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
 
 export interface Sender {
   readonly shopName: string;
-  /** The bare address that e-mails come from; its domain also names the messages. */
+  /** The bare address of the sender. Its domain is also that of the Message-ID. */
   readonly address: string;
 }
 
 export interface Email {
-  /** Names the file, where e-mails are files. Unique, and the same whenever this notification is sent. */
+  /** The file name, when e-mails are files. Unique, and the same for each attempt. */
   readonly name: string;
   readonly messageId: string;
   readonly from: { readonly name: string; readonly address: string };
@@ -29,7 +29,7 @@ interface Content {
   readonly blocks: readonly Block[];
 }
 
-/** Composes the e-mail of a notification. It always has the same Message-ID, so that a second copy is recognised as one. */
+/** Composes the e-mail of a notification. Each copy has the same Message-ID, so that e-mail programs recognise duplicates. */
 export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion): Email {
   const name = plainName(recipient.name);
   const shopName = oneLine(sender.shopName);
@@ -110,7 +110,7 @@ function minuteOf(time: string): string {
   return `${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
 }
 
-/** Currency → format; making one costs more than the rest of an e-mail. */
+/** Currency → format. Kept because creating a format costs more than composing an e-mail. */
 const formats = new Map<string, Intl.NumberFormat>();
 
 function moneyFormat(currency: string): (amount: number) => string {

@@ -1,4 +1,4 @@
-// Hands e-mails over: to an SMTP server, or as .eml files in a folder.
+// Delivers e-mails to an SMTP server, or as .eml files to a folder.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { access, constants, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -10,9 +10,10 @@ export interface Mailer {
   /** The maximum number of concurrent e-mails. */
   readonly atOnce: number;
   /**
-   * Resolves when the e-mail is in other hands.
+   * Resolves when the server has accepted the e-mail.
    * @param signal ends the attempt
-   * @throws UndeliverableError when it never will be, UnsureError when it may be, any other error when trying again may help
+   * @throws UndeliverableError when no attempt can succeed, UnsureError when the server may have accepted it, another error when a
+   *   later attempt may succeed
    */
   send(email: Email, signal: AbortSignal): Promise<void>;
   close(): void;
@@ -23,13 +24,13 @@ export class UndeliverableError extends Error {
   override readonly name = 'UndeliverableError';
 }
 
-/** The server had the whole e-mail, and did not say what it made of it. */
+/** The server received the whole e-mail and did not reply, so it may have accepted it. */
 export class UnsureError extends Error {
   override readonly name = 'UnsureError';
 }
 
-// Once the server has greeted, each reply may take nodemailer's 10 minutes, which RFC 5321 section 4.5.3.2.6 asks for at the end of the
-// data: whoever leaves sooner does not learn that the e-mail was taken, and sends another one.
+// After the greeting, each reply may take nodemailer's 10 minutes, which RFC 5321 section 4.5.3.2.6 requires at the end of the data. A
+// client that disconnects earlier does not learn that the e-mail was accepted, and sends it again.
 const timeouts = { connectionTimeout: 30_000, greetingTimeout: 30_000, dnsTimeout: 10_000, idleTimeout: 5_000 };
 
 /** @param url `smtp://` or `smtps://`, credentials included */
@@ -38,16 +39,16 @@ export function smtpMailer(url: string): Mailer {
   const transport = createTransport({
     url,
     pool: true,
-    maxConnections: atOnce, // none waits for another
+    maxConnections: atOnce, // so that no e-mail waits for a connection
     disableFileAccess: true,
     disableUrlAccess: true,
     ...timeouts,
   });
-  /** The attempts of which the server has all that it needs to deliver the e-mail, by their signals. */
+  /** The signals of the attempts whose e-mail the server has received in whole. */
   const handedOver = new WeakSet<AbortSignal>();
   transport.use('stream', ({ data: { signal }, message }, done) => {
     const open = message.createReadStream.bind(message);
-    // Read by the connection after the server's go-ahead, and ended just before the final dot.
+    // The connection reads this stream after the server's reply 354. The stream ends just before the final dot.
     message.createReadStream = (options) => open(options).once('end', () => signal && handedOver.add(signal));
     done();
   });
@@ -91,7 +92,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
       const { message } = await composer.sendMail(messageOf(email));
       if (!Buffer.isBuffer(message)) throw new TypeError('the composed e-mail is no buffer');
       const partial = join(path, `.${email.name}.${process.pid}.partial`);
-      // At once: it takes less time than handing each step to a thread, of which every e-mail would need four.
+      // Synchronous, because this takes less time than four steps on the thread pool for each e-mail.
       try {
         writeFileSync(partial, message);
         renameSync(partial, join(path, `${email.name}.eml`));
@@ -115,12 +116,12 @@ function requireAddress({ to }: Email): void {
   }
 }
 
-/** The shop is not let in (RFC 4954 section 6): that says nothing about the e-mail. */
+/** The server refuses the shop's credentials (RFC 4954 section 6), not the e-mail. */
 const notLetIn: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /**
- * A 5xx reply to the recipient or the message itself (RFC 5321 section 4.2.1). One to MAIL FROM is about the shop's own address and
- * would meet every e-mail: it is to be mended, and the e-mails wait for that.
+ * A 5xx reply to the recipient or the message (RFC 5321 section 4.2.1). A 5xx reply to MAIL FROM concerns the shop's own address and
+ * affects every e-mail, so the e-mails wait until an operator has fixed it.
  */
 function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
@@ -129,7 +130,7 @@ function isRefusal(error: unknown): error is Error {
   return code >= 500 && !notLetIn.has(code) && (command === 'RCPT TO' || command === 'DATA');
 }
 
-/** The server said that it did not take the e-mail. */
+/** The server replied that it did not accept the e-mail. */
 function isAnswered(error: unknown): boolean {
   return replyCode(error) >= 400;
 }

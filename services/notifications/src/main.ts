@@ -15,7 +15,7 @@ await startService({
   name: 'notifications',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readNotificationsConfig,
-  poolSize: 16, // a dozen events in work, the sender, and what asks for readiness
+  poolSize: 16, // twelve events in progress, the sender, and the readiness check
   async build({ config, database, log, onStop }) {
     const { smtpUrl } = config;
     const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl);

@@ -29,17 +29,17 @@ export interface AttemptedEmail extends SendOutcome {
   readonly traceparent: string | undefined;
 }
 
-// No transaction stays open while an e-mail is sent, which may take many minutes. A claim holds for longer than a sender takes to
-// renew it, and shortly enough that the e-mails of one that died do not wait long.
+// No transaction stays open while an e-mail is sent, which may take many minutes. A claim lasts longer than the interval of its
+// renewal, and is short enough that the e-mails of a dead sender do not wait long.
 const lease = "interval '30 seconds'";
-/** Claims are to be renewed this often, in milliseconds. */
+/** The interval at which a sender renews its claims, in milliseconds. */
 export const renewEvery = 10_000;
 
-// An e-mail whose account is not known yet waits for the account's event; after a week none is expected. Later e-mails about an
-// order wait until the first one is no longer waiting.
+// An e-mail whose account is unknown waits for the account's event, for at most a week. Later e-mails about an order wait until the
+// first one is no longer waiting.
 //
 // Each e-mail reserves a time from the share of its recipient, once for each address (generic cell rate algorithm). The row of the
-// share is locked, so that any number of senders together keep the pace. An e-mail whose time has not come waits for it.
+// share is locked, so that all senders together keep the pace. An e-mail waits for its time.
 const claim = `
   WITH due AS (
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
@@ -90,9 +90,9 @@ const record = `
   RETURNING notifications.id, settled_at AS "settledAt"`;
 
 export interface Claim {
-  /** No other sender gets them while the claim is renewed. */
+  /** No other sender can claim them while this sender renews the claim. */
   readonly emails: readonly QueuedEmail[];
-  /** How many others were due and wait for their recipient's share now. */
+  /** The number of other due e-mails, which now wait for their recipient's share. */
   readonly delayed: number;
 }
 

@@ -1,4 +1,4 @@
-// The rows of e-mails to send, with their occasion.
+// Adds and removes e-mails in the queue, each with the event that caused it.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
@@ -23,10 +23,10 @@ interface Causes {
   'order-cancelled': 'order.cancelled.v1';
 }
 
-/** What a notice to the holder of an account says; nothing that the holder wrote. */
+/** The content of a notice to the holder of an account. It contains nothing that the holder wrote. */
 export interface AccountNotice {
   readonly accountId: string;
-  /** The event that it follows from. */
+  /** The event that caused it. */
   readonly eventId: string;
   readonly changedAt: string;
 }
@@ -35,7 +35,7 @@ export type OrderOccasion = {
   [K in OrderKind]: { readonly kind: K; readonly details: EventPayloads[Causes[K]] };
 }[OrderKind];
 
-/** A kind with what its event said. */
+/** A kind of e-mail with the data of its event. */
 export type Occasion = OrderOccasion | { readonly kind: AccountKind; readonly details: AccountNotice };
 
 export function isAboutOrder(occasion: Occasion): occasion is OrderOccasion {
@@ -66,9 +66,9 @@ export async function addNotifications<K extends OrderKind>(
 }
 
 /**
- * Adds a notice to an account's holder, at the address that was the account's before the change. None is added while one of the same
- * kind waits for the share of this address: a stranger who takes the address and leaves it again, many times, would delay the
- * notices of its owner for days.
+ * Adds a notice to the holder of an account, at the address before the change. None is added while a notice of the same kind waits for
+ * the share of this address. Otherwise a stranger who repeatedly takes the address and leaves it could delay the notices of its owner
+ * for days.
  */
 export async function addNotice(
   tx: Transaction,
@@ -87,8 +87,8 @@ export async function addNotice(
 }
 
 /**
- * An e-mail that waits for its recipient's share is not sent any more when the order is cancelled: that e-mail says more. It is sent
- * at the time that was reserved for the first one.
+ * When an order is cancelled, an earlier e-mail about it that waits for its recipient's share becomes obsolete. The e-mail about the
+ * cancellation takes over the reserved time.
  */
 export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(
@@ -104,8 +104,8 @@ export async function replaceObsolete(tx: Transaction, orderId: string): Promise
 }
 
 /**
- * Gives back what the waiting e-mails of an account have reserved from the share of an address that is not the account's any more:
- * whoever has it next does not wait behind them. They take their time from the share of the present address when it comes.
+ * Returns the times that the waiting e-mails of an account have reserved from the share of its former address, so that the next owner
+ * of the address does not wait for them. The e-mails use the share of the present address.
  */
 export async function leaveShare(tx: Transaction, accountId: string, { secondsEach }: Pace): Promise<void> {
   await sql(
@@ -123,6 +123,6 @@ export async function leaveShare(tx: Transaction, accountId: string, { secondsEa
   );
 }
 
-/** An e-mail that no sender has: a claim of one lasts for less than a minute. */
+/** True for an e-mail that no sender has claimed. A claim lasts for less than a minute. */
 const waitsForShare = `
   status = 'waiting' AND attempts = 0 AND paced_for IS NOT NULL AND next_attempt_at > now() + interval '1 minute'`;

@@ -1,9 +1,9 @@
-// An account was registered: from now on its e-mails have an address.
+// account.registered.v1: stores the address of a new account.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { keepRecipient } from './recipient.ts';
 
-/** @param wake called after COMMIT: e-mails may have waited for this address */
+/** @param wake called after COMMIT, because e-mails may wait for this address */
 export async function onAccountRegistered(
   event: ShopEvent<'account.registered.v1'>,
   tx: Transaction,

@@ -5,7 +5,7 @@ import type { Pace } from './notification.ts';
 import { addNotice, leaveShare } from './notification.ts';
 import { keepRecipient } from './recipient.ts';
 
-/** @param wake called after COMMIT: there may be e-mails to send */
+/** @param wake called after COMMIT, because there may be e-mails to send */
 export async function onAccountUpdated(
   event: ShopEvent<'account.updated.v1'>,
   tx: Transaction,

@@ -3,7 +3,7 @@ import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { addNotifications } from './notification.ts';
 
-/** @param wake called after COMMIT: there are e-mails to send */
+/** @param wake called after COMMIT, because there are e-mails to send */
 export async function onOrdersCreated(
   events: readonly ShopEvent<'order.created.v1'>[],
   tx: Transaction,

@@ -3,7 +3,7 @@ import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { addNotifications } from './notification.ts';
 
-/** @param wake called after COMMIT: there is an e-mail to send */
+/** @param wake called after COMMIT, because there is an e-mail to send */
 export async function onOrderShipped(
   event: ShopEvent<'order.shipped.v1'>,
   tx: Transaction,

@@ -1,12 +1,12 @@
-// What a customer wrote, as far as an e-mail may repeat it. The recipient is not verified: a stranger may have entered the address,
-// so that the shop must not deliver links or addresses in a name or a reason.
+// The part of a customer's text that an e-mail may repeat. The address is not verified: a stranger may have entered it, so a name or
+// a reason must not deliver links or addresses to the recipient.
 
 /** Characters that a display leaves out: they can hide an address from the checks below (Unicode: Default_Ignorable_Code_Point). */
 const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
-/** Dots that NFKC keeps and resolvers of host names take for a full stop (UTS #46). */
+/** Dots that NFKC keeps, and that resolvers of host names treat as a full stop (UTS #46). */
 const otherDots = /[\u3002\uff61]/g;
 
-/** What an e-mail program could make a link of, each in the longest text with few steps for a character. */
+/** Texts that an e-mail program could turn into a link. Each pattern takes few steps for a character in the longest text. */
 const addresses = [
   // A scheme, an e-mail address, a percent-encoded byte, the beginning of an encoded word (RFC 2047).
   /:\/\/|@|%[0-9a-f]{2}|=\?/i,
@@ -23,7 +23,7 @@ const longestName = 80;
 const longestReason = 300;
 
 /**
- * A name that can greet its holder and stand in the header `To`: letters, digits, blanks and the marks of names.
+ * A name that is safe in a greeting and in the header `To`: letters, digits, blanks and the punctuation of names.
  * @returns undefined for any other name, which the e-mail then leaves out
  */
 export function plainName(name: string): string | undefined {
@@ -37,7 +37,7 @@ export function plainSentence(text: string): string | undefined {
   return line === '' || mayHoldAddress(line) ? undefined : shortened(line, longestReason);
 }
 
-/** Without line breaks, which could begin another line or header, and without what changes the direction of the text. */
+/** Removes line breaks, which could begin another line or header, and characters that change the direction of the text. */
 export function oneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')

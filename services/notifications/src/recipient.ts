@@ -7,7 +7,7 @@ export interface Recipient {
   readonly name: string;
 }
 
-/** Keeps the newest version of an account's address: its events may arrive in another order than they happened. */
+/** Stores an address unless a newer version is stored, because events may arrive out of order. */
 export async function keepRecipient(
   tx: Transaction,
   { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,

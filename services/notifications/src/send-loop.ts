@@ -15,15 +15,15 @@ export interface SendLoopOptions extends SendOptions {
 export interface SendLoop {
   /** Called when there may be an e-mail to send. */
   wake(): void;
-  /** Stops within a few seconds. E-mails that are not sent by then are left to another sender. */
+  /** Stops within a few seconds. Another sender sends the remaining e-mails. */
   close(): Promise<void>;
 }
 
 const counted = { sent: 'sent', failed: 'failed', waiting: 'put off' } as const;
 
-/** Milliseconds between two looks for e-mails when `wake` is not called. */
+/** Milliseconds between two queries for e-mails when `wake` is not called. */
 const pollInterval = 1_000;
-/** Pause after outcomes were recorded, so that e-mails of the meantime share a claim. The first one after a quiet time does not wait. */
+/** Milliseconds to wait after recording outcomes, so that e-mails added meanwhile share a claim. The first e-mail after an idle time does not wait. */
 const batchDelay = 50;
 /** Milliseconds that a stop waits for the e-mails in progress. The whole stop of the process may take 10 s. */
 const finishWithin = 1_500;
@@ -116,7 +116,7 @@ class Sender implements SendLoop {
     try {
       await recordOutcomes(this.#options.database, tried);
     } catch (error) {
-      // One row must not keep the others from being marked: they were sent.
+      // The others were sent, so one failing row must not prevent recording them.
       if (tried.length > 1) await Promise.all(tried.map((each) => this.#record([each])));
       else this.#recordLater(tried, error);
       return;

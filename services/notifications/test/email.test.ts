@@ -1,4 +1,4 @@
-// What the e-mails say, and that nothing a customer wrote becomes more than text.
+// The content of e-mails. A customer's text appears only as text.
 import { describe, expect, it } from '@jest/globals';
 import { composeEmail } from '../src/email.ts';
 import { someOrder } from './shop-events.ts';
@@ -70,7 +70,7 @@ describe('composeEmail', () => {
     }
   });
 
-  it('gives one notification one Message-ID, and each its own', () => {
+  it('gives each notification a Message-ID of its own that never changes', () => {
     const order = someOrder();
     const recipient = { email: 'a@example.org', name: 'Ada' };
     const first = composeEmail(sender, recipient, { kind: 'order-shipped', details: order.reference });

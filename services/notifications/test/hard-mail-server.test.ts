@@ -1,4 +1,4 @@
-// The whole service against a mail server that makes it hard: slow, silent at the wrong moment, with replies of its own kind.
+// The whole service with a faulty mail server: slow, silent in the middle of a delivery, or with unusual replies.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually, startServices, type TestService, type TestServices } from '@shop/shared/testing';
@@ -33,7 +33,7 @@ interface Row {
   readonly pause: number;
 }
 
-/** Adds an e-mail for each reader, all at once; returns their orders. */
+/** Adds an e-mail for each recipient in one statement. Returns their orders. */
 async function add(...readers: string[]): Promise<string[]> {
   const orders = readers.map(() => newId());
   const accounts = readers.map(() => newId());
@@ -59,7 +59,7 @@ async function rowOf(orderId: string | undefined): Promise<Row> {
   return rows[0];
 }
 
-/** Waits until the row of an order is so. */
+/** Waits until the row of an order has these values. */
 const become = (orderId: string | undefined, wanted: Partial<Row>): Promise<Row> =>
   eventually(async () => {
     const row = await rowOf(orderId);
@@ -71,7 +71,7 @@ const tryNow = () =>
   service.database.query("UPDATE notifications SET next_attempt_at = now() WHERE status = 'waiting'");
 const copiesFor = (reader: string) => server.delivered.filter((to) => to === reader).length;
 
-/** Lets the server keep its answer to the message for a reader until it is released. */
+/** Makes the server delay its reply to the message for a recipient until the test releases it. */
 function holdAnswer(reader: string): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.script = ({ command, to }) => (command === '.' && to === reader ? promise.then(() => '250 ok') : 'usual');
@@ -79,7 +79,7 @@ function holdAnswer(reader: string): () => void {
 }
 
 describe('a server that is slow to answer', () => {
-  it('gets each e-mail once, however long it takes, and holds up neither the others nor the database', async () => {
+  it('gets each e-mail once, and delays neither the other e-mails nor the database', async () => {
     const release = holdAnswer('slow@example.org');
     const [slow] = await add('slow@example.org');
     await eventually(() => expect(copiesFor('slow@example.org')).toBe(1));
@@ -89,7 +89,7 @@ describe('a server that is slow to answer', () => {
       "SELECT query FROM pg_stat_activity WHERE usename = current_user AND state LIKE 'idle in transaction%' AND xact_start < now() - interval '1 second'",
     );
     expect(rows).toEqual([]);
-    // The claim is renewed again and again: no other sender may take the e-mail.
+    // The sender renews its claim, so that no other sender can claim the e-mail.
     for (let renewals = 0; renewals < 2; renewals += 1) {
       const { pause: before } = await eventually(async () => {
         const row = await rowOf(slow);
@@ -103,7 +103,7 @@ describe('a server that is slow to answer', () => {
     expect(copiesFor('slow@example.org')).toBe(1);
   });
 
-  it('does not keep the process from stopping in time, nor a sender that was killed the e-mail', async () => {
+  it('does not delay the stop of the process, and another sender takes over the e-mail of a killed one', async () => {
     holdAnswer('held@example.org');
     const [held] = await add('held@example.org');
     await eventually(() => expect(copiesFor('held@example.org')).toBe(1));
@@ -127,7 +127,7 @@ describe('a server that is slow to answer', () => {
 });
 
 describe('a server that does not answer after it received the message', () => {
-  it('is given it three times, ten minutes apart, and no more', async () => {
+  it('gets the e-mail three times, ten minutes apart, and not again', async () => {
     server.script = ({ command }) => (command === '.' ? undefined : 'usual');
     const [order] = await add('silent@example.org');
     for (const unsure of [1, 2]) {
@@ -140,14 +140,17 @@ describe('a server that does not answer after it received the message', () => {
     expect(copiesFor('silent@example.org')).toBe(3);
   });
 
-  it.each(['MAIL', 'RCPT', 'DATA'])('is tried as usual when it hangs up at %s: nothing was sent', async (where) => {
-    server.script = ({ command }) => (command === where ? undefined : 'usual');
-    const [order] = await add('early@example.org');
-    await eventually(async () => expect((await rowOf(order)).attempts).toBeGreaterThan(2), 20_000);
-    expect(await rowOf(order)).toMatchObject({ status: 'waiting', unsure: 0 });
-  });
+  it.each(['MAIL', 'RCPT', 'DATA'])(
+    'is tried as usual when it disconnects at %s, because nothing was sent',
+    async (where) => {
+      server.script = ({ command }) => (command === where ? undefined : 'usual');
+      const [order] = await add('early@example.org');
+      await eventually(async () => expect((await rowOf(order)).attempts).toBeGreaterThan(2), 20_000);
+      expect(await rowOf(order)).toMatchObject({ status: 'waiting', unsure: 0 });
+    },
+  );
 
-  it('is believed when it says that it did not take it', async () => {
+  it('gets the e-mail again as usual when it replies that it did not accept it', async () => {
     let refused = 0;
     server.script = ({ command }) => (command === '.' && refused++ === 0 ? '451 not now' : 'usual');
     const [order] = await add('refused@example.org');
@@ -163,7 +166,7 @@ describe('a reply about the shop itself', () => {
     ['RCPT', '530 5.7.0 Authentication required'],
     ['RCPT', '535 5.7.8 Credentials invalid'],
     ['DATA', '538 5.7.11 Encryption required'],
-  ])('to %s, %s, puts the e-mails off until it is mended', async (where, reply) => {
+  ])('to %s, %s, delays the e-mails until the cause is fixed', async (where, reply) => {
     server.script = ({ command }) => (command === where ? reply : 'usual');
     const [order] = await add('patient@example.org');
     await become(order, { status: 'waiting', problem: expect.stringContaining(reply) });
@@ -172,14 +175,14 @@ describe('a reply about the shop itself', () => {
   });
 });
 
-describe('an e-mail that cannot be marked', () => {
-  it('does not undo the marks of the others, nor is it sent again', async () => {
+describe('an e-mail whose outcome cannot be recorded', () => {
+  it('does not prevent recording the other outcomes, and is not sent again', async () => {
     await service.database.query(`
       CREATE FUNCTION refuse_mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no mark'; END $$;
       CREATE TRIGGER refuse_mark BEFORE UPDATE OF status ON notifications FOR EACH ROW
         WHEN (NEW.request_id = 'unmarkable') EXECUTE FUNCTION refuse_mark()`);
     const release = Promise.withResolvers<void>();
-    // Both answers come together, so that both are to be marked at once.
+    // Both replies arrive together, so that both outcomes are recorded in one batch.
     server.script = ({ command }) => (command === '.' ? release.promise.then(() => '250 ok') : 'usual');
     const [bad, good] = await add('bad@example.org', 'good@example.org');
     await service.database.query("UPDATE notifications SET request_id = 'unmarkable' WHERE order_id = $1", [bad]);
@@ -192,7 +195,7 @@ describe('an e-mail that cannot be marked', () => {
     expect([copiesFor('bad@example.org'), copiesFor('good@example.org')]).toEqual([1, 1]);
   });
 
-  it('is none because of what the server said', async () => {
+  it('is not caused by the text of the reply', async () => {
     server.script = ({ command }) => (command === 'RCPT' ? '450 4.2.0 odd \0 reply' : 'usual');
     const [order] = await add('nul@example.org');
     await become(order, { status: 'waiting', problem: expect.stringContaining('odd \ufffd reply') });

@@ -1,4 +1,4 @@
-// The whole service with its e-mails as files, on both transports: from the event to the .eml file and the event back.
+// The whole service with e-mails as files, on both transports: from the event to the .eml file and the event that reports it.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -72,7 +72,7 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(events.requestIds.get(order.orderId)).toBe('request-17');
     });
 
-    it('sends one e-mail however often the event comes, also under another id', async () => {
+    it('sends one e-mail when the event arrives several times, also with another id', async () => {
       const order = someOrder();
       const id = newId();
       await events.send('account.registered.v1', order.account);
@@ -90,7 +90,7 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(rows).toEqual([{ status: 'sent', attempts: 1 }]);
     });
 
-    it('holds an e-mail whose account is not known yet', async () => {
+    it('keeps an e-mail until its account is known', async () => {
       const order = someOrder();
       await events.send('order.created.v1', order.created);
       await eventually(async () => {
@@ -104,7 +104,7 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(await mail(order.orderId, 'order-received')).toContain('ada@example.org');
     });
 
-    it('writes to the newest address, in whatever order the changes arrive', async () => {
+    it('writes to the newest address when the changes arrive in any order', async () => {
       const order = someOrder();
       const known = async (sequence: number) =>
         eventually(async () => {
@@ -122,7 +122,7 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(await mail(order.orderId, 'order-shipped')).toContain('To: Ada Lovelace <third@example.org>');
     });
 
-    it('goes on after it was killed', async () => {
+    it('continues after its process was killed', async () => {
       const order = someOrder();
       await events.send('account.registered.v1', order.account);
       const service = services.service('notifications');

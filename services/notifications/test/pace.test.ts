@@ -1,4 +1,4 @@
-// How many e-mails a recipient gets, over all accounts and all senders; and the notices about changed credentials.
+// The limit of e-mails for a recipient, over all accounts and all senders, and the notices about changed credentials.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -88,7 +88,7 @@ describe('a recipient', () => {
     );
   });
 
-  it('does not wait behind the e-mails of another account that had its address before', async () => {
+  it('does not wait behind the e-mails of an account that had the address before', async () => {
     const stranger = newId();
     const owner = someOrder();
     const email = 'taken@example.org';
@@ -110,7 +110,7 @@ describe('a recipient', () => {
     });
   });
 
-  it('waits no longer because of e-mails that are not sent any more', async () => {
+  it('does not wait for obsolete e-mails', async () => {
     const { accountId, account } = someOrder();
     await events.send('account.registered.v1', { ...account, email: 'changes-his-mind@example.org' });
     const orders = Array.from({ length: 6 }, () => ({ ...someOrder() }));
@@ -121,7 +121,7 @@ describe('a recipient', () => {
     expect((await minutesOf(accountId)).at(-1)).toBe(60);
   });
 
-  it('gets no more from several senders that claim at the same time', async () => {
+  it('gets no more e-mails when several senders claim concurrently', async () => {
     const accountId = newId();
     const email = 'many-senders@example.org';
     await services.service('notifications').kill();
@@ -171,7 +171,7 @@ describe('the holder of an account', () => {
     expect(notice).not.toContain('new@example.org');
   });
 
-  it('waits for no more than one notice of a kind, however often others changed their address from its own', async () => {
+  it('waits for at most one notice of each kind, even when others often left its address', async () => {
     const [stranger, owner] = [newId(), newId()];
     const previousEmail = 'wanted@example.org';
     const leave = (sequence: number) => change(stranger, sequence, { credentialsChanged: ['email'], previousEmail });

@@ -1,4 +1,4 @@
-// What of a customer's words may stand in an e-mail to an address that nobody has verified.
+// The parts of a customer's text that an e-mail to an unverified address may repeat.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import { createTransport } from 'nodemailer';
@@ -86,7 +86,7 @@ print(repr(parseaddr(str(make_header(decode_header(email.message_from_bytes(raw)
 `;
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-it('a display name is read by every e-mail parser as it was written', async () => {
+it('every e-mail parser reads a display name as it was written', async () => {
   const composer = createTransport({ streamTransport: true, buffer: true });
   for (const name of ['Ada Lovelace', 'Zoë Müller', '=?utf-8?q?evil?=', '=?utf-8?b?ZXZpbA==?= Ada']) {
     const to = { name: plainName(name) ?? '', address: 'ada@example.org' };

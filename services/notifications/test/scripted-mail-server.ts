@@ -1,15 +1,15 @@
-// An SMTP server that does as it is told, also what no good server would.
+// An SMTP server whose replies a test decides, including faulty ones.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** What the server says to a command: a line without its end, `usual`, or undefined to hang up. */
+/** The reply to a command: a line without its end, `usual`, or undefined to disconnect. */
 type Script = (asked: { readonly command: string; readonly to: string }) => Promise<string> | string | undefined;
 
 export interface ScriptedMailServer {
   readonly url: string;
-  /** Decides every reply: to `EHLO`, `MAIL`, `RCPT`, `DATA`, …, and to `.`, the end of a message that arrived whole. */
+  /** Decides every reply: to `EHLO`, `MAIL`, `RCPT`, `DATA`, …, and to `.`, the end of a complete message. */
   script: Script;
-  /** The readers of all messages that arrived whole, in order. */
+  /** The recipients of all complete messages, in order. */
   readonly delivered: string[];
   close(): Promise<void>;
 }

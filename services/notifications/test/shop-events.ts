@@ -1,4 +1,4 @@
-// What the other services would send, for the tests of notifications.
+// Events as the other services send them, for the tests of notifications.
 import {
   connectTransport,
   type EventPayloads,
@@ -9,7 +9,7 @@ import {
 import { createLog, newId } from '@shop/shared/runtime';
 
 export interface ShopEvents {
-  /** Publishes one event as its service would; an event sent twice with the same `id` is the same event. */
+  /** Publishes one event as its service does. Two events with the same `id` are one event. */
   send<Type extends EventType>(
     type: Type,
     data: EventPayloads[Type],

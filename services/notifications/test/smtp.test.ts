@@ -1,4 +1,4 @@
-// The whole service against a real SMTP server: delivery, refusals for now and for good, a server that is away.
+// The whole service with a real SMTP server: delivery, temporary and permanent refusals, and an unavailable server.
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { freePorts } from '@shop/shared/embedded';
@@ -73,7 +73,7 @@ describe('notifications over SMTP', () => {
       return found.outcome;
     }, 10_000);
 
-  it('hands the e-mail to the server', async () => {
+  it('delivers the e-mail to the server', async () => {
     const order = orderOf('ada@example.org');
     await events.send('account.registered.v1', order.account);
     await events.send('order.created.v1', order.created);
@@ -84,7 +84,7 @@ describe('notifications over SMTP', () => {
     expect(received[0]?.content).toMatch(/Content-Type: multipart\/alternative/);
   });
 
-  it('tries again when the server refuses for now', async () => {
+  it('tries again after a temporary refusal', async () => {
     const order = orderOf('later@example.org');
     refusals.set('later@example.org', [refusal(451, 'not now'), refusal(450, 'not yet')]);
     await events.send('account.registered.v1', order.account);
@@ -124,7 +124,7 @@ describe('notifications over SMTP', () => {
     expect(subjects).toEqual(['We have received your order', 'Your order is cancelled']);
   });
 
-  it('gives up, and says so, when the server refuses for good', async () => {
+  it('gives up after a permanent refusal, and publishes the failure', async () => {
     const order = orderOf('nobody@example.org');
     refusals.set('nobody@example.org', [refusal(550, 'no such mailbox')]);
     await events.send('account.registered.v1', order.account);

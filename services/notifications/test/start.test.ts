@@ -1,4 +1,4 @@
-// How the process starts, and how it refuses to.
+// The process of notifications: how it starts, and when it refuses to start.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -26,7 +26,7 @@ describe('the notifications process', () => {
     PORT: '0',
   });
 
-  it('is ready when the database and the broker are', async () => {
+  it('is ready when the database and the broker are ready', async () => {
     const { status, body } = await services.service('notifications').client.get('/health/ready');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -36,7 +36,7 @@ describe('the notifications process', () => {
     });
   });
 
-  it('has nothing at any other address', async () => {
+  it('answers 404 at every other path', async () => {
     expect((await services.service('notifications').client.get('/v1/orders')).status).toBe(404);
   });
 
@@ -64,7 +64,7 @@ describe('the notifications process', () => {
     expect(lines).toEqual(['notifications: cannot write to the mail folder /dev/null/mail (ENOTDIR)']);
   });
 
-  it('waits for a schema that is not migrated, and says so', async () => {
+  it('waits until its schema is migrated, and logs the reason', async () => {
     const child = spawn(process.execPath, [`${serviceFolder('notifications')}/src/main.ts`], {
       env: { ...plainEnvironment(), ...whole(), DATABASE_URL: services.database.urls.orders },
     });

@@ -1,4 +1,4 @@
-// POST /v1/orders/{orderId}/cancel: the owner takes an order back that has not shipped.
+// POST /v1/orders/{orderId}/cancel: the owner cancels an order that has not shipped.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, idempotent, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
@@ -9,8 +9,8 @@ import { type LockedOrder, lockOrder, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
 
 /**
- * 200 with the order, or 204 when `Prefer: return=minimal` asks for nothing (RFC 7240); 409 once it has shipped. A cancelled order
- * stays as it is, without a second event.
+ * 200 with the order, or 204 with `Prefer: return=minimal` (RFC 7240); 409 once it has shipped. Cancelling a cancelled order changes
+ * nothing and publishes no event.
  */
 export const cancelOrder: Operation<'cancelOrder'> = async (request, context) => {
   const caller = callerOf(request);

@@ -1,4 +1,4 @@
-// Makes one transition of a locked order: the row and its line of history in one statement.
+// Changes the state of a locked order: its row and its history in one statement.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 import { countOrder } from './measure-orders.ts';
@@ -11,17 +11,17 @@ export type Cause = Pick<OperationRequest, 'id' | 'traceparent' | 'caller'>;
 export interface StatusChange {
   readonly to: OrderStatus;
   readonly actor: 'customer' | 'staff';
-  /** Kept with a cancellation. */
+  /** The reason of a cancellation. */
   readonly reason?: string | undefined;
 }
 
 export interface ChangedOrder {
-  /** The version after the change, from which the entity tag and the event's sequence are made. */
+  /** The version after the change. The entity tag and the event's sequence contain it. */
   readonly version: number;
   readonly changedAt: Date;
 }
 
-/** The caller has locked the order and has seen that the transition is permitted. */
+/** The caller has locked the order and has checked that the transition is permitted. */
 export async function changeStatus(
   tx: Transaction,
   cause: Cause,

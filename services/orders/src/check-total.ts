@@ -1,4 +1,4 @@
-// What an order costs against what the client expected, in exact minor units.
+// Compares the total of an order with the total that the client expected, in exact minor units.
 
 import { nodeOf, refuseFaults } from '@shop/shared/contract';
 import type { OperationRequest } from '@shop/shared/http';
@@ -6,12 +6,12 @@ import { type Fault, Problem } from '@shop/shared/problem';
 import type { Orders } from './order.ts';
 import type { NewOrder } from './place-order.ts';
 
-/** The most that one order may cost, in minor units; stays within the safe integers. */
+/** The maximum total of an order in minor units, within the safe integers. */
 const maximumTotal = 999_999_999_999_999n;
 
 /**
- * In minor units; undefined when none is expected.
- * @throws Problem 400 with every fault of the request, more decimals than the currency has among them
+ * The expected total in minor units; undefined when the request states none.
+ * @throws Problem 400 with every fault of the request, such as an expected total with too many decimals
  */
 export function readExpectedTotal({ body, faults }: OperationRequest, { money }: Orders): bigint | undefined {
   const { expectedTotal } = nodeOf(body);
@@ -21,7 +21,7 @@ export function readExpectedTotal({ body, faults }: OperationRequest, { money }:
   return typeof minor === 'number' ? BigInt(minor) : undefined;
 }
 
-/** The problem with the order's total, if there is one. */
+/** The problem with the total; undefined when the total is accepted. */
 export function checkTotal(order: NewOrder, expected: bigint | undefined, orders: Orders): Problem | undefined {
   if (order.totalMinor > maximumTotal) {
     const detail = 'cost more together than one order may';
@@ -38,7 +38,7 @@ export function checkTotal(order: NewOrder, expected: bigint | undefined, orders
   };
   const lines = order.lines.flatMap((line) =>
     line.positions.map((position): Fault => {
-      // What a single product was expected to cost follows from the total; of several only the new prices are known.
+      // The expected price of a single product follows from the total. Of several products only the new prices are known.
       const quantity = BigInt(line.quantity);
       const known = order.lines.length === 1 && expected % quantity === 0n;
       const unitPrice = major(BigInt(line.unitPriceMinor));

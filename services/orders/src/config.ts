@@ -14,7 +14,7 @@ export function readOrdersConfig(environment: Environment) {
   });
 }
 
-/** What the operator's command needs. */
+/** The configuration of the operator's functions. */
 export function readCommandConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency });
 }

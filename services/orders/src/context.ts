@@ -1,4 +1,4 @@
-// What the operations of orders are given.
+// The context that main.ts gives to the operations of orders.
 import type { IdempotencyContext, InternalClient, TypedOperation } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import type { operations } from './generated.ts';
@@ -10,7 +10,7 @@ export interface OrdersContext extends IdempotencyContext {
   readonly log: Log;
 }
 
-/** As much of it as is needed to look at orders and move them on; placing one needs the catalogue. */
+/** The part of the context that reading and advancing orders needs. Placing an order also needs the catalogue. */
 export type OrderBook = Omit<OrdersContext, 'catalogue' | 'log'>;
 
 /** The function of an operation, with the types of its contract. */

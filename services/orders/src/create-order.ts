@@ -11,12 +11,12 @@ import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } f
 
 type OrderInput = components['schemas']['NewOrder'];
 
-/** The key of a hash partition, such as `reservations_7_pkey`, has a name of its own. */
+/** Also matches the keys of hash partitions, such as `reservations_7_pkey`. */
 const reservationKey = /^reservations(_\d+)?_pkey$/;
 
 /**
- * 201 with the order and its address; 409 when stock lacks or the total differs from `expectedTotal`, 422 for a product that cannot
- * be ordered. All or nothing: whatever dies on the way, repeating the request with its key leads to one order or to none.
+ * 201 with the order and its address; 409 when stock is missing or the total differs from `expectedTotal`, 422 for a product that
+ * cannot be ordered. When a process dies, repeating the request with its idempotency key leads to exactly one order or to none.
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {
   const expectedTotal = readExpectedTotal(request, context.orders);
@@ -43,13 +43,13 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
   }
 };
 
-/** Within the transaction of the key, so that the refusal is kept as the answer. */
+/** In the transaction of the idempotency key, so that the refusal is stored as the reply. */
 function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Reply> {
   countRefusal(problem.code);
   return idempotent(request, context, () => Promise.reject(problem));
 }
 
-/** The lines in the order of their first appearance, the same product added up. */
+/** One line for each product, in the order of their first appearance, with the quantities added. */
 function wantedLines({ items }: OrderInput): WantedLine[] {
   const lines = new Map<string, { productId: string; quantity: number; positions: number[] }>();
   for (const [position, { productId, quantity }] of items.entries()) {
@@ -61,7 +61,7 @@ function wantedLines({ items }: OrderInput): WantedLine[] {
   return [...lines.values()];
 }
 
-/** The order with the names and prices that the reservation froze. */
+/** The order with the names and prices of the reservation. */
 function priced(
   reservationId: string,
   wanted: readonly WantedLine[],
@@ -71,7 +71,7 @@ function priced(
   const lines = wanted.map((line) => {
     const found = reserved.find(({ productId }) => productId === line.productId);
     if (found === undefined) throw new Error(`the reservation lacks product ${line.productId}`);
-    // At most 1e11 × 99,900: a line may be past the safe integers, and so may their sum.
+    // BigInt, because a line (at most 1e11 × 99,900) and the sum may exceed the safe integers.
     return { ...line, ...found, lineTotalMinor: BigInt(found.unitPriceMinor) * BigInt(line.quantity) };
   });
   const totalMinor = lines.reduce((sum, { lineTotalMinor }) => sum + lineTotalMinor, 0n);

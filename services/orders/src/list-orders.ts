@@ -1,4 +1,4 @@
-// GET /v1/orders: one page of the caller's orders; of another account's only with the scope for it.
+// GET /v1/orders: one page of the caller's orders, or of another account's orders with the scope `orders:read-all`.
 import { fromQuery, readPage } from '@shop/shared/collection';
 import { callerOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';

@@ -1,4 +1,4 @@
-// What is counted of orders: how many were placed, refused and changed their status, and how the newest ones stand.
+// The metrics of orders: placed and refused orders, changes of state, and the states of the newest orders.
 import type { Database, Transaction } from '@shop/shared/database';
 import type { ProblemCode } from '@shop/shared/problem';
 import { beginCounting, instruments, observe } from '@shop/shared/telemetry';
@@ -9,20 +9,20 @@ export function countOrder(tx: Transaction, outcome: 'placed' | OrderStatus): vo
   tx.afterCommit(() => instruments.orders.add(1, { 'shop.outcome': outcome }));
 }
 
-/** Counts an order that was not placed, by the reason. */
+/** Counts a refused order by its reason. */
 export function countRefusal(reason: ProblemCode): void {
   instruments.orders.add(1, { 'shop.outcome': reason });
 }
 
-// Ids are made in the order of time: the primary key leads to the newest, however many orders there are.
+// Ids grow with time, so the primary key finds the newest orders among any number of orders.
 const newest = `
   SELECT status, count(*)::int AS orders
   FROM (SELECT status FROM orders ORDER BY id DESC LIMIT 10000) AS newest GROUP BY status`;
 
-/** What an order is refused for. */
+/** The reasons for which an order is refused. */
 const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed'];
 
-/** Tells how many of the newest orders, at most 10,000, are in each status. */
+/** Observes how many of the newest 10,000 orders are in each state. */
 export function observeOrders({ pool }: Database): void {
   const outcomes = ['placed', ...statuses.filter((status) => status !== 'pending'), ...refusals];
   beginCounting(

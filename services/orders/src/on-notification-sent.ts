@@ -2,7 +2,7 @@
 import { sql } from '@shop/shared/database';
 import type { SelectiveHandler } from '@shop/shared/events';
 
-/** Done stays done: an earlier failure that arrives later changes nothing. */
+/** An earlier failure that arrives after the success changes nothing. */
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
   when: ({ data }) => data.kind === 'order-cancelled',
   async take({ data }, tx) {

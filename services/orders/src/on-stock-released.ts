@@ -1,8 +1,8 @@
-// stock.released.v1: the catalogue has given the stock of a cancelled order back, or could not.
+// stock.released.v1: records that the catalogue released the stock of a cancelled order, or failed to.
 import { sql } from '@shop/shared/database';
 import type { EventHandler } from '@shop/shared/events';
 
-/** Done stays done: an earlier failure that arrives later changes nothing. */
+/** An earlier failure that arrives after the success changes nothing. */
 export const onStockReleased: EventHandler<'stock.released.v1'> = async ({ data }, tx) => {
   await sql(
     tx,

@@ -1,4 +1,4 @@
-// operationId → function: the whole surface of orders.
+// All operations of orders: operationId → function.
 import { cancelOrder } from './cancel-order.ts';
 import type { Operation } from './context.ts';
 import { createOrder } from './create-order.ts';

@@ -1,10 +1,10 @@
-// The life of an order: the one table of its transitions, and who may ask for which.
+// The states of an order: the table of its transitions, and the caller that each transition permits.
 import type { Caller } from '@shop/shared/auth';
 
 export const statuses = ['pending', 'processing', 'shipped', 'delivered', 'cancelled'] as const;
 export type OrderStatus = (typeof statuses)[number];
 
-/** Every permitted transition; what is not in this table cannot happen. */
+/** All permitted transitions. */
 const transitions: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   pending: ['processing', 'cancelled'],
   processing: ['shipped', 'cancelled'],
@@ -24,7 +24,7 @@ const actions: readonly { readonly name: string; readonly to: OrderStatus; reado
   { name: 'deliver', to: 'delivered', by: 'fulfilment' },
 ];
 
-/** What this caller may do with an order in this state: the last path segments of the actions. */
+/** The actions that this caller may perform on an order in this state, as the last segments of their paths. */
 export function allowedActions(caller: Caller, accountId: string, status: OrderStatus): string[] {
   const may = { owner: caller.accountId === accountId, fulfilment: caller.scopes.has('orders:fulfil') };
   return actions.filter(({ to, by }) => may[by] && mayBecome(status, to)).map(({ name }) => name);

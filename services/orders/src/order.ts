@@ -1,4 +1,4 @@
-// What an order is: its members, what a list may be filtered and sorted by, and how it is read.
+// An order: its members, the filters and sort orders of its lists, and how it is read.
 import type { Caller } from '@shop/shared/auth';
 import {
   type Collection,
@@ -23,7 +23,7 @@ import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 
-/** The whole surface of an order. What is not in this table neither leaves the service nor reaches SQL. */
+/** All members of an order. A member that is not in this table appears in no response and in no SQL statement. */
 function orderSpec(currency: string): CollectionSpec<Caller> {
   const decimals = decimalsOf(currency);
   return {
@@ -87,7 +87,7 @@ export interface Orders {
   readonly money: ReturnType<typeof decimal>;
   /** SELECT list of a whole order: its members as text, then its version. */
   readonly columns: string;
-  /** The answer that shows a row of `columns` to this caller. */
+  /** The response that shows a row of `columns` to this caller. */
   reply(status: number, row: object, caller: Caller, headers?: Readonly<Record<string, string>>): Reply;
 }
 
@@ -106,7 +106,7 @@ export function openOrders(currency: string, cursors: Cursors): Orders {
   };
 }
 
-/** The order as it is now, inside a transaction that has locked or made it. */
+/** The present order, in a transaction that has locked or inserted it. */
 export async function showOrder(
   tx: Transaction,
   orders: Orders,
@@ -131,7 +131,7 @@ export interface LockedOrder {
 /**
  * Locks an order until the transaction ends.
  * @param owner the account that it must belong to; undefined for staff
- * @throws Problem 404, the same for an order that is absent and one of another account
+ * @throws Problem 404, the same for an order that does not exist and for an order of another account
  */
 export async function lockOrder(tx: Transaction, id: string, owner: string | undefined): Promise<LockedOrder> {
   const [order] = await sql<LockedOrder>(

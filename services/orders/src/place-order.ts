@@ -1,4 +1,4 @@
-// The one transaction of a new order: the fence, the order, its lines, its history, its event.
+// The transaction of a new order: the fence row, the order, its lines, its history, its event.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
@@ -23,8 +23,8 @@ export interface NewOrder {
 }
 
 /**
- * The reply to the order's creation. Fails on `reservations_pkey` when the reservation was resolved or taken before: the fence row
- * and the order commit together or not at all.
+ * The reply to the creation of the order. Fails on `reservations_pkey` when the reservation was resolved or used before, because the
+ * fence row commits together with the order.
  */
 export async function placeOrder(
   tx: Transaction,
@@ -67,7 +67,7 @@ interface InsertedOrder extends NewOrder {
   readonly accountId: string;
 }
 
-/** Returns the row by which the order is shown: what is inserted goes by the names of the tables that the columns are read from. */
+/** Returns the row that the reply shows. The inserted rows have the names of the tables, so that the usual columns can be read. */
 async function insertOrder(
   tx: Transaction,
   request: OperationRequest,

@@ -17,13 +17,13 @@ export const resolveReservation: Operation<'resolveReservation'> = async ({ body
 /**
  * Decides whether an order has a reservation. If none has, no later order can take the reservation: it fails on the row that this
  * statement inserts. The statement waits for an order that is about to commit.
- * @returns the order that has the reservation, or null when none has it and none can get it any more
+ * @returns the order that has the reservation; null when no order has it or ever will
  */
 export async function resolveToOrder(
   database: Database,
   { reservationId, accountId }: Reservation,
 ): Promise<string | null> {
-  // The update changes nothing, but unlike DO NOTHING it returns the row that was there first.
+  // The update changes nothing. Unlike DO NOTHING it returns the existing row.
   const { rows } = await database.pool.query<{ order_id: string | null }>({
     name: 'resolve-reservation',
     text: `INSERT INTO reservations (id, account_id) VALUES ($1, $2)

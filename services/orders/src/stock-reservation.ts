@@ -1,4 +1,4 @@
-// The orders' side of a stock reservation: its id, the call that takes it, the call that gives it up.
+// The orders' side of a stock reservation: its id, and the calls that make and release it.
 import { createHash } from 'node:crypto';
 import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
@@ -9,7 +9,7 @@ import { resolveToOrder } from './resolve-reservation.ts';
 export interface WantedLine {
   readonly productId: string;
   readonly quantity: number;
-  /** Places in the request's `items`; the same product may stand there more than once. */
+  /** Indexes in the request's `items`, which may name a product more than once. */
   readonly positions: readonly number[];
 }
 
@@ -28,8 +28,8 @@ export type ReservedStock =
 const derivedAttempts = 3;
 
 /**
- * The id under which this attempt reserves. With an idempotency key it follows from the request, so that a repeat after a crash
- * finds its own reservation instead of taking a second one. After a few used-up ids any new one will do.
+ * The reservation id of this attempt. With an idempotency key, the id is derived from the request, so that a repeat after a crash
+ * finds its own reservation instead of making a second one. After a few used ids, a random id is used.
  */
 export function reservationIdFor(request: OperationRequest, lines: readonly WantedLine[], attempt: number): string {
   const key = request.headers['idempotency-key'];
@@ -37,14 +37,15 @@ export function reservationIdFor(request: OperationRequest, lines: readonly Want
   const wanted = lines.map(({ productId, quantity }) => [productId, quantity]);
   const seed = JSON.stringify(['reservation', callerOf(request).accountId, key, attempt, wanted]);
   const hex = createHash('sha256').update(seed).digest('hex');
-  // RFC 9562 section 5.8: version 8 for values of our own making, variant 10.
+  // RFC 9562 section 5.8: version 8 for custom values, variant 10.
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * Takes the stock in the catalogue; all lines or none.
- * @throws Problem `service-unavailable` when nothing is known: the same id may be tried again, and is resolved after its expiry
+ * Reserves the stock in the catalogue, all lines or none.
+ * @throws Problem `service-unavailable` when the outcome is unknown. The same id can be tried again; the catalogue resolves it after
+ *   its expiry.
  */
 export async function reserveStock(
   request: OperationRequest,
@@ -76,15 +77,15 @@ export async function reserveStock(
   });
 }
 
-/** A fault of a reservation's line as faults of the items that the client wrote. */
+/** Translates a fault of a reservation's line to the items of the request. */
 function atItems(fault: Fault, wanted: readonly WantedLine[]): Fault[] {
   const line = wanted.find(({ productId }) => productId === fault.productId);
   return (line?.positions ?? []).map((position) => ({ ...fault, pointer: `/items/${position}` }));
 }
 
 /**
- * Gives up a reservation that no order will take. First it is resolved here, so that no repeat of the request can still commit on it;
- * only then the catalogue gives the stock back. When that call fails, the catalogue asks after the expiry.
+ * Releases a reservation that no order will use. It is resolved here first, so that no repeat of the request can commit an order with
+ * it. Then the catalogue releases the stock. When that call fails, the catalogue resolves the reservation after its expiry.
  */
 export async function abandonReservation(request: OperationRequest, context: OrdersContext, id: string): Promise<void> {
   const { accountId } = callerOf(request);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-/** An order on which these actions were done. */
+/** An order after these actions. */
 async function order(...done: string[]): Promise<string> {
   const { body } = await shop.order(customer, { [await shop.product()]: 1 });
   for (const action of done) await shop.act(action === 'cancel' ? customer : shop.staff, body.id, action);
@@ -21,7 +21,7 @@ async function order(...done: string[]): Promise<string> {
 }
 
 describe('200', () => {
-  it('leads from pending to delivered, each step a version and an event', async () => {
+  it('moves an order from pending to delivered, with a version and an event for each step', async () => {
     const product = await shop.product();
     const { body } = await shop.order(customer, { [product]: 3 });
     const steps = [
@@ -47,7 +47,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 7, reserved: 0, oversold: 0 }));
   });
 
-  it('is repeated with its key, not refused', async () => {
+  it('is stored under the idempotency key and replayed', async () => {
     const id = await order();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.act(shop.staff, id, 'process', { headers });
@@ -56,14 +56,14 @@ describe('200', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
 
-  it('needs no other scope than orders:fulfil', async () => {
+  it('requires only the scope orders:fulfil', async () => {
     const packer = await shop.customer('orders:fulfil');
     expect((await shop.act(packer, await order(), 'process')).body.allowedActions).toEqual(['ship']);
   });
 });
 
 describe('403', () => {
-  it.each(['process', 'ship', 'deliver'])('needs the scope: %s', async (action) => {
+  it.each(['process', 'ship', 'deliver'])('refuses a token without the scope: %s', async (action) => {
     const id = await order();
     expect((await shop.act(customer, id, action)).status).toBe(403);
     expect((await shop.act(await shop.customer('orders:read-all'), id, action)).status).toBe(403);
@@ -72,13 +72,13 @@ describe('403', () => {
 });
 
 describe('401', () => {
-  it.each(['process', 'ship', 'deliver'])('needs a token: %s', async (action) => {
+  it.each(['process', 'ship', 'deliver'])('refuses a request without a token: %s', async (action) => {
     expect((await shop.orders.post(`/v1/orders/${newId()}/${action}`)).status).toBe(401);
   });
 });
 
 describe('404', () => {
-  it.each(['process', 'ship', 'deliver'])('knows no such order: %s', async (action) => {
+  it.each(['process', 'ship', 'deliver'])('is the reply for an unknown order: %s', async (action) => {
     expect((await shop.act(shop.staff, newId(), action)).status).toBe(404);
     expect((await shop.act(shop.staff, '7', action)).status).toBe(404);
   });
@@ -96,7 +96,7 @@ describe('409', () => {
     [['process', 'ship', 'deliver'], 'process'],
     [['cancel'], 'process'],
     [['process', 'cancel'], 'ship'],
-  ])('refuses what the table lacks: after %j, %s', async (done, action) => {
+  ])('refuses a transition that is not in the table: after %j, %s', async (done, action) => {
     const id = await order(...done);
     const before = await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token });
     const answer = await shop.act(shop.staff, id, action);

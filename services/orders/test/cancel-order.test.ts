@@ -58,7 +58,7 @@ describe('200', () => {
     });
   });
 
-  it('is at one time, never before the change that it waited for', async () => {
+  it('has one time everywhere, never before the change for which it waited', async () => {
     const id = await placed();
     const { database } = shop.services.service('orders');
     const other = await database.connect();
@@ -81,19 +81,19 @@ describe('200', () => {
     }
   });
 
-  it.each([{}, { body: {} }])('needs no reason: %j', async (options) => {
+  it.each([{}, { body: {} }])('requires no reason: %j', async (options) => {
     const { status, body } = await shop.act(customer, await placed(), 'cancel', options);
     expect(status).toBe(200);
     expect(body.cancellation).not.toHaveProperty('reason');
   });
 
-  it('cancels an order in processing', async () => {
+  it('cancels an order that is processing', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
     expect((await shop.act(customer, id, 'cancel')).body.status).toBe('cancelled');
   });
 
-  it('leaves a cancelled order as it is, without a second event', async () => {
+  it('does not change a cancelled order, and publishes no second event', async () => {
     const id = await placed();
     await shop.act(customer, id, 'cancel', { body: { cancellation_reason: 'First' } });
     await eventually(async () =>
@@ -116,7 +116,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 10, reserved: 0, oversold: 0 }));
   });
 
-  it('is repeated with its key, not done again', async () => {
+  it('is stored under the idempotency key and replayed', async () => {
     const id = await placed();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.act(customer, id, 'cancel', { headers });
@@ -128,7 +128,7 @@ describe('200', () => {
   it.each([
     ['1', 400],
     ['"7"', 412],
-  ])('is done under the key of a request that was refused: If-Match: %s, %i', async (tag, status) => {
+  ])('accepts the key of a request that was refused: If-Match: %s, %i', async (tag, status) => {
     const id = await placed();
     const key = { 'Idempotency-Key': newId() };
     expect((await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': tag } })).status).toBe(status);
@@ -137,13 +137,13 @@ describe('200', () => {
     expect(mended.headers).not.toHaveProperty('idempotency-replayed');
   });
 
-  it('is done under the key of a request for an unknown order', async () => {
+  it('accepts the key of a request for an unknown order', async () => {
     const headers = { 'Idempotency-Key': newId() };
     expect((await shop.act(customer, newId(), 'cancel', { headers })).status).toBe(404);
     expect((await shop.act(customer, await placed(), 'cancel', { headers })).status).toBe(200);
   });
 
-  it('takes the version that is current', async () => {
+  it('accepts an If-Match with the present version', async () => {
     const headers = { 'If-Match': '"1"' };
     expect((await shop.act(customer, await placed(), 'cancel', { headers })).status).toBe(200);
   });
@@ -193,13 +193,13 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('needs a token', async () => {
+  it('refuses a request without a token', async () => {
     expect((await shop.orders.post(`/v1/orders/${newId()}/cancel`)).status).toBe(401);
   });
 });
 
 describe('404', () => {
-  it("knows neither an unknown order nor another's, and says so in the same bytes", async () => {
+  it("returns the same bytes for an unknown order and for another account's order", async () => {
     const id = await placed();
     const other = await shop.customer();
     const options = { headers: { 'X-Request-Id': 'the-same' } };
@@ -209,13 +209,13 @@ describe('404', () => {
     expect((await shop.view(customer, id)).body.status).toBe('pending');
   });
 
-  it('is for the owner alone, not for staff', async () => {
+  it('is the reply to staff, because only the owner can cancel', async () => {
     expect((await shop.act(shop.staff, await placed(), 'cancel')).status).toBe(404);
   });
 });
 
 describe('409', () => {
-  it('refuses once the order has shipped, and when it has arrived', async () => {
+  it('refuses to cancel a shipped or delivered order', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
     for (const action of ['ship', 'deliver']) {
@@ -236,7 +236,7 @@ describe('409', () => {
       orders.push(id);
     }
     let next = 0;
-    // Eight at a time, each taking the next order as soon as one is done.
+    // Eight clients, each of which takes the next order when it is done.
     await Promise.all(
       Array.from({ length: 8 }, async () => {
         for (let n = next++; n < orders.length; n = next++) {
@@ -261,7 +261,7 @@ describe('409', () => {
 });
 
 describe('409 again', () => {
-  it('is the answer to a repeat with its key', async () => {
+  it('is the reply to a repeat with the same key', async () => {
     const id = await placed();
     for (const action of ['process', 'ship']) await shop.act(shop.staff, id, action);
     const headers = { 'Idempotency-Key': newId() };
@@ -282,8 +282,8 @@ describe('412', () => {
   });
 });
 
-describe('what follows', () => {
-  it('gives the stock back and shows it, with a new version', async () => {
+describe('after a cancellation', () => {
+  it('the stock is released, and the order shows it with a new version', async () => {
     const product = await shop.product();
     const id = await placed(product);
     expect(await shop.stockOf(product)).toMatchObject({ reserved: 2 });

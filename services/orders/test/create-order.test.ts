@@ -19,7 +19,7 @@ const placed = async (): Promise<number> => {
 };
 
 describe('201', () => {
-  it('shows the order, its address and its version', async () => {
+  it('returns the order, its URL and its version', async () => {
     const cup = await shop.product({ name: 'Cup', price: 19.99 });
     const answer = await shop.order(customer, { [cup]: 2 });
     expect(answer.status).toBe(201);
@@ -40,7 +40,7 @@ describe('201', () => {
     expect(await shop.stockOf(cup)).toEqual({ stock: 10, reserved: 2, oversold: 0 });
   });
 
-  it('adds the same product up and keeps the order of first appearance', async () => {
+  it('adds the quantities of a repeated product, in the order of first appearance', async () => {
     const [b, a] = [await shop.product({ price: 0.1 }), await shop.product({ price: 0.2 })];
     const items = [
       { productId: a, quantity: 1 },
@@ -55,7 +55,7 @@ describe('201', () => {
     expect(answer.body.totalCost).toBe(0.8);
   });
 
-  it('freezes names and prices', async () => {
+  it('stores names and prices, which later changes of the product do not affect', async () => {
     const cup = await shop.product({ name: 'Old name', price: 5 });
     const { body } = await shop.order(customer, { [cup]: 1 });
     await shop.catalogue.patch(`/v1/products/${cup}`, {
@@ -76,14 +76,14 @@ describe('201', () => {
     expect(answer.body.shipping_address).toEqual(shipping_address);
   });
 
-  it('takes an expected total that is right, however it is written', async () => {
+  it('accepts a correct expected total in any JSON notation', async () => {
     const cup = await shop.product({ price: 19.9 });
     const rawBody = `{"items":[{"productId":"${cup}","quantity":1}],"expectedTotal":19.90}`;
     const headers = { 'Content-Type': 'application/json' };
     expect((await shop.orders.post('/v1/orders', { token: customer.token, rawBody, headers })).status).toBe(201);
   });
 
-  it('sells what is on back order beyond the stock, and gives incoming units to whom they are owed', async () => {
+  it('sells products on back order beyond the stock, and assigns new units to the waiting orders', async () => {
     const lamp = await shop.product({ status: 'backorder', stock: 1 });
     expect((await shop.order(customer, { [lamp]: 3 })).status).toBe(201);
     expect(await shop.stockOf(lamp)).toEqual({ stock: 1, reserved: 1, oversold: 2 });
@@ -93,7 +93,7 @@ describe('201', () => {
     expect(await shop.stockOf(lamp)).toEqual({ stock: 7, reserved: 3, oversold: 0 });
   });
 
-  it('writes the event with the order', async () => {
+  it('writes the event in the transaction of the order', async () => {
     const cup = await shop.product({ price: 1.5 });
     const { body } = await shop.order(customer, { [cup]: 2 }, { headers: { 'X-Request-Id': 'create-1' } });
     const { rows } = await shop.services
@@ -118,7 +118,7 @@ describe('201', () => {
 });
 
 describe('201 again, with the same Idempotency-Key', () => {
-  it('gives the first answer and reserves nothing', async () => {
+  it('returns the first reply and reserves nothing', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.order(customer, { [cup]: 1 }, { headers });
@@ -150,7 +150,7 @@ describe('201 again, with the same Idempotency-Key', () => {
   it('finds the reservation of a request that died before its order', async () => {
     const cup = await shop.product({ stock: 1 });
     const headers = { 'Idempotency-Key': newId() };
-    // The first request reserves and then cannot write its order.
+    // The first request reserves the stock and then cannot write its order.
     const { database } = shop.services.service('orders');
     await database.query('ALTER TABLE orders ADD CONSTRAINT never CHECK (version > 1) NOT VALID');
     const died = await shop.order(customer, { [cup]: 1 }, { headers }).finally(async () => {
@@ -212,7 +212,7 @@ describe('400', () => {
     });
   });
 
-  it('refuses an expected total that would become another one by rounding', async () => {
+  it('refuses an expected total that a double cannot represent', async () => {
     const cup = await shop.product({ price: 10 });
     const before = await placed();
     const rawBody = `{"items":[{"productId":"${cup}","quantity":1}],"expectedTotal":9.999999999999999999}`;
@@ -221,7 +221,7 @@ describe('400', () => {
     expect(await placed()).toBe(before);
   });
 
-  it('refuses 1e400, NUL and other things that are no order', async () => {
+  it('refuses 1e400, NUL and other invalid bodies', async () => {
     const headers = { 'Content-Type': 'application/json' };
     for (const rawBody of [
       `{"items":[{"productId":"${productId}","quantity":1e400}]}`,
@@ -237,7 +237,7 @@ describe('400', () => {
     expect((await shop.orders.post('/v1/orders', { token: customer.token })).status).toBe(400);
   });
 
-  it('refuses a key that is no key', async () => {
+  it('refuses an invalid idempotency key', async () => {
     const headers = { 'Idempotency-Key': 'x'.repeat(256) };
     const answer = await shop.order(customer, { [productId]: 1 }, { headers });
     expect(answer.status).toBe(400);
@@ -246,7 +246,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('needs a valid token', async () => {
+  it('refuses a request without a valid token', async () => {
     const body = { items: [{ productId: newId(), quantity: 1 }] };
     const forged = await shop.services.issuer.forge();
     const expired = await shop.services.issuer.sign({ expiresIn: -60 });
@@ -257,7 +257,7 @@ describe('401', () => {
 });
 
 describe('409', () => {
-  it('lists the lines that are not in stock, says no figure, and takes nothing', async () => {
+  it('lists the lines that are not in stock, without the stock, and reserves nothing', async () => {
     const [few, many] = [await shop.product({ stock: 7 }), await shop.product({ stock: 50 })];
     const answer = await shop.order(customer, { [many]: 2, [few]: 8 });
     expect(answer.status).toBe(409);
@@ -270,7 +270,7 @@ describe('409', () => {
     expect(await shop.stockOf(few)).toMatchObject({ reserved: 0 });
   });
 
-  it('keeps the refusal for the key', async () => {
+  it('stores the refusal under the idempotency key', async () => {
     const cup = await shop.product({ stock: 0 });
     const headers = { 'Idempotency-Key': newId() };
     expect((await shop.order(customer, { [cup]: 1 }, { headers })).status).toBe(409);
@@ -319,7 +319,7 @@ describe('422', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
   });
 
-  it("takes another account's key for what it is: another's", async () => {
+  it('keeps the keys of two accounts apart', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     const other = await shop.customer();
@@ -334,7 +334,7 @@ describe('422', () => {
 });
 
 describe('503', () => {
-  it('names the time of the next attempt while the catalogue is unavailable, and recovers without help', async () => {
+  it('contains Retry-After while the catalogue is unavailable, and ends when the catalogue is back', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     await shop.services.service('catalogue').kill();

@@ -1,4 +1,4 @@
-// What the order's `cancellation` shows of the events stock.released.v1 and notification.sent.v1.
+// The events stock.released.v1 and notification.sent.v1 change `cancellation` of an order.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -22,7 +22,7 @@ interface Order {
   readonly accountId: string;
 }
 
-/** An order as its creation and perhaps cancellation leave it. */
+/** The rows of an order, pending or cancelled. */
 async function order(status: 'pending' | 'cancelled' = 'cancelled'): Promise<Order> {
   const [id, accountId] = [newId(), newId()];
   await services.service('orders').database.query(
@@ -77,7 +77,7 @@ async function shown({ id, accountId }: Order) {
 
 const [early, late] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:00:01.000Z'];
 
-it('shows both effects with their times, each with a new version', async () => {
+it('the order shows both effects with their times, each with a new version', async () => {
   const cancelled = await order();
   await send(cancelled, 'stock.released.v1', stock('done', early));
   expect(await shown(cancelled)).toMatchObject({
@@ -93,7 +93,7 @@ it('shows both effects with their times, each with a new version', async () => {
   });
 });
 
-it('shows a failure, and the success after it', async () => {
+it('the order shows a failure, and the success after it', async () => {
   const cancelled = await order();
   await send(cancelled, 'stock.released.v1', stock('failed', early));
   await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'failed', early));
@@ -109,7 +109,7 @@ it('shows a failure, and the success after it', async () => {
   });
 });
 
-it('lets done stay done', async () => {
+it('a failure that arrives after the success changes nothing', async () => {
   const cancelled = await order();
   await send(cancelled, 'stock.released.v1', stock('done', late));
   await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'done', late));
@@ -119,7 +119,7 @@ it('lets done stay done', async () => {
   expect(await shown(cancelled)).toEqual(before);
 });
 
-it('shows nothing of other e-mails, nor on an order that is not cancelled', async () => {
+it('other e-mails, and events about orders that are not cancelled, change nothing', async () => {
   const [cancelled, pending] = [await order(), await order('pending')];
   const ignored = await publish(cancelled, 'notification.sent.v1', mail('order-received', 'done', early));
   await send(pending, 'notification.sent.v1', mail('order-cancelled', 'done', early));
@@ -129,7 +129,7 @@ it('shows nothing of other e-mails, nor on an order that is not cancelled', asyn
   expect(await taken(ignored)).toBe(false);
 });
 
-it("changes nothing of another account's order of the same id", async () => {
+it("an event does not change another account's order with the same id", async () => {
   const cancelled = await order();
   await send({ ...cancelled, accountId: newId() }, 'stock.released.v1', stock('done', early));
   expect(await shown(cancelled)).toMatchObject({ stockReleased: { state: 'pending' }, version: 2 });

@@ -31,9 +31,9 @@ describe('200', () => {
 });
 
 describe('401', () => {
-  it('needs a token', async () => {
+  it('refuses a request without a token', async () => {
     expect((await shop.orders.get(`/v1/orders/${newId()}/history`)).status).toBe(401);
   });
 });
 
-// 404 for another's order: get-order.test.ts holds it together with the order's own.
+// get-order.test.ts tests the 404 for another account's order.

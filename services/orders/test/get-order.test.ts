@@ -23,13 +23,13 @@ describe('200', () => {
     expect(answer.body).toMatchObject({ id, accountId: customer.accountId, allowedActions: ['cancel'] });
   });
 
-  it("shows staff anyone's order, with what staff may do", async () => {
+  it("shows staff any account's order, with the actions of staff", async () => {
     expect((await shop.view(shop.staff, id)).body).toMatchObject({ id, allowedActions: ['process'] });
     const reader = await shop.customer('orders:read-all');
     expect((await shop.view(reader, id)).body).toMatchObject({ id, allowedActions: [] });
   });
 
-  it('shows what may be done in each state', async () => {
+  it('lists the permitted actions in each state', async () => {
     const owner = await shop.customer();
     const both = { ...owner, token: await shop.services.issuer.sign({ ...owner, scopes: ['orders:fulfil'] }) };
     const { body } = await shop.order(owner, { [await shop.product()]: 1 });
@@ -50,7 +50,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('says that the client has the current representation', async () => {
+  it('is the reply when the client has the present version', async () => {
     const headers = { 'If-None-Match': '"1"' };
     const same = await shop.orders.get(`/v1/orders/${id}`, { token: customer.token, headers });
     expect([same.status, same.text]).toEqual([304, '']);
@@ -60,7 +60,7 @@ describe('304', () => {
 });
 
 describe('401', () => {
-  it('needs a valid token', async () => {
+  it('refuses a request without a valid token', async () => {
     expect((await shop.orders.get(`/v1/orders/${id}`)).status).toBe(401);
     expect((await shop.orders.get(`/v1/orders/${id}`, { token: await shop.services.issuer.forge() })).status).toBe(401);
   });
@@ -81,7 +81,7 @@ describe('404', () => {
     }
   });
 
-  it('hides it from staff who only fulfil', async () => {
+  it('is the reply to staff with only the scope orders:fulfil', async () => {
     const packer = await shop.customer('orders:fulfil');
     expect((await shop.view(packer, id)).status).toBe(404);
   });

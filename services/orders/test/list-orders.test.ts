@@ -7,7 +7,7 @@ import { type Customer, startShop, type TestShop } from './shop.ts';
 let shop: TestShop;
 let customer: Customer;
 let other: Customer;
-/** Orders of `customer`, oldest first: 10, 20, 30, 40 and 50 euros; the second is cancelled, the third in work. */
+/** Orders of `customer`, oldest first: 10, 20, 30, 40 and 50 euros; the second is cancelled, the third is processing. */
 const ids: string[] = [];
 
 beforeAll(async () => {
@@ -40,13 +40,13 @@ describe('200', () => {
     expect(body.pagination).toEqual({ limit: 20, hasMore: false });
   });
 
-  it('shows each order as it is shown alone', async () => {
+  it('returns each order as getOrder does', async () => {
     const { body } = await list();
     for (const item of body.items) expect(item).toEqual((await shop.view(customer, item.id)).body);
     expect(body.items[3]?.cancellation.reason).toBe('Zu spät "bestellt"');
   });
 
-  it("takes me and one's own id for the account", async () => {
+  it("accepts me and the caller's own id as the account", async () => {
     expect(await numbers('?accountId=me')).toEqual([5, 4, 3, 2, 1]);
     expect(await numbers(`?accountId=${customer.accountId}`)).toEqual([5, 4, 3, 2, 1]);
   });
@@ -73,7 +73,7 @@ describe('200', () => {
     expect(await numbers(query)).toEqual(expected);
   });
 
-  it('walks all pages, each order once, by cursor and by link', async () => {
+  it('returns each order once over all pages, by cursor and by link', async () => {
     const seen: string[] = [];
     let path: string | undefined = '/v1/orders?limit=2&sort=totalCost:desc';
     while (path !== undefined) {
@@ -123,14 +123,14 @@ describe('400', () => {
     expect(body.errors.map(({ parameter }) => parameter)).toEqual(['accountId', 'limit', 'page', 'totalCost', 'sort']);
   });
 
-  it("refuses a cursor that is another's, another query's, or no cursor", async () => {
+  it("refuses another account's cursor, another query's cursor, and an invalid cursor", async () => {
     const { nextCursor } = (await list('?limit=1')).body.pagination;
     for (const answer of [
       await list(`?limit=1&cursor=${nextCursor}`, other),
       await list(`?limit=1&cursor=${nextCursor}&status=pending`),
       await list(`?limit=1&cursor=${nextCursor}&accountId=${customer.accountId}`, shop.staff).then(
         async (staffPage) => {
-          // The same account's page: staff may go on where the customer stopped.
+          // A page of the same account: staff may continue where the customer stopped.
           expect(staffPage.status).toBe(200);
           return list('?cursor=AAAA');
         },
@@ -143,7 +143,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('needs a token', async () => {
+  it('refuses a request without a token', async () => {
     expect((await shop.orders.get('/v1/orders')).status).toBe(401);
   });
 });
@@ -161,7 +161,7 @@ describe('403', () => {
 });
 
 describe('422', () => {
-  it('says which bound a query is past, and what would be accepted', async () => {
+  it('names the exceeded bound and a query that is accepted', async () => {
     const answer = await list(`?totalCost=in:${Array.from({ length: 101 }, (_, n) => n).join(',')}`);
     expect(answer.status).toBe(422);
     expect(answer.body.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 101 }]);

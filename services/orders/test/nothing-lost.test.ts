@@ -1,4 +1,4 @@
-// Many customers at once, and processes that die in the middle: no order lost or doubled, no unit lost or sold twice.
+// Many concurrent customers, and processes that die: no order is lost or duplicated, no unit is lost or sold twice.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
@@ -34,7 +34,7 @@ async function held(productId: string): Promise<Held> {
   return rows[0] ?? { orders: 0, units: 0 };
 }
 
-/** Nothing is under way any more: every reservation has its end or its order. */
+/** Waits until every reservation is released or has an order. */
 async function quiet(productIds: readonly string[]): Promise<void> {
   const { database } = shop.services.service('catalogue');
   await eventually(async () => {
@@ -51,7 +51,7 @@ it('sells the last unit to one of 200 buyers', async () => {
   const product = await shop.product({ stock: 1 });
   const buyers = await Promise.all(Array.from({ length: 200 }, () => shop.customer()));
   const answers: TestAnswer[] = [];
-  // Sixteen at a time, each taking the next buyer as soon as one is done.
+  // Sixteen clients, each of which takes the next buyer when it is done.
   await Promise.all(
     Array.from({ length: 16 }, async () => {
       for (let buyer = buyers.pop(); buyer !== undefined; buyer = buyers.pop()) {
@@ -65,7 +65,7 @@ it('sells the last unit to one of 200 buyers', async () => {
   expect(await held(product)).toEqual({ orders: 1, units: 1 });
 });
 
-it('takes two-line orders in opposite order side by side', async () => {
+it('accepts concurrent orders that name two products in opposite order', async () => {
   const [a, b] = [await shop.product({ stock: 500 }), await shop.product({ stock: 500 })];
   const answers: TestAnswer[] = [];
   await Promise.all(
@@ -80,7 +80,7 @@ it('takes two-line orders in opposite order side by side', async () => {
   expect(await shop.stockOf(b)).toMatchObject({ reserved: 160 });
 });
 
-it.each(['orders', 'catalogue'] as const)('survives %s being killed again and again', async (victim) => {
+it.each(['orders', 'catalogue'] as const)('loses nothing when %s is killed repeatedly', async (victim) => {
   const product = await shop.product({ stock: 60 });
   const service = shop.services.service(victim);
   let killing = true;
@@ -107,7 +107,7 @@ it.each(['orders', 'catalogue'] as const)('survives %s being killed again and ag
   expect(await shop.stockOf(product)).toEqual({ stock: 60, reserved: units, oversold: 0 });
 });
 
-/** Orders one unit, repeating the same key until there is an answer. The order's id, or `refused` when the stock is out. */
+/** Orders one unit, and repeats the request with its key until a reply arrives. Returns the order's id, or `refused` when sold out. */
 async function untilAnswered(product: string): Promise<string> {
   const headers = { 'Idempotency-Key': newId() };
   for (;;) {

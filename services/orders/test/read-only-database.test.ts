@@ -1,4 +1,4 @@
-// A database that answers and takes no writes, as a former primary does after a failover.
+// A database that answers reads and refuses writes, as a former primary does after a failover.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await shop.stop();
 });
 
-/** Every new connection of orders is read-only from now on, or no longer; present ones are ended. */
+/** Makes every new connection of orders read-only or writable, and ends the present ones. */
 async function setReadOnly(readOnly: boolean): Promise<void> {
   const setting = readOnly ? 'SET default_transaction_read_only = on' : 'RESET default_transaction_read_only';
   const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
@@ -47,7 +47,7 @@ const readiness = async () => {
   return { status: answer.status, checks };
 };
 
-/** The event that the catalogue sends for a cancelled order, delivered to orders whatever its database does. */
+/** Delivers the event that the catalogue sends for a cancelled order, whatever state the database of orders is in. */
 async function publishReleased(orderId: string): Promise<string> {
   const id = newId();
   const type = 'stock.released.v1';
@@ -65,7 +65,7 @@ async function publishReleased(orderId: string): Promise<string> {
 }
 
 describe('a read-only database', () => {
-  it('is unavailable and loses nothing: 503, not ready, and events that wait without using up attempts', async () => {
+  it('causes 503 and readiness off, and events wait without using up attempts', async () => {
     const orderId = await order();
     await setReadOnly(true);
 
@@ -99,7 +99,7 @@ describe('a read-only database', () => {
     );
   });
 
-  it('delays the start of a service, which then needs no restart', async () => {
+  it('delays the start of a service, which continues by itself', async () => {
     await setReadOnly(true);
     const orders = shop.services.service('orders');
     const restarted = orders.restart();

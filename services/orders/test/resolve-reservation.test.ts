@@ -31,7 +31,7 @@ async function ordersOf({ accountId }: Customer): Promise<number> {
   return (await database.query('SELECT 1 FROM orders WHERE account_id = $1', [accountId])).rows.length;
 }
 
-/** Runs `during` while a table of orders is locked, so that an order in the making stands still where it needs the table. */
+/** Runs `during` while a table of orders is locked, so that the creation of an order stops where it needs the table. */
 async function whileLocked<T>(table: string, during: () => Promise<T>): Promise<T> {
   const client = await shop.services.service('orders').database.connect();
   try {
@@ -59,7 +59,7 @@ describe('200', () => {
     });
   });
 
-  it('says absent of what no order has, for good', async () => {
+  it('reports absent for a reservation that no order has, and no order can use it later', async () => {
     const [id, accountId] = [newId(), newId()];
     const answers = await Promise.all(Array.from({ length: 10 }, () => resolve(id, accountId)));
     expect(answers.map(({ body }) => body)).toEqual(answers.map(() => ({ state: 'absent' })));
@@ -95,12 +95,12 @@ describe('an order that commits late', () => {
     },
   );
 
-  it('keeps its reservation when it came before the question, which waits for it', async () => {
+  it('keeps its reservation when it started before the question, which waits for it', async () => {
     const customer = await shop.customer();
     const product = await shop.product({ stock: 1 });
     let late: Promise<TestAnswer> | undefined;
     let answer: Promise<TestAnswer> | undefined;
-    // The outbox row comes after the order: here the order is written and not yet committed.
+    // The outbox row is written after the order, so the order is written and not yet committed here.
     await whileLocked('outbox', async () => {
       late = shop.order(customer, { [product]: 1 });
       const [reservation] = await eventually(async () => {
@@ -124,7 +124,7 @@ describe('an order that commits late', () => {
 });
 
 describe('a reservation without an order', () => {
-  it('is given back after its expiry', async () => {
+  it('is released after its expiry', async () => {
     const product = await shop.product({ stock: 1 });
     const reservationId = newId();
     const lines = [{ productId: product, quantity: 1 }];
@@ -139,7 +139,7 @@ describe('a reservation without an order', () => {
     const customer = await shop.customer();
     const product = await shop.product({ stock: 1 });
     const { database } = shop.services.service('catalogue');
-    // No event reaches the inventory: only the question can tell it of the order.
+    // No event reaches the inventory, so only its question can find the order.
     await database.query('ALTER TABLE inbox ADD CONSTRAINT deaf CHECK (attempt < 0) NOT VALID');
     try {
       const { body } = await shop.order(customer, { [product]: 1 });
@@ -171,7 +171,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it("takes a service token only, and only one for orders, not a customer's", async () => {
+  it("accepts a service token for orders only, and no customer's token", async () => {
     const body = { reservationId: newId(), accountId: newId() };
     const path = '/internal/reservations/settle';
     const { token } = shop.staff;

@@ -1,4 +1,4 @@
-// Orders and the catalogue as real processes, and what the tests do with them.
+// Runs orders and the catalogue as real processes for the tests of orders.
 import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
 import {

@@ -10,7 +10,7 @@ import { fillSigningKeys, isPublished, lockSigningKeys } from '../signing-key.ts
 export interface ListedKey {
   readonly kid: string;
   readonly state: 'next' | 'current' | 'retiring' | 'revoked';
-  /** Whether the key set shows it. */
+  /** Whether the key set contains it. */
   readonly published: boolean;
   readonly createdAt: Date;
   readonly currentAt: Date | null;
@@ -18,7 +18,7 @@ export interface ListedKey {
   readonly revokedAt: Date | null;
 }
 
-// Verifiers read the key set once a second; a key signs only after all of them had the time to see it.
+// Milliseconds. Verifiers read the key set once a second. A key signs only after all verifiers had time to read it.
 const publishedBefore = 3_000;
 // Verifiers refuse a set of more than 32 keys.
 const maximumPublished = 30;
@@ -80,9 +80,9 @@ export async function listKeys({ pool }: Database): Promise<ListedKey[]> {
 }
 
 /**
- * The next key signs from now on; the one before stays published until its last token has expired. Waits when the next key is
- * so young that a verifier may not have seen it: no token is ever refused because of a rotation.
- * @throws StartError when so many rotations came in a row that their keys fill the key set
+ * Makes the next key the current one. The former key stays published until its last token has expired. Waits while the next key is
+ * so new that a verifier may not have read it, so that no token is refused because of a rotation.
+ * @throws StartError when the keys of recent rotations fill the key set
  */
 export async function rotateKeys(database: Database, encryption: KeyEncryption): Promise<void> {
   for (;;) {
@@ -115,8 +115,8 @@ async function rotateUnlessYoung(tx: Transaction, encryption: KeyEncryption): Pr
 }
 
 /**
- * The key set no longer shows the key: its tokens are refused as soon as the verifiers have read the set again, within 2 s.
- * When it was the current one the next one signs from now on.
+ * Removes a key from the key set. Verifiers refuse its tokens once they have read the set again, within 2 s. When the key was the
+ * current one, the next key becomes the current one.
  * @throws StartError when the key does not exist
  */
 export async function revokeKey(database: Database, encryption: KeyEncryption, kid: string): Promise<void> {

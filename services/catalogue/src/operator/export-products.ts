@@ -26,7 +26,7 @@ interface ExportedRow extends Omit<WrittenRow, 'price_minor'> {
 
 const batchSize = 2_000;
 
-// A product without an external key is known by its id, also when it is imported again.
+// A product without an external key is exported with its id, by which an import finds it again.
 const products = `
   SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text, rating_tenths,
     status, stock

@@ -24,9 +24,9 @@ export interface ProductImportOptions {
 }
 
 export interface ImportResult {
-  /** Where an interrupted import of the same file was taken up; 0: at the beginning. */
+  /** The last line of an interrupted import of the same file, which this import continues; 0 when it starts at the beginning. */
   readonly resumedAfterLine: number;
-  /** Counted over the whole file, the interrupted part included. */
+  /** Of the whole file, including the part of the interrupted import. */
   readonly created: number;
   readonly changed: number;
   readonly unchanged: number;
@@ -74,7 +74,7 @@ async function importFile(
   if (await isSameFile(path, options.refused)) {
     throw new StartError(`the report of refused lines would take the place of ${path}: name another --refused`);
   }
-  // Waits for a COMMIT that a killed process has sent with its last breath.
+  // The lock waits for a COMMIT that a killed process has sent and the server has not finished.
   const { rows } = await database.pool.query<Progress>(
     'SELECT line, created, changed, unchanged, refused FROM product_imports WHERE digest = $1 FOR UPDATE',
     [digest],
@@ -98,7 +98,7 @@ async function importFile(
         refused: progress.refused + lines.length,
       };
       await sql(tx, saveProgress, [digest, ...Object.values(next)]);
-      // Before COMMIT: when the process dies here the lines come again, and what is said of them too.
+      // Before COMMIT: when the process dies here, the next import reads these lines and writes their entries again.
       await report.write(lines);
       return next;
     });
@@ -106,13 +106,13 @@ async function importFile(
     onProgress?.(file.bytesRead(), total);
   };
 
-  // While a batch is written the next one is read.
+  // Reads the next batch while one is written.
   let writing: Promise<void> = Promise.resolve();
   let batch = emptyBatch();
   const flush = async (): Promise<void> => {
     await writing;
     writing = write(batch);
-    writing.catch(() => {}); // thrown where it is awaited
+    writing.catch(() => {}); // the error is thrown where `writing` is awaited
     batch = emptyBatch();
   };
   try {
@@ -120,7 +120,7 @@ async function importFile(
       if (line.line <= resumedAfterLine) continue;
       const checked = check(line);
       if ('row' in checked && batch.keys.has(checked.externalKey)) {
-        // The later line of one product wins, as it would in two files.
+        // Written in separate batches, so that the later line of a product wins.
         await flush();
       }
       add(batch, checked);
@@ -171,7 +171,7 @@ async function isSameFile(path: string, other: string): Promise<boolean> {
   return one.dev === two?.dev && one.ino === two.ino;
 }
 
-/** Two at once would race for the same keys. The lock goes with the connection, soon after the process has ended. */
+/** Concurrent imports would race for the same keys. The server drops the lock with the connection when the process ends. */
 async function onlyOne<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const client = await database.pool.connect();
   try {

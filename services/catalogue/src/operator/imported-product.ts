@@ -1,11 +1,11 @@
-// A line of a file becomes a product by the rules of POST /v1/products, or a list of reasons why it does not.
+// Checks a line of a file by the rules of POST /v1/products. The result is a product or a list of faults.
 import { fileURLToPath } from 'node:url';
 import { loadContract } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
 import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product-input.ts';
 import type { ProductLine } from './product-file.ts';
 
-/** What a line says. Status and stock that it leaves out stay as they are. */
+/** The content of a line. An absent status or stock stays unchanged. */
 export interface ImportedProduct {
   readonly line: number;
   readonly externalKey: string;
@@ -14,7 +14,7 @@ export interface ImportedProduct {
   readonly saysStock: boolean;
 }
 
-/** A line that was not taken. */
+/** A line that was refused. */
 export interface RefusedLine {
   readonly line: number;
   readonly externalKey?: string;
@@ -40,7 +40,7 @@ export function createLineCheck(currency: string): CheckLine {
     const key = typeof externalKey === 'string' ? externalKey : undefined;
     const { faults } = creation.check({ url: creation.path, path: {}, headers: {}, body });
     const found = [...keyFaults(externalKey), ...faults];
-    // What the contract has found at a place already is not said a second time.
+    // A fault is dropped when the contract already found one at the same pointer.
     const further = productFaults(body, currency).filter(
       ({ pointer }) => !found.some((fault) => fault.pointer === pointer),
     );

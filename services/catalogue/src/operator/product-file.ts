@@ -1,4 +1,4 @@
-// A file of products as it is on disk: CSV (RFC 4180) or JSON lines, read one line at a time and written the same way.
+// Reads and writes files of products, one line at a time: CSV (RFC 4180) or JSON lines.
 import { createReadStream } from 'node:fs';
 import { maxBodyBytes } from '@shop/shared/contract';
 import { parseBody } from '@shop/shared/http';
@@ -24,12 +24,12 @@ const members = [
   'stock',
 ] as const;
 
-/** What a cell spells when it is to be a number; other cells are texts. */
+/** The columns whose cells are numbers. All others are texts. */
 const numbers: ReadonlySet<string> = new Set(['price', 'rating', 'stock']);
 
-/** One product in the file, or the faults that keep it from being read at all. */
+/** One product of the file, or the faults because of which it cannot be parsed. */
 export interface ProductLine {
-  /** From 1; of a product that goes over several lines the first. */
+  /** The first line of the product, counted from 1. */
   readonly line: number;
   readonly value?: unknown;
   readonly faults?: readonly Fault[];
@@ -40,7 +40,7 @@ export interface ProductFile {
   bytesRead(): number;
 }
 
-/** @throws StartError when neither the name nor `given` tells the format */
+/** @throws StartError when neither the name nor `given` states the format */
 export function formatOf(path: string, given?: string): Format {
   const named = given ?? /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   const format = formats.find((candidate) => candidate === named);
@@ -49,8 +49,8 @@ export function formatOf(path: string, given?: string): Format {
 }
 
 /**
- * Opens a file for reading; blank lines are left out.
- * Its lines throw StartError where the file cannot be read any further.
+ * Opens a file for reading and skips blank lines.
+ * Iterating over the lines throws StartError when the file cannot be read further.
  */
 export function readProductFile(path: string, format: Format): ProductFile {
   const stream = createReadStream(path, { highWaterMark: 256 * 1024 });
@@ -79,7 +79,7 @@ function readJson(line: number, bytes: Buffer): ProductLine {
   }
 }
 
-/** Split at LF alone: JSON texts may hold every other separator. What is past the limit of a line is thrown away. */
+/** Splits at LF only, because JSON strings may contain every other separator. Drops the part of a line beyond its limit. */
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -105,13 +105,13 @@ async function* csvLines(stream: NodeJS.ReadableStream): AsyncGenerator<ProductL
   const parser = parse({
     bom: true,
     info: true,
-    relax_column_count: true, // a line with too few or too many cells is refused by itself
+    relax_column_count: true, // a line with too few or too many cells is refused alone
     skip_records_with_error: true,
     max_record_size: maxBodyBytes,
     on_skip: (error) => {
       if (error?.code === 'INVALID_OPENING_QUOTE') {
         skipped.push({ line: lineOf(error), faults: [{ pointer: '', detail: misplacedQuote }] });
-      } else broken ??= error; // where a quoted cell ends is not known, so neither is where the next line begins
+      } else broken ??= error; // the end of the quoted cell is unknown, and with it the beginning of the next line
     },
   });
   stream.once('error', (error) => parser.destroy(error as Error));
@@ -170,7 +170,7 @@ function readHeading(cells: readonly string[]): readonly string[] {
   return cells;
 }
 
-/** An empty cell is a member that is absent. */
+/** An empty cell means that the member is absent. */
 function readCells(line: number, columns: readonly string[], cells: readonly string[]): ProductLine {
   if (cells.length !== columns.length) {
     return { line, faults: [{ pointer: '', detail: `must have ${columns.length} cells, not ${cells.length}` }] };

@@ -1,19 +1,19 @@
-// The report of the lines that an import refused: JSON lines in a file that is there only when there are any.
+// The report of the lines that an import refused, as JSON lines. The file exists only when a line was refused.
 import { open, readFile, rm } from 'node:fs/promises';
 import { StartError } from '@shop/shared/runtime';
 import type { RefusedLine } from './imported-product.ts';
 
 export interface Report {
-  /** Writes lines after those that are kept; written again unless `keep` is called in between. */
+  /** Writes lines behind the kept ones. Without `keep` in between, the next call overwrites them. */
   write(lines: readonly RefusedLine[]): Promise<void>;
   keep(): void;
-  /** Leaves what was kept; no file when that is nothing. */
+  /** Truncates the file to the kept lines, and removes an empty file. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the report anew, or with what an interrupted import has left in it.
- * @param upTo the last line whose entry is still good: what comes after it is said again
+ * Opens a new report, or the report of an interrupted import.
+ * @param upTo the last line whose entry is kept; entries of later lines are written again
  * @throws StartError when the file cannot be written
  */
 export async function openReport(path: string, upTo: number): Promise<Report> {
@@ -41,7 +41,7 @@ export async function openReport(path: string, upTo: number): Promise<Report> {
   };
 }
 
-/** An entry that was cut off by the end of the process comes after `upTo`. */
+/** An entry that the end of the process cut off belongs to a line after `upTo`. */
 function entriesUpTo(text: string, upTo: number): string {
   const entries = text.split('\n').filter((entry) => {
     try {

@@ -1,4 +1,4 @@
-// Makes up products: names, brands, prices and ratings as a real shop has them, from a seed.
+// Generates realistic products (names, brands, prices, ratings) from a seed.
 
 export interface SampleProduct {
   readonly id: string;
@@ -103,8 +103,8 @@ const firstDay = Date.UTC(2024, 0, 1);
 const span = 700 * 86_400_000;
 
 /**
- * Products in the order of their making, as in a shop that grew over about two years; the same for the same seed and count. The
- * order is kind to the indexes on time: each product goes to their end.
+ * Products in the order of their creation, as of a shop that grew over about two years. Equal seeds and counts make equal products.
+ * Because of this order, each product is appended at the end of the indexes on time.
  */
 export function* sampleProducts(count: number, seed: number, decimals: number): Generator<SampleProduct, void> {
   const random = generator(seed);
@@ -115,7 +115,7 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
     const department = oneOf(departments);
     const [thing, quality, material] = [oneOf(department.things), oneOf(qualities), oneOf(materials)];
     const createdAt = firstDay + Math.floor((span * (index + random())) / count);
-    // Most things are cheap: the cube pulls prices to the lower end. Most prices end in 9 tenths or 99 hundredths.
+    // The cube makes low prices more frequent. Most prices end in .9 or .99.
     const major = department.from + (department.to - department.from) * random() ** 3;
     const charm = decimals === 0 ? 0 : Math.round(unit * oneOf([0.99, 0.9, 0.5, 0.49, 0, random()]));
     const roll = random();
@@ -126,7 +126,7 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
       brand: `${oneOf(beginnings)}${oneOf(endings)}`,
       category: `${department.name} / ${thing}`,
       price: Math.floor(major) * unit + Math.min(charm, unit - 1),
-      // The mean of three draws: many good, few bad.
+      // The mean of three random numbers: many good ratings, few bad ones.
       rating: random() < 1 / 12 ? null : Math.min(50, Math.round(18 + 11 * (random() + random() + random()))),
       status: roll < 0.7 ? 'available' : roll < 0.88 ? 'active' : roll < 0.95 ? 'backorder' : 'pending',
       stock: random() < 0.08 ? 0 : 1 + below(200),
@@ -135,7 +135,7 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
   }
 }
 
-/** A UUID version 7 (RFC 9562 section 5.7) of a moment in the past. */
+/** A UUID version 7 (RFC 9562 section 5.7) with a time in the past. */
 function idAt(moment: number, random: () => number): string {
   const time = moment.toString(16).padStart(12, '0');
   const hex = (digits: number) =>
@@ -146,7 +146,7 @@ function idAt(moment: number, random: () => number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(3)}-${variant}${hex(3)}-${hex(12)}`;
 }
 
-/** Numbers from 0 up to 1, the same for the same seed (sfc32: 128 bits of state, so that seeds do not meet). */
+/** Pseudo-random numbers in [0, 1), equal for equal seeds (sfc32, with 128 bits of state). */
 function generator(seed: number): () => number {
   let [a, b, c, counter] = [0, seed | 0, Math.floor(seed / 4_294_967_296) | 0, 1];
   const next = () => {

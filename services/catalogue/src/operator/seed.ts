@@ -20,7 +20,7 @@ const demoProducts = 300;
 const batchSize = 5_000;
 const batchWithin = 300_000;
 
-// One array per column, so that a batch is one statement whatever its size. The stock is entered in the ledger.
+// One array for each column, so that a batch of any size is one statement. The stock is entered in the ledger.
 const insert = `
   WITH given AS (
     SELECT * FROM unnest(

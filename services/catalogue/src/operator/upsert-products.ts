@@ -1,4 +1,4 @@
-// Writes a batch of imported products: new ones are made, known ones changed as PATCH would, what is equal is left alone.
+// Writes a batch of imported products: inserts new products, changes known ones as PATCH does, and skips equal ones.
 import { sql, type Transaction } from '@shop/shared/database';
 import { isId, newId } from '@shop/shared/runtime';
 import { columnValues, type WrittenRow, writtenColumns } from '../product-input.ts';
@@ -18,7 +18,7 @@ interface KnownRow extends WrittenRow {
   readonly reserved: number;
 }
 
-/** Product ids in the order of ids, like reservations lock them: two that meet wait for one another, never both. */
+/** Locks products in the order of their ids, as reservations do, so that two transactions cannot deadlock. */
 export const findKnown = `
   SELECT id, external_key, ${writtenColumns.join(', ')}, reserved FROM products
   WHERE external_key = ANY ($1::text[]) OR (id = ANY ($2::uuid[]) AND external_key IS NULL)
@@ -32,7 +32,7 @@ const insert = `
   INSERT INTO products (id, external_key, ${writtenColumns.join(', ')})
   SELECT id, external_key, ${writtenColumns.join(', ')} FROM ${given}`;
 
-// What is promised beyond the stock gets the units that came in, as in PATCH /v1/products/{productId}.
+// New units go first to orders that were promised more than the stock, as in PATCH /v1/products/{productId}.
 const update = `
   UPDATE products SET ${writtenColumns.map((column) => `${column} = given.${column}`).join(', ')},
     reserved = least(products.reserved + oversold, given.stock),
@@ -41,14 +41,14 @@ const update = `
   WHERE products.id = given.id`;
 
 /**
- * A product is known by its external key; one that has none, by its id.
- * @param batch no external key twice
+ * Identifies a product by its external key, or by its id when it has no external key.
+ * @param batch contains each external key at most once
  */
 export async function upsertProducts(tx: Transaction, batch: readonly ImportedProduct[]): Promise<Upserted> {
   const keys = batch.map(({ externalKey }) => externalKey);
   const known = await sql<KnownRow>(tx, findKnown, [keys, keys.filter(isId)]);
   const byKey = new Map(known.map((row) => [row.external_key ?? row.id, row]));
-  // A key may name one product by its external key and be another one's id.
+  // A key may be the external key of one product and the id of another one.
   for (const row of known) if (row.external_key !== null) byKey.set(row.external_key, row);
 
   const created: WrittenProduct[] = [];
@@ -90,7 +90,7 @@ interface WrittenProduct {
   readonly row: WrittenRow;
 }
 
-/** An array per column, so that a batch is one statement whatever its size. */
+/** One array for each column, so that a batch of any size is one statement. */
 function columnsOf(products: readonly WrittenProduct[]): (string | number | null)[][] {
   const rows = products.map(({ id, externalKey, row }) => [id, externalKey, ...columnValues(row)]);
   return Array.from({ length: writtenColumns.length + 2 }, (_, column) => rows.map((row) => row[column] ?? null));

@@ -9,7 +9,7 @@ export interface StockFault {
   readonly productId?: string;
   readonly name?: string;
   readonly reservationId?: string;
-  /** The movement that does not add up. */
+  /** The first wrong movement. */
   readonly movement?: {
     readonly id: number;
     readonly kind: string;
@@ -32,7 +32,7 @@ const effects = `
   CASE kind WHEN 'received' THEN quantity WHEN 'shipped' THEN -quantity ELSE 0 END AS on_hand,
   CASE kind WHEN 'reserved' THEN quantity WHEN 'received' THEN 0 ELSE -quantity END AS promised`;
 
-// The first movement of each product after which the book says something else than all movements so far add up to.
+// The first movement of each product at which the ledger's figures differ from the sum of all movements so far.
 const wrongMovements = `
   WITH running AS (
     SELECT movement.*, sum(on_hand) OVER line AS stock, sum(promised) OVER line AS promised_sum
@@ -75,7 +75,7 @@ const wrongReservations = `
     CASE WHEN state IN ('released', 'shipped') THEN ', ' || state || ' ' || line.quantity ELSE '' END
   ORDER BY reservation.id LIMIT 100`;
 
-// What a reservation has moved and no line of it explains is never given back.
+// Stock that was moved for a reservation without a line of that product would never be released.
 const movementsOfNothing = `
   SELECT movement.product_id AS "productId", reservation_id AS "reservationId",
     format('%s %s for a reservation that has no line of it', kind, movement.quantity) AS detail
