@@ -30,7 +30,7 @@ export interface BenchShop {
 const stock = 10_000_000;
 const quietWithin = 300_000;
 
-// The book is kept as for any other delivery, so that the stock can be verified afterwards.
+// The ledger is kept as for any other delivery, so that the stock can be verified afterwards.
 const fill = `
   WITH filled AS (
     UPDATE products SET stock = ${stock} FROM (SELECT id, stock FROM products) AS before

@@ -143,7 +143,7 @@ describe('stock verify', () => {
     await tamper(-1);
     expect(code).toBe(1);
     expect(report.faults[0]?.movement).toMatchObject({ orderId });
-    expect(output).toMatch(/^WHERE +PRODUCT +WHAT\nmovement \d+ \(released 2, \S+Z\) .* but the book says /);
+    expect(output).toMatch(/^WHERE +PRODUCT +WHAT\nmovement \d+ \(released 2, \S+Z\) .* but the ledger says /);
     expect(output).toMatch(
       new RegExp(
         `The first that does not add up: movement ${report.faults[0]?.movement?.id} \\(.+\\)\\.\nWhat to do: `,

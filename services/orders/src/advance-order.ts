@@ -4,7 +4,7 @@ import { appendEvent } from '@shop/shared/events';
 import { callerOf, idempotent, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { type Cause, changeStatus } from './change-status.ts';
-import type { OrderBook } from './context.ts';
+import type { OrderStore } from './context.ts';
 import { type LockedOrder, lockOrder, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
 
@@ -20,7 +20,11 @@ export type FulfilmentState = keyof typeof events;
  * Moves an order of any account to `to`.
  * @throws Problem 409 for a transition that is not in the table, 412 when `If-Match` is stale
  */
-export async function advanceOrder(request: OperationRequest, context: OrderBook, to: FulfilmentState): Promise<Reply> {
+export async function advanceOrder(
+  request: OperationRequest,
+  context: OrderStore,
+  to: FulfilmentState,
+): Promise<Reply> {
   const { orderId = '' } = request.path;
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, undefined);

@@ -11,7 +11,7 @@ export interface OrdersContext extends IdempotencyContext {
 }
 
 /** The part of the context that reading and advancing orders needs. Placing an order also needs the catalogue. */
-export type OrderBook = Omit<OrdersContext, 'catalogue' | 'log'>;
+export type OrderStore = Omit<OrdersContext, 'catalogue' | 'log'>;
 
 /** The function of an operation, with the types of its contract. */
 export type Operation<Id extends keyof operations, Needed = OrdersContext> = TypedOperation<operations[Id], Needed>;

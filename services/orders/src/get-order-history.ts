@@ -1,7 +1,7 @@
 // GET /v1/orders/{orderId}/history: every transition that the order has made.
 import type { Caller } from '@shop/shared/auth';
 import { callerOf, etagOf } from '@shop/shared/http';
-import type { Operation, OrderBook } from './context.ts';
+import type { Operation, OrderStore } from './context.ts';
 import type { components } from './generated.ts';
 import { noSuchOrder } from './order.ts';
 
@@ -21,7 +21,7 @@ export interface FoundHistory {
 }
 
 /** Oldest first. The same 404 as for the order itself. */
-export const getOrderHistory: Operation<'getOrderHistory', OrderBook> = async (request, context) => {
+export const getOrderHistory: Operation<'getOrderHistory', OrderStore> = async (request, context) => {
   const { version, items } = await findHistory(context, callerOf(request), request.path.orderId);
   return { status: 200, etag: etagOf(version), body: { items } };
 };
@@ -30,7 +30,7 @@ export const getOrderHistory: Operation<'getOrderHistory', OrderBook> = async (r
  * The transitions of an order that this caller may see, oldest first.
  * @throws Problem 404
  */
-export async function findHistory({ database }: OrderBook, caller: Caller, orderId: string): Promise<FoundHistory> {
+export async function findHistory({ database }: OrderStore, caller: Caller, orderId: string): Promise<FoundHistory> {
   const readAll = caller.scopes.has('orders:read-all');
   const { rows } = await database.pool.query<HistoryRow>({
     name: readAll ? 'any-history' : 'own-history',

@@ -1,7 +1,7 @@
 // GET /internal/orders/{orderId}/trace: what the orders service knows of an order, step by step, for operators.
 import type { Queryable } from '@shop/shared/database';
 import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/shared/events';
-import type { Operation, OrderBook } from './context.ts';
+import type { Operation, OrderStore } from './context.ts';
 import { noSuchOrder } from './order.ts';
 
 export interface OrderTrace {
@@ -19,7 +19,7 @@ const transitions = `
   FROM order_history WHERE order_id = $1 ORDER BY version`;
 
 /** 404 for an unknown order. */
-export const traceOrder: Operation<'traceOrder', OrderBook> = async ({ path: { orderId } }, { database }) => {
+export const traceOrder: Operation<'traceOrder', OrderStore> = async ({ path: { orderId } }, { database }) => {
   const trace = await readOrderTrace(database.pool, orderId);
   if (trace === undefined) throw noSuchOrder();
   const { reservationId, status, steps } = trace;

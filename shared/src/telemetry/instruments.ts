@@ -23,7 +23,11 @@ function createInstruments(meter: Meter) {
     outboxDelay: seconds('shop.outbox.delay', 'From the change to its event in the queue.', delays),
     deliveries: count('shop.deliveries', '{delivery}', 'Deliveries to a consumer, by what it made of them.'),
     orders: count('shop.orders', '{order}', 'Orders that were placed, refused or changed their status.'),
-    stockMovements: count('shop.stock.movements', '{unit}', 'Units of stock that were entered into the book, by kind.'),
+    stockMovements: count(
+      'shop.stock.movements',
+      '{unit}',
+      'Units of stock that were entered in the stock ledger, by kind.',
+    ),
     emails: count('shop.emails', '{email}', 'E-mails, by what became of an attempt to send them.'),
     answersChecked: count('shop.contract.checked', '{answer}', 'Answers that were held against the contract.'),
     answersDrifted: count('shop.contract.drift', '{answer}', 'Answers among them that the contract does not allow.'),

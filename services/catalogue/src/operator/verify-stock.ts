@@ -44,7 +44,7 @@ const wrongMovements = `
     ORDER BY product_id, id
   )
   SELECT product_id AS "productId", name,
-    format('after this movement %s are on hand and %s promised, but the book says %s and %s',
+    format('after this movement %s are on hand and %s promised, but the ledger says %s and %s',
       first.stock, promised_sum, stock_after, promised_after) AS detail,
     json_build_object('id', first.id, 'kind', kind, 'quantity', quantity, 'at', first.created_at,
       'reservationId', reservation_id, 'orderId', order_id) AS movement

@@ -10,7 +10,7 @@ import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { type FulfilmentState, moveOrder } from '../advance-order.ts';
 import { readCommandConfig } from '../config.ts';
-import type { OrderBook } from '../context.ts';
+import type { OrderStore } from '../context.ts';
 import type { components } from '../generated.ts';
 import { findOrder } from '../get-order.ts';
 import { findHistory, type Transition } from '../get-order-history.ts';
@@ -57,11 +57,11 @@ export async function listAllOrders(environment: Environment, selection: OrderSe
 
 /** One order of any account with its history; undefined when it does not exist. */
 export async function showAnyOrder(environment: Environment, orderId: string): Promise<OrderWithHistory | undefined> {
-  return withOrders(environment, async (book) => {
+  return withOrders(environment, async (store) => {
     const caller = operator(noAccount);
     try {
-      const { items } = await findHistory(book, caller, orderId);
-      return { ...viewOf(await findOrder(book, caller, orderId)), history: items };
+      const { items } = await findHistory(store, caller, orderId);
+      return { ...viewOf(await findOrder(store, caller, orderId)), history: items };
     } catch (error) {
       if (error instanceof Problem && error.code === 'not-found') return undefined;
       throw error;
@@ -79,15 +79,15 @@ export async function advanceOrders(
   orderIds: readonly string[],
   accountId = noAccount,
 ): Promise<AdvancedOrder[]> {
-  return withOrders(environment, async (book) => {
+  return withOrders(environment, async (store) => {
     const outcomes: AdvancedOrder[] = [];
-    for (const id of orderIds) outcomes.push(await advance(book, to, id, operator(accountId)));
+    for (const id of orderIds) outcomes.push(await advance(store, to, id, operator(accountId)));
     return outcomes;
   });
 }
 
 async function advance(
-  { database, orders }: OrderBook,
+  { database, orders }: OrderStore,
   to: FulfilmentState,
   id: string,
   caller: Caller,
@@ -114,7 +114,7 @@ function viewOf({ json }: Reply): Order {
   return JSON.parse(String(json)) as Order;
 }
 
-async function withOrders<T>(environment: Environment, use: (book: OrderBook) => Promise<T>): Promise<T> {
+async function withOrders<T>(environment: Environment, use: (store: OrderStore) => Promise<T>): Promise<T> {
   const { databaseUrl: url, currency } = readCommandConfig(environment);
   return withDatabase({ url, name: 'manage orders' }, async (database) => {
     await assertCurrency(database.pool, currency);
