@@ -1,2 +1,2 @@
--- Run once, when the server's data is made: the services' roles have no business in the server's own databases.
+-- Runs once, when the data of the server is initialised. The services' roles must not connect to the server's own databases.
 REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC;
