@@ -1,4 +1,4 @@
-// Collections at a million products: the service beside the floor, beside models, and behind the gateway, in one run.
+// Collections with a million products: the service in comparison with a minimal server, with models, and behind the gateway.
 import { parseArgs } from 'node:util';
 import { freePorts } from '@shop/shared/embedded';
 import pg from 'pg';
@@ -8,7 +8,7 @@ import { startSink } from './collections/sink.ts';
 import { cursorKey, leaveFirstCore, openStage, type Running, start } from './collections/stage.ts';
 
 interface Result extends Measured {
-  /** Processor time of the server for a request, in microseconds: holds still when the machine is busy with other things. */
+  /** Microseconds of processor time of the server for a request, which do not depend on other load of the machine. */
   readonly cpu: number;
 }
 
@@ -36,7 +36,7 @@ export default async function collections(options: readonly string[]): Promise<v
       rounds: { type: 'string', default: '5' },
       connections: { type: 'string', default: '16' },
       only: { type: 'string' },
-      // The service with telemetry beside the service without it, and nothing else.
+      // Only the service with telemetry and the service without it.
       telemetry: { type: 'boolean', default: false },
     },
   });
@@ -59,7 +59,7 @@ export default async function collections(options: readonly string[]): Promise<v
     running.set('service', service);
     if (values.telemetry) {
       const [port] = await freePorts(1);
-      // As docker-compose.yml has it: metrics are read, spans are sent.
+      // As in docker-compose.yml: metrics are read, spans are sent.
       const sent = { OTEL_EXPORTER_OTLP_ENDPOINT: sink.url, OTEL_METRICS_EXPORTER: 'none' };
       const observed = { METRICS_PORT: String(port), ...sent };
       const environment = { ...identity, ...bare, ...observed, EVENTS_URL: large.events };
@@ -79,7 +79,7 @@ export default async function collections(options: readonly string[]): Promise<v
     };
     const position = await positionOf(large.catalogue, Math.min(deepPage * 20, products - 20));
     const measured = new Map<string, Result[]>();
-    // Round by round over all of them, so that whatever else the machine does meets each alike.
+    // In rounds over all servers, so that other load affects all of them alike.
     for (let round = 0; round < Number(values.rounds); round += 1) {
       for (const [index, { name }] of cases.entries()) {
         if (values.only && !name.includes(values.only)) continue;
@@ -109,7 +109,7 @@ export default async function collections(options: readonly string[]): Promise<v
   }
 }
 
-/** The cursor of a page so deep, by walking there with the largest pages. */
+/** The cursor of a deep page, found by iterating over the largest pages. */
 async function walkTo(port: number, page: number): Promise<string> {
   let cursor = '';
   for (let walked = 0; walked < page / 5; walked += 1) {
@@ -123,7 +123,7 @@ async function walkTo(port: number, page: number): Promise<string> {
   return cursor;
 }
 
-/** The same place for the servers that have no cursors. */
+/** The same position for the servers without cursors. */
 async function positionOf(url: string, row: number): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -147,7 +147,7 @@ function requestOf(variant: Variant, index: number, cursor: string, position: st
   const method = body === undefined ? 'GET' : 'POST';
   const start = `${method} ${path} HTTP/1.1\r\n${host}${sent}`;
   if (variant !== 'gateway') return () => `${start}\r\n${payload}`;
-  // An address each, since the gateway counts requests by address.
+  // Each has another client address, because the gateway limits requests for each address.
   let request = 0;
   return () => {
     request = (request + 1) % 16_000_000;

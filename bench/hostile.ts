@@ -1,8 +1,8 @@
-// What the worst requests cost a service, and the other clients.
+// The cost of the worst requests for a service and for other clients.
 //
-// First, for each operation that takes a body or filters: the processor time that its service takes for every hostile request,
-// against that of the cheapest accepted request of the same size. Then the 99th percentile of other clients' answers while one
-// address sends the worst of them a hundred times a second, against the same without.
+// First, for each operation with a body or filters: the processor time of every hostile request, as a ratio to that of the cheapest
+// accepted request of the same size. Then the 99th percentile of other clients' response times while one address sends the worst request
+// a hundred times a second, in comparison with the same without it.
 import { parseArgs } from 'node:util';
 import { hostileBodies } from '../shared/test/http/hostile-bodies.ts';
 import { hostileQueries } from '../shared/test/http/hostile-queries.ts';
@@ -29,7 +29,7 @@ const attacksPerSecond = 100;
 const othersPerSecond = 50;
 const [windows, windowTime] = [3, 8_000];
 const warmUp = 4_000;
-/** What the others ask of the attacked service. Each answer fits into one packet, as `steadyP99` needs. */
+/** The requests of the other clients to the attacked service. Each response fits into one packet, as `steadyP99` requires. */
 const asOthers = {
   accounts: '/.well-known/jwks.json',
   catalogue: '/v1/products?limit=1&fields=id',
@@ -120,7 +120,7 @@ async function send(
   return answer.status;
 }
 
-/** Both the others, each from an address of its own, and the attack, from one address, go through the gateway. */
+/** The other clients, each from its own address, and the attack, from one address, use the gateway. */
 async function measureOthers({ gateway }: BenchShop, { operation, refused }: Worst): Promise<void> {
   if (operation.token !== '' || operation.service === 'orders') return;
   const port = Number(new URL(gateway).port);
@@ -139,7 +139,7 @@ async function measureOthers({ gateway }: BenchShop, { operation, refused }: Wor
     const attack = setInterval(() => {
       sent.push(send(gateway, operation, refused.asked, '192.0.2.1').catch(() => {}));
     }, 1_000 / attacksPerSecond);
-    // Where the gateway ends a connection of the others, they have no answer at all.
+    // When the gateway closes a connection of the other clients, they get no response.
     beside.push(await others(windowTime).catch(() => Number.POSITIVE_INFINITY));
     clearInterval(attack);
     await Promise.all(sent);

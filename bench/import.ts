@@ -1,4 +1,4 @@
-// How many lines a second `products import` takes: all new, all known and equal, all changed; and what an export writes.
+// The lines a second of `products import` (all new, all equal, all changed) and of `products export`.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ export default async function importing(options: readonly string[]): Promise<voi
   }
 }
 
-/** Equal but for the price and the stock, which `more` is added to. */
+/** Equal lines except for the price and the stock, to which `more` is added. */
 function lines(count: number, more: number): string {
   const rows = Array.from({ length: count }, (_, index) => {
     const price = ((index % 9_000) + 100 + more) / 100;

@@ -1,4 +1,4 @@
-// Orders a second through the gateway, and the time from a cancellation to its stock being free again, with both transports.
+// Orders a second through the gateway, and the time from a cancellation to the release of its stock, with both transports.
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';
@@ -7,11 +7,11 @@ import { load, type Measured } from './collections/load.ts';
 import { type BenchShop, openShop } from './orders/shop.ts';
 
 interface Result extends Measured {
-  /** Milliseconds of processor time for an order and all that follows from it, PostgreSQL's with it, the broker's without. */
+  /** Milliseconds of processor time for an order and all its effects, including PostgreSQL and without the broker. */
   readonly cpu: number;
-  /** Seconds after the last order until every event of it was taken and every e-mail sent. */
+  /** Seconds after the last order until every event was handled and every e-mail sent. */
   readonly settling: number;
-  /** Milliseconds from sending the cancellation to the COMMIT that gives the stock back. */
+  /** Milliseconds from sending the cancellation to the COMMIT that releases the stock. */
   readonly back50: number;
   readonly back99: number;
 }
@@ -25,7 +25,7 @@ interface Options {
 type Transport = 'RabbitMQ' | 'pg-boss';
 
 const inFlight = 8;
-// The gateway grants each account 100 requests a second: far more than its share of what all of them ask for.
+// The gateway permits 100 requests a second for each account, far more than its share of the load.
 const customers = 24;
 const warmUp = 3_000;
 const targets = { rate: 200, p99: 100, back: { RabbitMQ: 250, 'pg-boss': 1_000 } } as const;
@@ -83,9 +83,9 @@ function placeOrders({ gateway, products, customers: tokens }: BenchShop, millis
   return load({ port: Number(new URL(gateway).port), next, milliseconds, connections: inFlight, status: 201 });
 }
 
-/** Cancels one order after the other; returns the times until the stock is back, the shortest first. */
+/** Cancels one order after the other. Returns the times until the stock is released, shortest first. */
 async function cancelOrders({ catalogue, post, products, customers: tokens }: BenchShop, samples: number) {
-  // The catalogue tells of a release in the transaction of the release: PostgreSQL passes that on at its COMMIT.
+  // The catalogue notifies of a release in the same transaction. PostgreSQL delivers the notification at COMMIT.
   let arrived: (() => void) | undefined;
   catalogue.on('notification', () => arrived?.());
   await catalogue.query('LISTEN "outbox:catalogue"');

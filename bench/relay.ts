@@ -1,4 +1,4 @@
-// The relay beside a plain publisher with confirms on the same broker, and the time from COMMIT to the handler, in one run.
+// The relay in comparison with a plain publisher with confirms on the same broker, and the time from COMMIT to the handler.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,12 +87,12 @@ interface Store {
   readonly databaseUrl: string;
 }
 
-/** A namespace that nothing was put into yet. */
+/** A new, empty namespace. */
 function at(url: string): string {
   return `${url}?namespace=bench_${newId().slice(-12)}`;
 }
 
-/** Puts that many unpublished events into the outbox; returns one of them as it is published. */
+/** Adds unpublished events to the outbox. Returns one of them as it is published. */
 async function fill(database: Database, events: number): Promise<string | undefined> {
   await database.pool.query('TRUNCATE outbox');
   await database.pool.query(
@@ -111,7 +111,7 @@ async function fill(database: Database, events: number): Promise<string | undefi
   return rows[0]?.event;
 }
 
-/** Events a second: the topology is declared first, then only publishing and its confirms are timed. */
+/** Events a second. The topology is declared before, so that only publishing and its confirms are timed. */
 async function plain(url: string, content: string, events: number): Promise<number> {
   const transport = await connectTransport({ url, name: 'bench', topology, log });
   await transport.ping();
@@ -191,7 +191,7 @@ async function latencies(url: string, { database, databaseUrl }: Store, samples:
   return times.sort((a, b) => a - b);
 }
 
-/** Removes what this round made, so that the next one finds the same broker. */
+/** Removes the queues of this round, so that the next one finds the same broker. */
 async function empty(url: string, transport: Transport): Promise<void> {
   await transport.close();
   const namespace = new URL(url).searchParams.get('namespace');

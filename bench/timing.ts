@@ -1,15 +1,14 @@
-// Whether the time of an answer tells what its text does not: whether an e-mail address has an account, whether an order exists.
+// Measures whether response times reveal what the responses hide: whether an e-mail address has an account, whether an order exists.
 //
-// Each case asks for something of both kinds, one right after the other and in random order, over one connection with nothing else
-// running. The figure is the area under the ROC curve: the chance that, of one answer of each kind, the one of the first kind took
-// longer, ties counted half (Mann and Whitney's U over n * m). At 0.5 time tells nothing, and an area below 0.5 tells as
-// much as one above. With n pairs an area of pure chance has the standard deviation √((2n + 1) / 12n²): 0.009 for 2,000.
+// Each case sends requests of both kinds in pairs and random order over one connection, without other load. The result is the area under
+// the ROC curve: the probability that, of one response of each kind, that of the first kind took longer, with ties counted half (Mann
+// and Whitney's U over n * m). At 0.5 the time reveals nothing. An area below 0.5 reveals as much as one above. With n pairs an area of pure chance has the standard deviation √((2n + 1) / 12n²): 0.009 for 2,000.
 import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';
 import { openShop } from './orders/shop.ts';
 import { type Line, openLine } from './timing/line.ts';
 
-/** Two kinds of requests whose answers must be alike, and the status of both. */
+/** Two kinds of requests whose responses must be equal, and the status of both. */
 interface Case {
   readonly name: string;
   readonly kinds: readonly [string, string];
@@ -19,7 +18,7 @@ interface Case {
 
 const target = 0.05;
 const warmUp = 50;
-// Enough that nobody is asked for often enough to meet a limit of the gateway.
+// Enough accounts that none of them reaches a limit of the gateway.
 const people = 200;
 const bearers = 150;
 
@@ -62,7 +61,7 @@ function cases(tokens: readonly string[], orders: readonly string[]): readonly C
       status: 401,
       request(kind, turn) {
         const email = `${kind === 0 ? 'customer' : 'stranger'}-${turn % people}@shop.example`;
-        // Every address may log in so often: each request comes from another one.
+        // Each request has another client address, because log-ins are limited for each address.
         const from = `X-Forwarded-For: 10.${turn % 250}.${kind}.${Math.floor(turn / 250) % 250}\r\n`;
         return spell('POST', '/v1/tokens', from, JSON.stringify({ email, password: 'not the password' }));
       },

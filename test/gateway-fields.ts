@@ -1,4 +1,4 @@
-// The header fields that the gateway adds to the answers of services: no contract names them.
+// The header fields that the gateway adds to the responses of services, and that no contract lists.
 
 export const gatewayFields = [
   'content-security-policy',

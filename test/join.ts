@@ -1,7 +1,7 @@
-// Two connections that become one: what a test puts between a client and a server.
+// Joins two connections, for proxies of tests between a client and a server.
 import type { Socket } from 'node:net';
 
-/** Passes the bytes of each on to the other, and ends each after the other. `open` holds both for as long as they are open. */
+/** Forwards the bytes of each to the other, and ends each after the other. `open` contains both while they are open. */
 export function join(client: Socket, server: Socket, open: Set<Socket>): void {
   for (const [from, to] of [
     [client, server],

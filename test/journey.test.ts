@@ -69,7 +69,7 @@ async function mailsAbout(orderId: string): Promise<string[]> {
 }
 
 describe('a shop that npm start has started', () => {
-  it('takes the commands that it prints, as they are', async () => {
+  it('accepts the commands that it prints without changes', async () => {
     const lines = shop
       .output()
       .split('\n')
@@ -135,7 +135,7 @@ describe('a shop that npm start has started', () => {
     const customer = await register();
     const page = await client.get('/v1/products?status=available&limit=1');
     const times: number[] = [];
-    // The quickest of three: a machine that stands still for a moment says nothing about the shop.
+    // The fastest of three attempts, because the machine may pause for a moment.
     for (let n = 0; n < 3; n += 1) {
       const placed = await order(customer, String(page.body.items[0]?.id), 1);
       const orderPath = placed.headers.location ?? '';
@@ -173,7 +173,7 @@ describe('a shop that npm start has started', () => {
     await eventually(async () => expect((await mailsAbout(placed.body.id)).length).toBe(2), eventualLimit);
   });
 
-  it('changes an account only for itself, and only from the version that was read', async () => {
+  it('changes an account only for its owner, and only from the version that was read', async () => {
     const [customer, stranger] = await Promise.all([register(), register()]);
     const path = `/v1/accounts/${customer.id}`;
     const read = await client.get(path, { token: customer.token });
@@ -187,7 +187,7 @@ describe('a shop that npm start has started', () => {
     expect((await client.get(path, { token: stranger.token })).status).toBe(403);
   });
 
-  it('has ended after npm was interrupted', async () => {
+  it('stops when npm is interrupted', async () => {
     const running = await runningShop(shop.dataDir);
     await shop.end('SIGINT');
     await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);

@@ -1,15 +1,14 @@
-// A shop for tests that only use it: `npm start` in a temporary folder, or the one whose address TEST_SHOP_URL holds
-// (its data folder in TEST_SHOP_DATA).
+// A running shop for tests: `npm start` in a temporary folder, or the shop at TEST_SHOP_URL with the data folder TEST_SHOP_DATA.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchShop, runShop } from '../cli/test/started-shop.ts';
 
 export interface RunningShop {
-  /** Where the gateway listens. */
+  /** The address of the gateway. */
   readonly url: string;
   readonly dataDir: string;
-  /** Gives an account scopes, as the command line does. */
+  /** Grants scopes to an account with the command line. */
   grant(email: string, ...scopes: string[]): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,8 +1,8 @@
-// The requests that are measured: what each of them asks of every server, and how the floor's SQL is written by hand.
+// The measured requests to every server, and the handwritten SQL of the minimal server.
 
 export interface Case {
   readonly name: string;
-  /** What the service and the gateway are asked; `cursor` is that of page 25,000. */
+  /** The request to the service and to the gateway. `cursor` is that of page 25,000. */
   request(cursor: string): { readonly path: string; readonly body?: object };
 }
 
@@ -11,7 +11,7 @@ export const deepPage = 25_000;
 export const range = { from: 50, to: 60 } as const;
 export const rating = 4;
 
-/** Brands that the seeded catalogue has. */
+/** Brands of the seeded catalogue. */
 export const brands = ['Nordwick', 'Ashdale'] as const;
 export const alternatives = [
   { brand: 'Nordwick', price: { lt: 20 } },

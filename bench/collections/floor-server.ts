@@ -1,4 +1,4 @@
-// The floor: node:http and pg, one prepared statement per case written by hand, dates left as text. It checks nothing.
+// The minimal server: node:http and pg, with one handwritten prepared statement for each case, dates as text, and no validation.
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { alternatives, brands, range, rating } from './cases.ts';

@@ -1,4 +1,4 @@
-// Asks one address as fast as it answers, with as little work of its own as possible: raw sockets, kept open.
+// Sends requests to one address as fast as it responds, with little work of its own: raw sockets that stay open.
 import { connect, type Socket } from 'node:net';
 
 /** Next request in full: request line, headers, body. */
@@ -10,7 +10,7 @@ export interface Load {
   readonly milliseconds: number;
   /** Requests in flight, one per connection. */
   readonly connections: number;
-  /** Of every answer; default 200. */
+  /** The status of every response. Default: 200. */
   readonly status?: number;
 }
 
@@ -23,7 +23,7 @@ export interface Measured {
   readonly p99: number;
 }
 
-/** @throws when an answer has another status */
+/** @throws when a response has another status */
 export async function load(options: Load): Promise<Measured> {
   const times: number[] = [];
   const began = performance.now();
@@ -39,7 +39,7 @@ function keepAsking({ port, next, status = 200 }: Load, until: number, times: nu
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
     let sentAt = 0;
-    // Bytes of the present answer that are still to come; -1 before its head.
+    // The remaining bytes of the present response; -1 before its head.
     let missing = -1;
     const ask = () => {
       sentAt = performance.now();

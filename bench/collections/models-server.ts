@@ -1,4 +1,4 @@
-// What most would write: express with sequelize models, keyset conditions as OR objects, rows as instances.
+// A typical implementation: express with sequelize models, keyset conditions as OR objects, rows as instances.
 import express from 'express';
 import { DataTypes, Op, Sequelize, type WhereOptions } from 'sequelize';
 import { alternatives, brands, range, rating } from './cases.ts';

@@ -1,9 +1,9 @@
-// Takes spans and metrics and throws them away, in place of a collector.
+// A collector that discards spans and metrics.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Its origin, and the function that ends it. */
+/** Its origin, and the function that stops it. */
 export async function startSink(): Promise<{ readonly url: string; stop(): void }> {
   const server = createServer((request, response) => {
     request.resume();

@@ -18,7 +18,7 @@ const ticksPerSecond = 100;
 const compiled = join(tmpdir(), 'shop-bench-compiled');
 export const cursorKey = Buffer.alloc(32, 7);
 
-/** Runs program text of this repository; rejects unless it ends well. */
+/** Runs a program of this repository. Rejects unless it exits with 0. */
 async function run(file: string, options: readonly string[], environment: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, [join(root, file), ...options], {
     env: { ...process.env, ...environment },
@@ -29,7 +29,7 @@ async function run(file: string, options: readonly string[], environment: Record
 }
 
 export interface Stage {
-  /** A database with so many products; the catalogue's own connection string. */
+  /** Creates a database with `products` products. @returns the connection string of each role */
   database(name: string, products: number): Promise<Record<SchemaName, string>>;
   close(): Promise<void>;
 }
@@ -60,12 +60,12 @@ export interface Running {
   readonly port: number;
   /** Processor time so far, in seconds. */
   cpu(): number;
-  /** Resident memory in MiB, and the most that it was. */
+  /** Resident memory in MiB, and its maximum. */
   memory(): { now: number; peak: number };
   stop(): Promise<void>;
 }
 
-/** Everything else, PostgreSQL included, keeps off the first core when there are two: it belongs to the server under test. */
+/** Reserves the first of two cores for the server under test. All other processes, including PostgreSQL, use the second one. */
 export function leaveFirstCore(): boolean {
   if (availableParallelism() < 2) return false;
   try {
@@ -76,7 +76,7 @@ export function leaveFirstCore(): boolean {
   }
 }
 
-/** Starts a server, on the first core when cores can be had, and waits until it answers. */
+/** Starts a server, on the first core if cores can be assigned, and waits until it answers. */
 export async function start(
   file: string,
   environment: Record<string, string>,
@@ -86,7 +86,7 @@ export async function start(
   const command = [process.execPath, join(root, file)];
   const [program = '', ...options] = core === undefined ? command : ['taskset', '-c', core, ...command];
   const child = spawn(program, options, {
-    // Compiled code is kept between starts and memory is bounded, as `npm start` does it.
+    // Compiled code is cached between starts and memory is limited, as by `npm start`.
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: compiled,

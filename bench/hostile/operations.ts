@@ -1,4 +1,4 @@
-// The operations that are attacked: those that take a body or filters, each with the cheapest request that it accepts.
+// The attacked operations: those with a body or filters, each with the cheapest request that it accepts.
 import { loadContract, maxBodyBytes } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 import { serviceFolder } from '@shop/shared/testing';
@@ -15,7 +15,7 @@ export interface AttackedOperation {
   readonly method: string;
   readonly mediaType: string;
   readonly token: string;
-  /** Bytes of the body, or of the query where there is none. */
+  /** Bytes of the body, or of the query when there is no body. */
   readonly bytes: number;
   /** Path without query of the attacks. */
   readonly path: string;

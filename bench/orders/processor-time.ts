@@ -1,9 +1,9 @@
-// Processor time of a process and all below it, from /proc: it holds still while other things keep the machine busy.
+// The processor time of a process and its children, from /proc. It does not depend on other load of the machine.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const millisecondsPerTick = 10;
 
-/** Milliseconds so far; without those of processes that have ended. */
+/** Milliseconds so far, without processes that have ended. */
 export function processorTime(ancestor: number): number {
   const children = new Map<number, { pid: number; ticks: number }[]>();
   for (const name of readdirSync('/proc')) {
@@ -18,7 +18,7 @@ export function processorTime(ancestor: number): number {
   return below(ancestor) * millisecondsPerTick;
 }
 
-/** What follows the name of the program; nothing for a process that has just ended. */
+/** The fields behind the name of the program; empty for a process that has just ended. */
 function statOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];

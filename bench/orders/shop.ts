@@ -18,11 +18,11 @@ export interface BenchShop {
   readonly processes: Readonly<Record<string, string>>;
   readonly metrics: Readonly<Record<string, string>>;
   post(path: string, token: string, body?: object): Promise<Record<string, string>>;
-  /** Gives the first customer scopes. @returns a token with them */
+  /** Grants scopes to the first customer. @returns a token with them */
   grant(...scopes: string[]): Promise<string>;
-  /** Resolves when every event was taken and every e-mail sent. */
+  /** Resolves when every event was handled and every e-mail sent. */
   quiet(): Promise<void>;
-  /** Milliseconds of processor time that the shop's processes and PostgreSQL have taken so far. */
+  /** Milliseconds of processor time that the shop's processes and PostgreSQL have used so far. */
   processorTime(): number;
   stop(): Promise<void>;
 }

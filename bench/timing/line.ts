@@ -1,4 +1,4 @@
-// One kept-open connection on which one request after the other is asked, and the time to its whole answer taken.
+// One open connection that sends one request after the other, and measures the time to the complete response.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 

@@ -1,4 +1,4 @@
-// All commands of the command line as one tree, from which help, usage and completion are made.
+// All commands as one tree, from which help, usage and completion are generated.
 import { Command } from 'commander';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
 import { completionCommand } from './commands/completion.ts';
@@ -16,12 +16,12 @@ import { traceCommand } from './commands/trace.ts';
 /** Wrong arguments make any of the commands throw a CommanderError after one line and the usage. */
 export function shopProgram(): Command {
   const program = new Command('npm run shop --')
-    .description('Look after the shop of this folder, running or stopped.')
+    .description('Manage the shop of this folder, running or stopped.')
     .addHelpText(
       'after',
       `
-The shop is found through its data folder (SHOP_DATA_DIR, .data in the checkout when unset), or by DATABASE_URL.
-Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done but for what is reported.`,
+The data folder (SHOP_DATA_DIR, default .data in the checkout) or DATABASE_URL selects the shop.
+Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done except for the reported cases.`,
     );
   for (const command of [
     statusCommand(),

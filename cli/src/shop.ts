@@ -4,7 +4,7 @@ import { errorMessage } from './output/error-message.ts';
 import { exitCodes } from './output/exit-codes.ts';
 import { shopProgram } from './program.ts';
 
-// Whoever reads our output may have read enough, as `head` does.
+// The reader of a pipe may close it early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -5,31 +5,31 @@ import { banner } from './launcher/banner.ts';
 import { embeddedServer } from './launcher/embedded-server.ts';
 import { claimPort } from './launcher/gateway-port.ts';
 import { spawnProcess } from './launcher/spawn-process.ts';
-import { supervise } from './launcher/supervise.ts';
+import { type Supervised, supervise } from './launcher/supervise.ts';
 import { watchSources } from './launcher/watch-sources.ts';
-import { announce, dataFolder, takeFolder } from './shop/data-folder.ts';
-import { migrateAll, provision } from './shop/database.ts';
-import { operatorEnvironment, shopProcesses, type Wiring } from './shop/processes.ts';
-import { keptSecrets } from './shop/secrets.ts';
-import { givenEnvironment, readSettings, root } from './shop/settings.ts';
+import { announce, type DataFolder, dataFolder, takeFolder } from './shop/data-folder.ts';
+import { type DatabaseUrls, migrateAll, provision } from './shop/database.ts';
+import { operatorEnvironment, type ShopProcess, shopProcesses, type Wiring } from './shop/processes.ts';
+import { type KeptSecrets, keptSecrets } from './shop/secrets.ts';
+import { givenEnvironment, readSettings, root, type Settings } from './shop/settings.ts';
 
 const watching = process.argv.includes('--watch');
 
-/** How long processes of a launcher that was killed may take to notice. */
+/** Milliseconds in which the processes of a killed launcher end. */
 const orphansGoWithin = 15_000;
 
 const say = (name: string, line: string): void => {
   process.stdout.write(`${name}: ${line}\n`);
 };
 
-/** Until all is ready, processes complain of one another; that stays in their logs. */
+/** Whether the shop is ready. Before, warnings about unavailable processes appear only in the logs. */
 let settled = false;
 
 const sayOnceSettled = (name: string) => (line: string) => {
   if (settled) say(name, line);
 };
 
-/** What has to be undone, the latest last. */
+/** The functions that undo each step of the start; they run in reverse order. */
 const stops: (() => Promise<void>)[] = [];
 
 let stopping: Promise<never> | undefined;
@@ -53,7 +53,20 @@ async function start(): Promise<void> {
   stops.push(release);
   await claimPort(settings.gatewayHost, settings.gatewayPort, abandoned ? orphansGoWithin : 0);
   const secrets = await keptSecrets(folder.secrets);
+  const databases = await prepareDatabase(settings, folder, secrets);
 
+  const wiring: Wiring = { settings, folder, secrets, databases, given };
+  const processes = await shopProcesses(wiring);
+  const parts = startProcesses(processes, folder);
+  await Promise.all([seedDemo(operatorEnvironment(wiring, 'catalogue')), ...parts.map((part) => part.ready)]);
+
+  settled = true;
+  await announceShop(wiring, processes, began);
+  if (watching) restartChanged(processes, parts);
+}
+
+/** Starts the embedded PostgreSQL unless DATABASE_URL is set, and migrates the schemas. */
+async function prepareDatabase(settings: Settings, folder: DataFolder, secrets: KeptSecrets): Promise<DatabaseUrls> {
   let adminUrl = settings.databaseUrl;
   if (adminUrl === undefined) {
     const server = await embeddedServer(folder.postgres);
@@ -64,22 +77,25 @@ async function start(): Promise<void> {
   }
   const databases = await provision(adminUrl, secrets, settings.databaseUrl !== undefined);
   await migrateAll(databases);
+  return databases;
+}
 
-  const wiring: Wiring = { settings, folder, secrets, databases, given };
+function startProcesses(processes: readonly ShopProcess[], folder: DataFolder): Supervised[] {
   const common = { cwd: root, logs: folder.logs };
-  const processes = await shopProcesses(wiring);
   const parts = processes.map(({ name, script, url, environment }) => {
     const launch = () => spawnProcess({ ...common, name, script, url, environment, say: sayOnceSettled(name) });
     return supervise(launch, (line) => say(name, line));
   });
-  // The gateway, the first of them, stops first: nothing new comes in while the services finish what they have.
+  // The gateway stops first, so that no new requests arrive while the services finish theirs.
   const [gateway, ...others] = parts;
   stops.push(async () => void (await Promise.all(others.map((part) => part.stop()))));
   stops.push(async () => gateway?.stop());
-  await Promise.all([seedDemo(operatorEnvironment(wiring, 'catalogue')), ...parts.map((part) => part.ready)]);
+  return parts;
+}
 
-  settled = true;
-
+/** Announces the shop to the command line, and prints the summary. */
+async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], began: number): Promise<void> {
+  const { settings, folder, databases } = wiring;
   const places = processes.map(({ name, url }) => [name, url] as const);
   const [[, address]] = places as [readonly [string, string]];
   await announce(folder, {
@@ -101,7 +117,10 @@ async function start(): Promise<void> {
       seconds: (performance.now() - began) / 1000,
     }),
   );
-  if (!watching) return;
+}
+
+/** Restarts the processes whose source files change. */
+function restartChanged(processes: readonly ShopProcess[], parts: readonly Supervised[]): void {
   const stopWatching = watchSources(root, (files, names) => {
     const [first, ...more] = files;
     say(names.join(', '), `restarting: ${first}${more.length === 0 ? '' : ` and ${more.length} more`} changed`);
@@ -111,14 +130,14 @@ async function start(): Promise<void> {
   process.stdout.write('Watching the source files. A changed migration needs a new start.\n');
 }
 
-/** A product that can be ordered, for the example. */
+/** The id of an available product, for the example. */
 async function someProduct(gateway: string): Promise<string | undefined> {
   const answer = await fetch(`${gateway}/v1/products?status=available&limit=1`);
   const page = (await answer.json()) as { items?: { id: string }[] };
   return page.items?.[0]?.id;
 }
 
-/** npm passes signals on, but cannot when it is killed: then the shop must not stay behind alone. */
+/** Stops the shop when npm is killed, because npm then cannot pass a signal on. */
 function stopWithNpm(): void {
   const parent = process.ppid;
   setInterval(() => process.ppid === parent || void stop(0), 1_000).unref();
@@ -129,7 +148,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 try {
   await start();
 } catch (error) {
-  // While stopping, whatever was still being started fails as a matter of course.
+  // While stopping, the steps of the start that are in progress are expected to fail.
   if (stopping === undefined) {
     const known = error instanceof ConfigError || error instanceof StartError;
     process.stderr.write(`${known ? error.message : `cannot start: ${String(error)}`}\n`);

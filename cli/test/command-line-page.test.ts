@@ -1,4 +1,4 @@
-// docs/command-line.md names every command there is, and every exit code.
+// docs/command-line.md describes every command and every exit code.
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { Command } from 'commander';
@@ -7,7 +7,7 @@ import { shopProgram } from '../src/program.ts';
 
 const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
 
-/** The commands that do something, by their words. */
+/** The words of all commands without subcommands. */
 function leaves(command: Command, path: readonly string[] = []): string[] {
   if (command.commands.length === 0) return [path.join(' ')];
   return command.commands.flatMap((each) => leaves(each, [...path, each.name()]));

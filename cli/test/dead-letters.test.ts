@@ -1,4 +1,4 @@
-// Dead letters are resolved to the last one, however many are read at once; one that comes back is left for the next time.
+// All dead letters are resolved, also more than one read returns. A letter that comes back meanwhile is left.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeadLetterStore, openDeadLetters } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** As a consumer gives letters up. @returns their ids */
+/** Adds dead letters as a consumer does. @returns their ids */
 async function giveUp(consumer: string, count: number, ids = Array.from({ length: count }, newId)): Promise<string[]> {
   await pool.query(
     `INSERT INTO events.job_common (name, data)
@@ -36,7 +36,7 @@ async function giveUp(consumer: string, count: number, ids = Array.from({ length
 const idsOf = (letters: readonly { id: string }[]): string[] => letters.map(({ id }) => id).sort();
 
 describe('all dead letters', () => {
-  it.each(['replay', 'discard'] as const)('%s: of every consumer, more than are read at once', async (verb) => {
+  it.each(['replay', 'discard'] as const)('%s: of every consumer, more than one read returns', async (verb) => {
     const given = [...(await giveUp('notifications.mail', 5)), ...(await giveUp('orders.effects', 1))];
     const { resolved, unknown } = await resolveDeadLetters(desk, { verb, ids: undefined, perRead: 2 });
     expect(idsOf(resolved)).toEqual(given.sort());
@@ -44,7 +44,7 @@ describe('all dead letters', () => {
     expect(await desk.list()).toEqual([]);
   });
 
-  it('are resolved once each: those that come back at once are left', async () => {
+  it('are each resolved once, and letters that come back immediately are left', async () => {
     const given = await giveUp('notifications.mail', 3);
     const returning: DeadLetterStore = {
       ...desk,
@@ -62,7 +62,7 @@ describe('all dead letters', () => {
 });
 
 describe('named dead letters', () => {
-  it('are resolved alone, and one that is not there is told', async () => {
+  it('are resolved alone, and an unknown id is reported', async () => {
     const given = await giveUp('notifications.mail', 3);
     const last = (await desk.list()).at(-1)?.id ?? '';
     const unknown = newId();

@@ -25,7 +25,7 @@ describe('processes that read a file', () => {
     'shared/src/testing/pace.ts',
     'services/orders/src/.get-order.ts.swp',
     'bench/main.ts',
-  ])('do not exist for %s', (path) => {
+  ])('are none for %s', (path) => {
     expect(processesOf(path)).toEqual([]);
   });
 });
@@ -68,7 +68,7 @@ describe('a shop started by npm run dev', () => {
     expect(await processIdOf(shop.dataDir, 'orders')).toBe(orders);
   });
 
-  it('shows why a changed file cannot run, and recovers when it is fixed', async () => {
+  it('reports why a changed file cannot run, and recovers when the file is corrected', async () => {
     const file = join(checkout, 'services/orders/src/operations.ts');
     const source = readFileSync(file, 'utf8');
     appendFileSync(file, 'const = 1;\n');

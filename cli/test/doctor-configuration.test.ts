@@ -5,20 +5,20 @@ import { readSettings } from '../src/shop/settings.ts';
 
 const processes = ['gateway', 'accounts', 'orders', 'catalogue', 'notifications'];
 
-describe("the doctor's look at the configuration", () => {
+describe("the doctor's check of the configuration", () => {
   it.each([
     ['LOG_LEVEL', 'verbose'],
     ['OTEL_TRACES_EXPORTER', 'zipkin'],
     ['OTEL_SDK_DISABLED', 'yes'],
     ['DRAIN_MS', 'long'],
-  ])('finds a wrong %s at each process', async (name, value) => {
+  ])('reports a wrong %s for each process', async (name, value) => {
     const findings = await checkConfiguration(readSettings({}), { [name]: value });
     expect(findings.map(({ state, detail }) => [state, detail])).toEqual(
       processes.map((process) => ['failed', expect.stringMatching(`^${process}: ${name} must be .*"${value}"$`)]),
     );
   });
 
-  it('is content with nothing set', async () => {
+  it('passes when no variable is set', async () => {
     expect(await checkConfiguration(readSettings({}), {})).toMatchObject([{ state: 'ok' }]);
   });
 });

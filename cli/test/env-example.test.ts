@@ -48,7 +48,7 @@ const required: Record<string, string> = {
   PORT: '4',
 };
 
-/** Variables whose default is to do without, or depends on the machine. */
+/** Variables without a default, or whose default depends on the machine. */
 const unwritten = new Set([
   'SHOP_DATA_DIR',
   'REDIS_URL',
@@ -66,7 +66,7 @@ const unwritten = new Set([
 
 const example = readFileSync(fileURLToPath(new URL('../../.env.example', import.meta.url)), 'utf8');
 
-/** Process → variable → default, as the sections of the file say. */
+/** Process → variable → default, from the sections of the file. */
 function documented(): Map<string, Map<string, string>> {
   const found = new Map(Object.keys(readers).map((name) => [name, new Map<string, string>()]));
   let processes: string[] = [];
@@ -79,7 +79,7 @@ function documented(): Map<string, Map<string, string>> {
   return found;
 }
 
-/** The names that a process reads, by watching it read. */
+/** The names of the variables that a process reads, recorded by a proxy. */
 function namesRead(read: Read): string[] {
   const names = new Set<string>();
   const watched = new Proxy(required, {
@@ -99,13 +99,13 @@ describe.each(Object.entries(readers))('the section of %s', (name, read) => {
     expect([...variables.keys()].sort()).toEqual(namesRead(read));
   });
 
-  it('gives the defaults that hold', () => {
+  it('states the actual defaults', () => {
     const defaults = Object.fromEntries([...variables].filter(([, value]) => value !== ''));
     const withoutThem = Object.fromEntries(Object.entries(required).filter(([variable]) => !(variable in defaults)));
     expect(read({ ...withoutThem, ...defaults })).toEqual(read(withoutThem));
   });
 
-  it('leaves a default out only where there is none to write down', () => {
+  it('omits a default only for variables without a fixed default', () => {
     const left = [...variables].filter(([variable, value]) => value === '' && !unwritten.has(variable));
     for (const [variable] of name === 'shop' ? [] : left) {
       expect(() => read({ ...required, [variable]: '' })).toThrow(`${variable} is required`);
@@ -113,7 +113,7 @@ describe.each(Object.entries(readers))('the section of %s', (name, read) => {
   });
 });
 
-/** What containers have from their image, and what is left to whoever writes a compose file of their own. */
+/** Variables that the images set, and variables that only another compose file needs. */
 const notOffered = [
   'HOST',
   'PORT',
@@ -140,14 +140,14 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  it('takes the variables that its section lists', () => {
+  it('passes on the variables that its section lists', () => {
     const section = sectionOf('docker compose');
     const listed = section.match(/\b[A-Z]+_[A-Z_]+\b|\bBOARD\b/g) ?? [];
     const taken = JSON.stringify(services).matchAll(/\$\{([A-Z_]+):-/g);
     expect([...new Set(listed)].sort()).toEqual([...new Set([...taken].map(([, variable]) => variable))].sort());
   });
 
-  it('has the defaults that its section writes down', () => {
+  it('has the defaults of its section', () => {
     const written = [...sectionOf('docker compose').matchAll(/^#([A-Z_]+)=(.*)$/gm)];
     expect(written.length).toBeGreaterThan(0);
     for (const [, variable, value] of written) expect(JSON.stringify(services)).toContain(`\${${variable}:-${value}}`);

@@ -1,4 +1,4 @@
-// A variable that is given as a file counts like one that is given plainly: for the processes of `npm start` and for the doctor.
+// A variable that is set as a file has the same effect as one that is set directly, for the processes of `npm start` and for the doctor.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ describe('the processes of npm start', () => {
     }
   });
 
-  it('read what the files say, wherever there is a default too', async () => {
+  it('read the files also for variables with a default', async () => {
     const shop = await wiring(await asFiles(values));
     for (const { environment } of await shopProcesses(shop)) expect(readAll(environment)).toEqual(values);
     const { JWKS_URL: _url, JWT_ISSUER: _issuer, JWT_AUDIENCE: _audience, ...scripts } = values;
@@ -75,7 +75,7 @@ describe('the processes of npm start', () => {
 });
 
 describe('the doctor', () => {
-  it('looks at the e-mail folder, the currency and the keys that the files name', async () => {
+  it('checks the e-mail folder, the currency and the keys that the files name', async () => {
     const dataDir = join(folder, 'data');
     await (await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), durable: true })).stop();
     const mails = join(folder, 'mails');

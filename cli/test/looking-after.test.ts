@@ -1,4 +1,4 @@
-// A day of an operator on a shop that runs: orders, a dead letter, status and doctor, a backup, and the shop that comes out of it.
+// Commands on a running shop: orders, a dead letter, status and doctor, a backup, and the shop that is restored from it.
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ afterAll(async () => {
 });
 
 describe('orders', () => {
-  it('are listed, the newest first, page by page', async () => {
+  it('are listed page by page, newest first', async () => {
     expect((await ask<Answer[]>('orders', 'list')).map(({ id }) => id)).toEqual([second, first]);
     const page = (await runShop(dataDir, 'orders', 'list', '--limit', '1')).output;
     expect(page).toMatch(/^ORDER +STATUS +PLACED +TOTAL +ITEMS\n/);
@@ -79,7 +79,7 @@ describe('orders', () => {
     expect(await ask('orders', 'list', '--status', 'shipped')).toEqual([]);
   });
 
-  it('move on as through the API: by the same rules, with history, event and e-mail', async () => {
+  it('advance by the rules of the API, with history, event and e-mail', async () => {
     const unknown = await runShop(dataDir, 'orders', 'process', first, '--as', ada.email);
     expect(unknown).toEqual({
       code: 1,
@@ -115,7 +115,7 @@ describe('orders', () => {
     expect(shown).toMatch(new RegExp(`\\nNext: orders deliver ${first}\\n$`));
   });
 
-  it('are moved by whoever an address belongs to, which is stored as it was written at first', async () => {
+  it('are advanced by the account with an e-mail address in any spelling', async () => {
     await call('POST', '/v1/accounts', { name: 'Zoë', email: ' ZOE\u0308@shop.example ', password: ada.password });
     const email = 'zo\u00eb@shop.example';
     await ask('staff', 'grant', email, 'orders:fulfil');
@@ -123,7 +123,7 @@ describe('orders', () => {
     expect([output, complaints]).toEqual([expect.stringContaining('is shipped cannot become processing'), '']);
   });
 
-  it('that are not there are refused', async () => {
+  it('that do not exist are refused', async () => {
     const unknown = newId();
     const refusals = [
       await runShop(dataDir, 'orders', 'ship', unknown),
@@ -141,12 +141,12 @@ describe('orders', () => {
 });
 
 describe('a dead letter', () => {
-  it('is delivered by a replay once what was in its way is gone, and its e-mail is written once', async () => {
+  it('is delivered by a replay once its cause is fixed, and one e-mail is written', async () => {
     const obstacle = "ADD CONSTRAINT obstacle CHECK (kind <> 'order-cancelled') NOT VALID";
     await query('notifications', `ALTER TABLE notifications ${obstacle}`);
     await call('POST', `/v1/orders/${second}/cancel`);
     const letter = await eventually(async () => {
-      // The retries come after 1 to 32 seconds; here they come at once.
+      // Retries come after 1 to 32 seconds. The test makes them immediate.
       await query(
         'events',
         "UPDATE job SET start_after = now() WHERE name = 'notifications.mail' AND state = 'created'",
@@ -173,8 +173,8 @@ describe('a dead letter', () => {
   });
 });
 
-describe('a shop that is well', () => {
-  it('says so', async () => {
+describe('a healthy shop', () => {
+  it('is reported as healthy', async () => {
     await eventually(async () => {
       const status = await runShop(dataDir, 'status');
       expect(status).toMatchObject({ code: 0, output: expect.stringMatching(/\n\nAll is well\.\n$/) });
@@ -193,7 +193,7 @@ describe('a shop that is well', () => {
 describe('a backup', () => {
   let backup: string;
 
-  it('is taken while the shop runs, for its owner alone', async () => {
+  it('is taken while the shop runs, and only its owner can read it', async () => {
     backup = join(folder, 'backup');
     const { code, output } = await runShop(dataDir, 'backup', backup);
     expect({ code, output }).toEqual({
@@ -209,14 +209,14 @@ describe('a backup', () => {
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
-  it('proves itself in a database that is thrown away', async () => {
+  it('can be tested in a temporary database', async () => {
     const proof = await ask<{ rows: number }>('restore', '--verify', backup);
     expect(proof).toMatchObject({ verified: true, tables: expect.any(Number) });
     expect(proof.rows).toBeGreaterThan(300);
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
-  it('that was changed or cut is refused before anything is touched', async () => {
+  it('that was changed or truncated is refused before anything changes', async () => {
     const damaged = join(folder, 'damaged');
     await cp(backup, damaged, { recursive: true });
     await writeFile(join(damaged, 'orders.orders.copy.gz'), 'x', { flag: 'a' });
@@ -227,14 +227,14 @@ describe('a backup', () => {
     await rm(damaged, { recursive: true });
   });
 
-  it('is not restored over a shop', async () => {
+  it('is not restored into an existing shop', async () => {
     expect(await runShop(dataDir, 'restore', backup)).toMatchObject({
       code: 1,
       complaints: expect.stringMatching(/^a shop runs in .*: stop it, and restore into a new one/),
     });
   });
 
-  it('becomes a shop with the same accounts, orders, stock and keys, which tells nobody twice', async () => {
+  it('is restored to a shop with the same accounts, orders, stock and keys, which sends no e-mail twice', async () => {
     await call('POST', '/v1/accounts', { name: 'Eve', email: 'eve@shop.example', password: 'after the backup' });
     await shop.end();
     const restoredDir = join(folder, 'restored');
@@ -251,7 +251,7 @@ describe('a backup', () => {
     shop = await launchShop({ dataDir: restoredDir, environment: { GATEWAY_PORT: new URL(shop.gateway).port } });
     await shop.ready;
     running = await runningShop(restoredDir);
-    // A token from before the backup is as good as before: the keys are the same.
+    // A token from before the backup is still valid, because the keys are the same.
     expect((await call('GET', `/v1/orders/${first}`)).status).toBe('shipped');
     expect((await call('GET', `/v1/orders/${second}`)).status).toBe('cancelled');
     await call('POST', '/v1/tokens', ada);

@@ -1,4 +1,4 @@
-// `stock verify`, `events dead` and `trace` on a shop that runs, and on the same one stopped.
+// `stock verify`, `events dead` and `trace` on a running shop, and on the same shop when it is stopped.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 describe('trace', () => {
-  it('shows every step of an order that was cancelled, in the order of time', async () => {
+  it('shows every step of a cancelled order by time', async () => {
     const rows = await eventually(async () => {
       const { code, output } = await runShop(dataDir, 'trace', orderId);
       expect(code).toBe(0);
@@ -96,7 +96,7 @@ describe('trace', () => {
     expect(steps).toHaveLength(expected.length + 2 + effects.length);
   });
 
-  it('names the request of each transition to programs, which is that of the events after it', async () => {
+  it('contains the request of each transition in its JSON, which is that of the events it caused', async () => {
     const { steps } = await ask<{ steps: { kind: string; type?: string; status?: string; requestId: string }[] }>(
       'trace',
       orderId.toUpperCase(),
@@ -107,7 +107,7 @@ describe('trace', () => {
     expect(new Set(caused.map(({ requestId }) => requestId))).toEqual(new Set([cancelled?.requestId]));
   });
 
-  it('says in one line that there is no such order, or no such id', async () => {
+  it('reports an unknown or invalid id in one line', async () => {
     const unknown = newId();
     expect(await runShop(dataDir, 'trace', unknown)).toEqual({
       code: 1,
@@ -123,7 +123,7 @@ describe('trace', () => {
 });
 
 describe('stock verify', () => {
-  it('counts what adds up', async () => {
+  it('counts products, movements and reservations', async () => {
     const { code, output } = await runShop(dataDir, 'stock', 'verify');
     expect({ code, output }).toEqual({
       code: 0,
@@ -131,7 +131,7 @@ describe('stock verify', () => {
     });
   });
 
-  it('names the first movement that was changed behind its back', async () => {
+  it('names the first movement that was changed in the database', async () => {
     const tamper = (by: number) =>
       query('catalogue', `UPDATE stock_ledger SET quantity = quantity + $2 WHERE order_id = $1 AND kind = 'released'`, [
         orderId,
@@ -157,7 +157,7 @@ describe('events dead', () => {
   const list = () => ask<Letter[]>('events', 'dead', 'list');
   const of = (letters: readonly Letter[], consumer: string) => letters.find((letter) => letter.consumer === consumer);
 
-  it('says that there is nothing', async () => {
+  it('reports that no dead letters exist', async () => {
     expect((await runShop(dataDir, 'events', 'dead', 'list')).output).toBe('There are no dead letters.\n');
     const unknown = newId();
     for (const verb of ['show', 'replay', 'discard']) {
@@ -171,7 +171,7 @@ describe('events dead', () => {
     expect(await runShop(dataDir, 'events', 'dead', 'replay')).toMatchObject({ code: 2, output: '' });
   });
 
-  it('lists an event that nobody understands, shows why, replays it to one consumer, and discards it', async () => {
+  it('lists an invalid event, shows its fault, replays it to one consumer, and discards it', async () => {
     const event = 'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)';
     await query('orders', event, [newId(), 'order.created.v9', orderId, 'of-the-test', '{}']);
     const letters = await eventually(async () => {
@@ -197,7 +197,7 @@ describe('events dead', () => {
     const only = ['--consumer', 'catalogue.inventory'];
     const replayed = await runShop(dataDir, 'events', 'dead', 'replay', before?.id ?? '', ...only);
     expect(replayed).toEqual({ code: 0, output: `replayed ${before?.id} (catalogue.inventory)\n`, complaints: '' });
-    // Its consumer took it once more, and does not understand it any better.
+    // Its consumer handled it once more, and refused it again.
     const after = await eventually(async () => {
       const found = await list();
       expect(of(found, 'catalogue.inventory')?.deadAt).toBeDefined();
@@ -215,7 +215,7 @@ describe('events dead', () => {
 });
 
 describe('on the stopped shop', () => {
-  it('all of them work as well', async () => {
+  it('all these commands work, too', async () => {
     await shop.end();
     const { steps } = await ask<{ steps: { type?: string }[] }>('trace', orderId);
     expect(steps.filter(({ type }) => type === 'stock.released.v1')).toHaveLength(2);

@@ -1,4 +1,4 @@
-// The command line on a PostgreSQL that DATABASE_URL names: a restore into it, a backup of it, and what it says when it is not ready.
+// The command line on a PostgreSQL that DATABASE_URL names: restore, backup, and the messages when the database is not ready.
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
   server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
   [port = 0] = await freePorts(1);
-  // The shop that the backup is of; it never runs.
+  // The shop of the backup. It never runs.
   await (await startEmbeddedPostgres({ dataDir: join(folder, 'data/postgres'), durable: true })).stop();
 });
 
@@ -39,7 +39,7 @@ async function manifest(name: string): Promise<Record<string, unknown>> {
   return content;
 }
 
-/** What the server keeps of each role's password. */
+/** The stored password verifier of each role. */
 async function passwords(): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
@@ -55,7 +55,7 @@ async function passwords(): Promise<unknown[]> {
 }
 
 describe('a database behind DATABASE_URL', () => {
-  it('takes a restore, and a backup of it is the same again', async () => {
+  it('can be restored into, and its backup equals the restored one', async () => {
     const first = join(folder, 'first');
     expect(await runShop(join(folder, 'data'), 'seed', '--products', '321')).toMatchObject({ code: 0 });
     expect(await runShop(join(folder, 'data'), 'backup', first)).toMatchObject({ code: 0 });
@@ -70,7 +70,7 @@ describe('a database behind DATABASE_URL', () => {
     expect(elsewhere.output).toContain('No secrets are in it');
   });
 
-  it('keeps its data and its passwords when a restore into it is refused, whatever folder that is run in', async () => {
+  it('keeps its data and its passwords when a restore is refused, with any data folder', async () => {
     const before = await passwords();
     expect(before).toHaveLength(5);
     expect(await runShop(join(folder, 'fresh'), at('bazaar'), 'restore', join(folder, 'first'))).toMatchObject({
@@ -80,7 +80,7 @@ describe('a database behind DATABASE_URL', () => {
     expect(await passwords()).toEqual(before);
   });
 
-  it('is not restored into from the folder of another shop, whose secrets it would replace', async () => {
+  it('is not restored into with the data folder of another shop, whose secrets would be replaced', async () => {
     const data = join(folder, 'data');
     const secrets = await readFile(join(data, 'secrets.json'), 'utf8');
     expect(await runShop(data, at('another'), 'restore', join(folder, 'first'))).toEqual({
@@ -91,33 +91,33 @@ describe('a database behind DATABASE_URL', () => {
     expect(await readFile(join(data, 'secrets.json'), 'utf8')).toBe(secrets);
   });
 
-  it('is called shop where the address names none, for a restore and for every other command', async () => {
+  it('is named shop when the URL contains no name, for a restore and for every other command', async () => {
     const unnamed = { ...at(''), DATABASE_URL: at('').DATABASE_URL.replace(/\/$/, '') };
     expect(await run(unnamed, 'orders', 'list')).toMatchObject({
       code: 1,
       complaints: expect.stringContaining('database "shop" does not exist'),
     });
     expect(await run(unnamed, 'restore', join(folder, 'first'))).toMatchObject({ code: 0, complaints: '' });
-    expect(await run(unnamed, 'orders', 'list')).toMatchObject({ code: 0, output: 'There are no such orders.\n' });
+    expect(await run(unnamed, 'orders', 'list')).toMatchObject({ code: 0, output: 'No orders found.\n' });
     expect(await run(unnamed, 'restore', join(folder, 'first'))).toMatchObject({
       code: 1,
       complaints: expect.stringMatching(/^the shop is not empty/),
     });
   });
 
-  it('is looked after like any other', async () => {
+  it('can be used with every command', async () => {
     const status = await run(at('bazaar'), 'status', '--json');
     expect(status.code).toBe(1);
     expect(JSON.parse(status.output)).toMatchObject({ running: false, outboxes: [{ waiting: 0 }, {}, {}, {}] });
     expect(await run(at('bazaar'), 'orders', 'list')).toMatchObject({
       code: 0,
-      output: 'There are no such orders.\n',
+      output: 'No orders found.\n',
     });
     const doctor = await run(at('bazaar'), 'doctor');
     expect(doctor).toMatchObject({ code: 0, output: expect.stringMatching(/^migrations orders +ok /m) });
   });
 
-  it('that lacks migrations, tables or itself is told apart, with what to do', async () => {
+  it('is reported with what to do when it lacks migrations or tables, or does not exist', async () => {
     const client = new pg.Client({ connectionString: at('bazaar').DATABASE_URL });
     await client.connect();
     await client.query("DELETE FROM orders.migrations WHERE name LIKE '0001%'");

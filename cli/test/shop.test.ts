@@ -1,4 +1,4 @@
-// `npm run shop -- …` on a stopped shop and on an outside database; exit codes and what it says to wrong arguments.
+// `npm run shop -- …` on a stopped shop and on an outside database: exit codes, and messages for wrong arguments.
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('without a shop', () => {
-  it('says where it looked and what to do', async () => {
+  it('names the folder that it searched, and what to do', async () => {
     expect(await runShop(dataDir, 'staff', 'list')).toEqual({
       code: 1,
       output: '',
@@ -34,7 +34,7 @@ describe('without a shop', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('shows by its exit code that nothing runs', async () => {
+  it('the exit code of status shows that nothing runs', async () => {
     const status = await runShop(dataDir, 'status', '--json');
     expect(status.code).toBe(1);
     expect(JSON.parse(status.output)).toEqual({
@@ -46,7 +46,7 @@ describe('without a shop', () => {
     });
   });
 
-  it('is examined as far as there is anything', async () => {
+  it('the doctor checks what exists', async () => {
     const { code, output } = await runShop(dataDir, { GATEWAY_PORT: port }, 'doctor');
     expect(code).toBe(0);
     expect(output).toMatch(/^shop +warning +there is none in .* yet$/m);
@@ -106,7 +106,7 @@ describe('a stopped shop', () => {
     await (await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), durable: true })).stop();
   });
 
-  it('gets products, and is stopped again', async () => {
+  it('is started for a command, gets products, and is stopped again', async () => {
     const { code, output } = await runShop(dataDir, 'seed', '--products', '1234', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(output)).toMatchObject({ products: 1234, present: 0 });
@@ -114,14 +114,14 @@ describe('a stopped shop', () => {
     expect(await readdir(join(dataDir, 'postgres', 'cluster'))).not.toContain('postmaster.pid');
   });
 
-  it('is told how many products of a seed it has already', async () => {
+  it('seed reports the products that exist already', async () => {
     const again = async (...products: string[]) =>
       (await runShop(dataDir, 'seed', '--seed', '7', '--products', ...products)).output;
     expect(await again('5')).toMatch(/^Added 5 products, \d+ a second\.\n$/);
     expect(await again('5')).toMatch(/^Added 0 products; 5 were there already\.\n$/);
   });
 
-  it('has no account to grant anything to', async () => {
+  it('staff grant refuses an e-mail address without an account', async () => {
     expect(await runShop(dataDir, 'staff', 'grant', 'nobody@shop.example', 'orders:fulfil')).toEqual({
       code: 1,
       output: '',
@@ -129,7 +129,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('rotates and lists its keys', async () => {
+  it('keys rotates and lists the keys', async () => {
     const rotated = await runShop(dataDir, 'keys', 'rotate', '--json');
     expect(rotated).toMatchObject({ code: 0, complaints: '' });
     const states = (JSON.parse(rotated.output) as { state: string }[]).map(({ state }) => state);
@@ -141,7 +141,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('takes products from a file of the folder in which npm was called, and gives them back', async () => {
+  it('products imports a file of the folder in which npm was called, and exports the products again', async () => {
     const good = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5, stock: 3 };
     await writeFile(join(folder, 'cups.ndjson'), `${JSON.stringify(good)}\n{"externalKey":"LID"}\n`);
     const called = { INIT_CWD: folder };
@@ -175,14 +175,14 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('shows what waits for its next start', async () => {
+  it('status shows the events that wait for the next start', async () => {
     const { code, output } = await runShop(dataDir, 'status');
     expect(code).toBe(1);
     expect(output).toMatch(/^OUTBOX +WAITING +OLDEST\naccounts +0 +0 s\n/);
     expect(output).toMatch(/\n\nNo shop runs on .*: run npm start, or set SHOP_DATA_DIR\.\n$/);
   });
 
-  it('is told what to do about each thing that is not well', async () => {
+  it('doctor states what to do about each fault', async () => {
     await chmod(join(dataDir, 'secrets.json'), 0o644);
     const wrong = {
       GATEWAY_PORT: port,
@@ -208,7 +208,7 @@ describe('a stopped shop', () => {
     expect(badly.output).toMatch(/^configuration +failed +GATEWAY_PORT must be a whole number/m);
   });
 
-  it('is left alone while something else has its folder', async () => {
+  it('is refused while another process has locked its folder', async () => {
     const lock = await lockFolder(dataDir);
     try {
       const { code, complaints } = await runShop(dataDir, 'staff', 'list');
@@ -223,19 +223,19 @@ describe('a stopped shop', () => {
 });
 
 describe('a database that DATABASE_URL names', () => {
-  it('is worked on as the roles that own its schemas', async () => {
+  it('is accessed as the roles that own its schemas', async () => {
     const database = await createTestDatabase(['accounts', 'catalogue']);
     try {
       const seeded = await runShop(dataDir, { DATABASE_URL: database.adminUrl }, 'seed', '--products', '10');
       expect(seeded).toMatchObject({ code: 0 });
       const staff = await runShop(dataDir, { DATABASE_URL: database.adminUrl }, 'staff', 'list');
-      expect(staff).toMatchObject({ code: 0, output: expect.stringMatching(/^Nobody has scopes yet/) });
+      expect(staff).toMatchObject({ code: 0, output: expect.stringMatching(/^No account has scopes/) });
     } finally {
       await database.drop();
     }
   });
 
-  it("is worked on by the services' own roles, without an administrator", async () => {
+  it("is accessed with the services' own connections, without an administrator", async () => {
     const database = await createTestDatabase(['accounts', 'orders', 'catalogue', 'notifications']);
     const { events, ...urls } = database.urls;
     const named = Object.entries(urls).map(([name, url]) => [`${name.toUpperCase()}_DATABASE_URL`, url]);
@@ -258,7 +258,7 @@ describe('a database that DATABASE_URL names', () => {
     }
   });
 
-  it('may be away', async () => {
+  it('is reported in one line when it is unavailable', async () => {
     const { code, complaints } = await runShop(
       dataDir,
       { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/shop' },
@@ -293,7 +293,7 @@ describe('completion', () => {
     ]);
   });
 
-  it('knows the same in zsh', async () => {
+  it('completes the same in zsh', async () => {
     const { output } = await runShop(dataDir, 'completion', 'zsh');
     expect(output).toMatch(/^compdef _shop shop$/m);
     expect(output).toContain(`'list:list all accounts'\\'' orders, the newest first'`);

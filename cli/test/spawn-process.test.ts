@@ -1,4 +1,4 @@
-// One run of a process: why a start failed, what of its output is shown, and how it is stopped.
+// One run of a process: the cause of a failed start, its output, and its stop.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,14 +27,14 @@ async function run(name: string, source: string, said: string[] = []) {
 const logOf = (name: string): Promise<string> => readFile(join(folder, `${name}.log`), 'utf8');
 
 describe('a run', () => {
-  it('of a job is ready when it has ended well, and keeps what it wrote', async () => {
+  it('of a job is ready when the job has ended with success, and its output is kept', async () => {
     const job = await run('good', 'console.log("one"); console.error("two");');
     await job.ready;
     expect(await job.ended).toBe('exit code 0');
     await eventually(async () => expect((await logOf('good')).split('\n').sort()).toEqual(['', 'one', 'two']));
   });
 
-  it('that fails says in one line why', async () => {
+  it('that fails names the cause in one line', async () => {
     const job = await run('bad', 'console.error("bad: PORT is required"); process.exitCode = 1;');
     await expect(job.ready).rejects.toThrow(/^bad: PORT is required$/);
     expect(await job.ended).toBe('exit code 1');
@@ -45,7 +45,7 @@ describe('a run', () => {
     await expect(job.ready).rejects.toThrow(/^broken: TypeError: no such thing$/);
   });
 
-  it('ends at a signal, in good order', async () => {
+  it('stops in order at a signal', async () => {
     const job = await run(
       'long',
       `process.on('SIGTERM', () => { console.log('ending'); process.exit(3); }); console.log('up'); setInterval(() => {}, 1e6);`,
@@ -59,14 +59,14 @@ describe('a run', () => {
 });
 
 describe('the explanation of a failed start', () => {
-  it('prefers what the process says for people, all of it', () => {
+  it('contains all messages that the process wrote for people', () => {
     const plain = ['(node:1) Warning: x', 'orders: A is required', 'orders: B is required', 'TypeError: y'];
     expect(startFailure('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe(
       'orders: A is required\norders: B is required',
     );
   });
 
-  it('falls back to the error, the last warning, the exit', () => {
+  it('is otherwise the error, the last warning, or the exit code', () => {
     const plain = ['    at there', 'SyntaxError: y'];
     expect(startFailure('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe('orders: SyntaxError: y');
     expect(startFailure('orders', { plain: [], warnings: ['x', 'z'] }, 'exit code 1')).toBe('orders: z');

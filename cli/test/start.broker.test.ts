@@ -1,5 +1,5 @@
-// `npm start` with EVENTS_URL=amqp://…: a whole order, its cancellation, the stock back, the e-mails; and status and dead
-// letters of a shop whose events are not in its database.
+// `npm start` with EVENTS_URL=amqp://…: an order, its cancellation, the released stock, the e-mails, and status and dead letters of a
+// shop whose events are not in its database.
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ async function post(path: string, body?: object): Promise<{ id: string; access_t
 const inDatabase = async <T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> =>
   queryShop<T>(await runningShop(dataDir), schema, text, values);
 
-it('sells, takes back and tells, by way of the broker alone', async () => {
+it('sells, cancels and notifies over the broker alone', async () => {
   const ada = { email: 'ada@shop.example', password: 'under the old oak' };
   await post('/v1/accounts', { name: 'Ada', ...ada });
   token = (await post('/v1/tokens', ada)).access_token;
@@ -73,11 +73,11 @@ it('sells, takes back and tells, by way of the broker alone', async () => {
   expect(mails).toHaveLength(2);
   const texts = await Promise.all(mails.map((name) => readFile(join(dataDir, 'mail', name), 'utf8')));
   for (const text of texts) expect(text).toContain('ada@shop.example');
-  // The queue in PostgreSQL was not used: it was not even made.
+  // The queue in PostgreSQL was not used, because it was not created.
   expect(await inDatabase('events', "SELECT to_regclass('events.job') AS job")).toEqual([{ job: null }]);
 });
 
-it('shows what waits and what was given up, while it runs and when it rests', async () => {
+it('status shows waiting events and dead letters of a running and of a stopped shop', async () => {
   await inDatabase(
     'orders',
     'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)',

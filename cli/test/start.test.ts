@@ -1,4 +1,4 @@
-// `npm start`: the whole shop in a temporary data folder, its ends, and its refusals.
+// `npm start`: the whole shop in a temporary data folder, its stops, and its refusals.
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe('a first start', () => {
-  it('ends with a table, a demo catalogue, secrets kept to their owner, and nothing running after Ctrl-C', async () => {
+  it('prints a table, has a demo catalogue and private secrets, and leaves nothing running after Ctrl-C', async () => {
     const shop = await launch();
     const table = await shop.ready;
     for (const name of ['gateway', 'accounts', 'orders', 'catalogue', 'notifications', 'postgresql']) {
@@ -57,7 +57,7 @@ describe('a first start', () => {
 });
 
 describe('a start on kept data', () => {
-  it('shows the same catalogue and keeps its secrets; a second one on the folder is refused in one line', async () => {
+  it('has the same catalogue and secrets, and a second start on the folder is refused in one line', async () => {
     const secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
     const shop = await launch();
     const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];
@@ -71,7 +71,7 @@ describe('a start on kept data', () => {
     expect((await shop.end('SIGTERM')).code).toBe(0);
   });
 
-  it('starts a service again that died, and PostgreSQL too, with a line for each', async () => {
+  it('restarts a service that died, and PostgreSQL, with a line for each', async () => {
     const shop = await launch();
     await shop.ready;
     const { databases } = await runningShop(dataDir);
@@ -93,7 +93,7 @@ describe('a start on kept data', () => {
     expect((await runningShop(dataDir)).databases).toEqual(databases);
   });
 
-  it('finds nothing in its way after its launcher was killed', async () => {
+  it('succeeds after its launcher was killed', async () => {
     const first = await launch();
     await first.ready;
     const running = await runningShop(dataDir);
@@ -105,7 +105,7 @@ describe('a start on kept data', () => {
     expect(await stillListening(running)).toEqual([]);
   });
 
-  it('leaves nothing running for long after its launcher was killed', async () => {
+  it('leaves nothing running soon after its launcher was killed', async () => {
     const shop = await launch();
     await shop.ready;
     const running = await runningShop(dataDir);
@@ -113,7 +113,7 @@ describe('a start on kept data', () => {
     await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);
   });
 
-  it('stops in the middle of the start, too', async () => {
+  it('can be stopped during the start', async () => {
     const shop = await launch();
     await eventually(
       async () => expect(await readFile(join(dataDir, 'postgres/lock'), 'utf8')).toMatch(`${shop.child.pid} `),
@@ -126,7 +126,7 @@ describe('a start on kept data', () => {
 });
 
 describe('a start on an outside PostgreSQL', () => {
-  it('makes the database that DATABASE_URL names and starts no server of its own', async () => {
+  it('creates the database that DATABASE_URL names, and starts no server of its own', async () => {
     const server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
     try {
       const url = Object.assign(new URL(server.url), { pathname: '/bazaar' }).href;
@@ -144,7 +144,7 @@ describe('a start on an outside PostgreSQL', () => {
   });
 });
 
-describe('a start that cannot be', () => {
+describe('a start that fails', () => {
   const refusal = async (environment: Record<string, string>, dir = dataDir): Promise<string> => {
     const shop = await launch(environment, dir);
     const { code, output, complaints } = await shop.ended;
@@ -152,7 +152,7 @@ describe('a start that cannot be', () => {
     return complaints;
   };
 
-  it('says that the port is taken', async () => {
+  it('reports that the port is taken', async () => {
     const [port = 0] = await freePorts(1);
     const taken = createServer().listen(port, '127.0.0.1');
     await once(taken, 'listening');
@@ -165,7 +165,7 @@ describe('a start that cannot be', () => {
     }
   });
 
-  it('says that the data folder cannot be written', async () => {
+  it('reports that the data folder cannot be written', async () => {
     await writeFile(join(folder, 'file'), '');
     expect(await refusal({}, join(folder, 'file'))).toBe(
       `cannot write to the data folder ${join(folder, 'file')} (EEXIST)\n`,
@@ -181,11 +181,11 @@ describe('a start that cannot be', () => {
       { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/shop' },
       'cannot prepare the database on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n',
     ],
-  ])('says what is wrong with %j', async (environment, expected) => {
+  ])('names the fault of %j', async (environment, expected) => {
     expect(await refusal(environment)).toEqual(expected instanceof RegExp ? expect.stringMatching(expected) : expected);
   });
 
-  it('says which process refuses which variable, once, and leaves nothing running', async () => {
+  it('names each process that refuses a variable once, and leaves nothing running', async () => {
     expect(await refusal({ MAIL_FROM: 'nobody' })).toBe(
       'notifications: MAIL_FROM must be an e-mail address, not "nobody"\n',
     );

@@ -1,4 +1,4 @@
-// `npm start` in a data folder of its own, for tests: waits until it is ready, ends it, and sees what is left.
+// Runs `npm start` in a data folder of its own for tests: waits until it is ready, stops it, and finds processes that are left.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -22,10 +22,10 @@ export interface StartedShop {
   readonly gateway: string;
   readonly dataDir: string;
   readonly child: ChildProcess;
-  /** Resolves with the table once the shop is ready; rejects with what it wrote when it ends before. */
+  /** Resolves with the table when the shop is ready; rejects with its output when it ends before. */
   readonly ready: Promise<string>;
   readonly ended: Promise<Ended>;
-  /** What it has written on standard output so far. */
+  /** Its standard output so far. */
   output(): string;
   /** Sends the signal to the launcher and waits until it has ended. */
   end(signal?: NodeJS.Signals): Promise<Ended>;
@@ -85,12 +85,12 @@ export async function launchShop(options: LaunchOptions): Promise<StartedShop> {
   };
 }
 
-/** What the running shop has told the command line about itself. */
+/** What the running shop has announced to the command line. */
 export async function runningShop(dataDir: string): Promise<RunningShop> {
   return JSON.parse(await readFile(join(dataDir, 'running.json'), 'utf8')) as RunningShop;
 }
 
-/** The addresses of the shop's processes and database that still take connections. */
+/** The addresses of the shop's processes and database that still accept connections. */
 export async function stillListening(shop: RunningShop): Promise<string[]> {
   const addresses = [...Object.values(shop.processes), shop.databases.orders ?? ''].map((address) => new URL(address));
   const open = await Promise.all(
@@ -109,7 +109,7 @@ export async function stillListening(shop: RunningShop): Promise<string[]> {
   return open.flat();
 }
 
-/** Runs the command line on a data folder; variables of the environment may come before the parameters. */
+/** Runs the command line on a data folder. Environment variables may precede the parameters. */
 export async function runShop(
   dataDir: string,
   ...[first, ...others]: (string | Readonly<Record<string, string>>)[]
@@ -142,7 +142,7 @@ export async function processIdOf(dataDir: string, name: string): Promise<number
   });
 }
 
-/** What a command prints for programs. @throws Error with its complaint when it prints nothing */
+/** The JSON output of a command. @throws Error with its message when it prints nothing */
 export async function askShop<T>(dataDir: string, ...parameters: string[]): Promise<T> {
   const { output, complaints } = await runShop(dataDir, ...parameters, '--json');
   if (output === '') throw new Error(complaints);

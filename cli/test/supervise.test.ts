@@ -1,9 +1,9 @@
-// A part of the shop is kept running: new starts with growing delays, none after it was stopped.
+// Supervision restarts a part with growing delays, until it is stopped.
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { type Run, supervise } from '../src/launcher/supervise.ts';
 
-/** Runs that the test ends by hand. */
+/** Runs that the test ends itself. */
 function manualRuns() {
   const ends: ((reason: string) => void)[] = [];
   const launch = (): Run => {
@@ -25,8 +25,8 @@ const launched = async (ends: unknown[], count: number): Promise<void> => {
   await eventually(() => expect(ends).toHaveLength(count));
 };
 
-describe('a part that is kept running', () => {
-  it('is launched again after each end, later every time, up to the longest delay', async () => {
+describe('a supervised part', () => {
+  it('is launched again after each end, with a growing delay up to the longest one', async () => {
     const { ends, launch } = manualRuns();
     const said: string[] = [];
     const part = supervise(launch, (line) => said.push(line), { first: 10, longest: 40, steady: 60_000 });
@@ -45,7 +45,7 @@ describe('a part that is kept running', () => {
     await part.stop();
   });
 
-  it('begins with the first delay again after a run that was long enough', async () => {
+  it('is launched with the first delay again after a stable run', async () => {
     const { ends, launch } = manualRuns();
     const said: string[] = [];
     const part = supervise(launch, (line) => said.push(line), { first: 10, longest: 40, steady: 0 });
@@ -60,7 +60,7 @@ describe('a part that is kept running', () => {
     await part.stop();
   });
 
-  it('is not launched again once it was stopped, also in the middle of a delay', async () => {
+  it('is not launched again after it was stopped, also during a delay', async () => {
     const { ends, launch } = manualRuns();
     const said: string[] = [];
     const part = supervise(launch, (line) => said.push(line), { first: 60_000, longest: 60_000, steady: 60_000 });
@@ -70,7 +70,7 @@ describe('a part that is kept running', () => {
     expect(ends).toHaveLength(1);
   });
 
-  it('is launched again without a delay by a restart, also in the middle of a delay', async () => {
+  it('is launched without a delay by a restart, also during a delay', async () => {
     const { ends, launch } = manualRuns();
     const said: string[] = [];
     const part = supervise(launch, (line) => said.push(line), { first: 60_000, longest: 60_000, steady: 60_000 });
@@ -84,7 +84,7 @@ describe('a part that is kept running', () => {
     await part.stop();
   });
 
-  it('leaves a first run that never gets ready to the caller', async () => {
+  it('is not launched again when its first run does not become ready', async () => {
     let launches = 0;
     const launch = (): Run => {
       launches += 1;

@@ -12,7 +12,7 @@ export type Product = Schemas['Product'];
 export type Order = Schemas['Order'];
 
 export interface ShopOptions {
-  /** The shop's address, such as `https://shop.example`; a path in it stands in front of every operation's. */
+  /** The shop's address, such as `https://shop.example`; a path in it is prefixed to every operation's path. */
   readonly baseUrl: string;
   /** How often a request is sent at most, from 1; 4 when not given. */
   readonly attempts?: number;

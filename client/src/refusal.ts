@@ -6,7 +6,7 @@ type Schemas = components['schemas'];
 /** Of any part of the shop: the faults of the orders have every member that the others' have, the catalogue's query both spellings. */
 export type ProblemDocument = Schemas['Problem'];
 
-/** An answer that is not what was asked for; `code` says why. */
+/** A refusal of a request. `code` identifies the reason. */
 export class Refusal extends Error {
   readonly status: number;
   /** RFC 9457; undefined when something else than the shop has answered, such as a proxy with a page of its own. */

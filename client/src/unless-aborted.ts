@@ -1,6 +1,6 @@
 // Lets a caller give up a wait.
 
-/** What the work brings, or the signal's reason as soon as it is aborted; the work itself goes on for whoever shares it. */
+/** The result of the work, or the signal's reason as soon as it is aborted. The work itself continues for other callers. */
 export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);

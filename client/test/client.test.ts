@@ -1,4 +1,4 @@
-// What the client does about failures: what it repeats and what not, what it makes of an odd answer.
+// The client on failures: the requests that it repeats, and its errors for unusual responses.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ const done: Reaction = { status: 201, body: { id } };
 let server: FaultyShop;
 afterEach(() => server.close());
 
-/** A client of a server that reacts as told: to the first request, the second, and the last to all further ones. */
+/** A client of a server with given reactions: to the first request, the second, and the last one to all further requests. */
 async function clientOf(reactions: readonly Reaction[], options: Partial<ShopOptions> = {}) {
   server = await startFaultyShop((_, count) => reactions[Math.min(count, reactions.length) - 1] ?? done);
   return createShop({ baseUrl: server.url, ...options });
@@ -20,7 +20,7 @@ async function clientOf(reactions: readonly Reaction[], options: Partial<ShopOpt
 
 const keys = (): unknown[] => server.seen.map(({ headers }) => headers['idempotency-key']);
 
-describe('a POST that takes a key', () => {
+describe('a POST with an idempotency key', () => {
   it.each<[string, Reaction]>([
     ['a broken connection', 'break'],
     ['503', refused(503, 'service-unavailable', { 'Retry-After': '0' })],
@@ -53,19 +53,19 @@ describe('a POST that takes a key', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('is given up after as many attempts as allowed', async () => {
+  it('fails after the maximum number of attempts', async () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '0' })], { attempts: 3 });
     expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(503);
     expect(server.seen).toHaveLength(3);
   });
 
-  it('is given up when the wait that is asked for is too long', async () => {
+  it('fails when the requested wait is too long', async () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '31' })]);
     expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(503);
     expect(server.seen).toHaveLength(1);
   });
 
-  it('is given up as soon as the caller does, while it waits', async () => {
+  it('fails as soon as the caller aborts it, while it waits', async () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '20' })]);
     const signal = AbortSignal.timeout(200);
     await expect(shop.call.POST('/v1/orders', { ...order, signal })).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -79,20 +79,20 @@ describe('a change without a key', () => {
   it.each<[string, Reaction]>([
     ['a broken connection', 'break'],
     ['503', refused(503, 'service-unavailable', { 'Retry-After': '0' })],
-  ])('is not sent again after %s: it may have been done', async (_name, failure) => {
+  ])('is not sent again after %s, because it may have taken effect', async (_name, failure) => {
     const shop = await clientOf([failure, done]);
     await shop.call.PATCH('/v1/accounts/{accountId}', change).catch(() => {});
     expect(server.seen).toHaveLength(1);
     expect(keys()).toStrictEqual([undefined]);
   });
 
-  it('is sent again after 429: it was not looked at', async () => {
+  it('is sent again after 429, because it had no effect', async () => {
     const shop = await clientOf([refused(429, 'too-many-requests', { 'Retry-After': '0' }), { status: 200 }]);
     expect((await shop.call.PATCH('/v1/accounts/{accountId}', change)).response.status).toBe(200);
   });
 });
 
-describe('an answer that is no problem document', () => {
+describe('a response that is not a problem document', () => {
   const pair = { email: 'kim@example.com', password: 'a long and quiet river' };
   const answers: [string, Reaction][] = [
     ['nothing', { status: 500, headers: { 'Content-Length': '0' }, body: '' }],
@@ -109,21 +109,21 @@ describe('an answer that is no problem document', () => {
     problem: undefined,
   };
 
-  it.each(answers)('%s: no helper takes it for a success', async (_name, answer) => {
+  it.each(answers)('%s: no helper treats it as a success', async (_name, answer) => {
     const shop = await clientOf([answer], { tokens: tokens('old') });
     await expect(shop.logIn(pair)).rejects.toMatchObject(refusal);
     await expect(Array.fromAsync(shop.products())).rejects.toMatchObject(refusal);
     await expect(shop.logOut()).rejects.toMatchObject(refusal);
   });
 
-  it('nor an empty success for a log-in', async () => {
+  it('an empty success does not count as a log-in', async () => {
     const shop = await clientOf([{ status: 200, headers: { 'Content-Length': '0' }, body: '' }]);
     await expect(shop.logIn(pair)).rejects.toMatchObject({ name: 'Refusal', status: 200 });
   });
 });
 
 describe('the types', () => {
-  it('take an account for a text alone', async () => {
+  it('accept an account only as a text', async () => {
     const shop = await clientOf([{ status: 200 }]);
     await shop.call.GET('/v1/accounts/{accountId}', { params: { path: { accountId: 'me' } } });
     // @ts-expect-error an id is no number
@@ -131,7 +131,7 @@ describe('the types', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('know what a problem lists, and the query that would be accepted', async () => {
+  it('contain the errors of a problem and the nearest accepted query', async () => {
     const errors = [{ parameter: 'price', detail: 'not a number', position: 4 }];
     const exceeded = [{ bound: 'conditions', maximum: 20, actual: 21 }];
     const body = { code: 'query-too-costly', detail: '', errors, exceeded, nearest: { filters: {} } };

@@ -31,7 +31,7 @@ const sentQuery = () => new URL(server.seen[0]?.line.split(' ')[1] ?? '', server
 const sentBody = (): unknown => JSON.parse(server.seen[0]?.body ?? '');
 
 describe('criteria', () => {
-  it('go into a search as operators', async () => {
+  it('become operators in a search', async () => {
     const criteria = { price: { gte: 10, lt: 20 }, brand: ['Fjord', 'Smith, Sons'], or: [{ rating: 5 }] };
     await Array.fromAsync(shop.products(criteria, { limit: 5, fields: ['id'] }));
     expect(sentBody()).toEqual({
@@ -41,7 +41,7 @@ describe('criteria', () => {
     });
   });
 
-  it('go into a query string in its spelling, quoted where needed', async () => {
+  it('become a query string, quoted where necessary', async () => {
     const criteria = {
       status: ['pending', 'shipped'],
       createdAt: { gte: '2026-11-21T00:00:00Z' },
@@ -57,7 +57,7 @@ describe('criteria', () => {
     ]);
   });
 
-  it('mean the same in both spellings, a list beside other operators too', async () => {
+  it('have the same meaning in both notations, also a list beside other operators', async () => {
     const list = { in: [5, 10], gt: 5, ne: [7, 8] };
     const moments = ['2026-11-21T00:00:00.000Z', '2026-11-22T00:00:00.000Z'];
     await Array.fromAsync(shop.orders({ totalCost: list, createdAt: moments }));
@@ -70,7 +70,7 @@ describe('criteria', () => {
     ['a list of alternatives', []],
     ['an operator', { in: [] }],
     ['what is left out', { ne: [] }],
-  ])('are refused before they are sent when %s is empty: nothing would become everything', (_name, price) => {
+  ])('are refused before they are sent when %s is empty, because they would select everything', (_name, price) => {
     const refusal = (field: string) => new TypeError(`${field} has an empty list: give values, or leave it out`);
     expect(() => shop.orders({ totalCost: price })).toThrow(refusal('totalCost'));
     expect(() => shop.products({ price })).toThrow(refusal('price'));
@@ -78,7 +78,7 @@ describe('criteria', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('leave out what is undefined', async () => {
+  it('omit undefined values', async () => {
     const absent = undefined as unknown as number;
     await Array.fromAsync(shop.orders({ totalCost: { gte: absent, lt: 20 }, createdAt: {} }));
     expect([...sentQuery()]).toEqual([
@@ -87,7 +87,7 @@ describe('criteria', () => {
     ]);
   });
 
-  it('leave out what is undefined in a search too', async () => {
+  it('omit undefined values in a search, too', async () => {
     const absent = undefined as unknown as number;
     await Array.fromAsync(shop.products({ price: { gte: absent, lt: 20 }, rating: { gt: absent } }));
     expect(sentBody()).toEqual({ filters: { price: { lt: 20 } }, pagination: { limit: 100 } });

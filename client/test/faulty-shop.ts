@@ -1,4 +1,4 @@
-// The other end of the client's tests: a server that answers what the test wants, one answer after the other.
+// A server for the tests of the client that sends the given responses one after the other.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

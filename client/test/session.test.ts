@@ -1,4 +1,4 @@
-// How the client stays logged in, and that nothing goes out in the name of somebody else.
+// The client renews its tokens, and sends no request with another account's token.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createShop, type ShopOptions } from '../src/index.ts';
 import { type FaultyShop, type Reaction, refused, type Seen, startFaultyShop, tokens } from './faulty-shop.ts';
@@ -21,7 +21,7 @@ function heldBack() {
   const asked = Promise.withResolvers<void>();
   const free = Promise.withResolvers<void>();
   return {
-    /** When somebody waits for it. */
+    /** The time at which a request waits for it. */
     asked: asked.promise,
     release: free.resolve,
     async answer(reaction: Reaction): Promise<Reaction> {
@@ -41,7 +41,7 @@ describe('a session', () => {
   const path = { params: { path: { orderId: id } } } as const;
   const order200: Reaction = { status: 200, body: { id } };
 
-  it('renews an access token that is about to expire, once for all who wait', async () => {
+  it('renews an access token that is about to expire, once for all waiting requests', async () => {
     const kept: (string | undefined)[] = [];
     const shop = await clientWith(
       ({ line }) => (line === 'POST /v1/tokens' ? { status: 200, body: tokens('new') } : order200),
@@ -87,7 +87,7 @@ describe('a session', () => {
     expect(server.seen.map(({ line }) => line)).toEqual(['POST /v1/tokens']);
   });
 
-  it('logs out here and at the shop', async () => {
+  it('logs out in the client and at the shop', async () => {
     const shop = await clientWith(() => ({ status: 204 }), { tokens: tokens('old') });
     await shop.logOut();
     expect(server.seen.map(({ line, body }) => [line, body])).toEqual([
@@ -98,13 +98,13 @@ describe('a session', () => {
   });
 });
 
-describe('somebody else who logs in', () => {
+describe('another account that logs in', () => {
   const path = { params: { path: { orderId: id } } } as const;
 
   it.each<[string, Reaction]>([
     ['has succeeded', { status: 200, body: tokens('A2') }],
     ['is refused', refused(401, 'unauthenticated')],
-  ])('stays logged in when the renewal for the one before %s', async (_name, outcome) => {
+  ])('stays logged in when the renewal of the former account %s', async (_name, outcome) => {
     const kept: (string | undefined)[] = [];
     const renewal = heldBack();
     const shop = await clientWith(
@@ -122,11 +122,11 @@ describe('somebody else who logs in', () => {
     await shop.call.POST('/v1/orders', order);
     expect(bearers('POST')).toStrictEqual(['Bearer access-B']);
     expect(kept).toStrictEqual(['access-A', 'access-B']);
-    // What was asked for in the name of the one before goes out in nobody's.
+    // A request of the former account is sent with no token.
     expect(bearers('GET')).toStrictEqual([undefined]);
   });
 
-  it('does not wait for the renewal of the one before', async () => {
+  it('does not wait for the renewal of the former account', async () => {
     const renewal = heldBack();
     const shop = await clientWith(
       ({ line, body }) => {
@@ -145,7 +145,7 @@ describe('somebody else who logs in', () => {
     await waiting;
   });
 
-  it('does not order what the one before wanted', async () => {
+  it('does not send the order of the former account', async () => {
     const refusal = heldBack();
     const shop = await clientWith(
       ({ line, headers }) => {
@@ -166,7 +166,7 @@ describe('somebody else who logs in', () => {
 describe('a log-out', () => {
   const path = { params: { path: { orderId: id } } } as const;
 
-  it('holds when a renewal ends after it', async () => {
+  it('stays effective when a renewal ends after it', async () => {
     const kept: (string | undefined)[] = [];
     const renewal = heldBack();
     const shop = await clientWith(
@@ -187,13 +187,13 @@ describe('a log-out', () => {
   });
 });
 
-describe('a caller who gives up while a token is renewed', () => {
+describe('a caller that aborts while a token is renewed', () => {
   const path = { params: { path: { orderId: id } } } as const;
 
   it.each([
     ['because it is about to expire', tokens('A', 10)],
     ['because it is refused', tokens('A')],
-  ])('%s is heard at once; the others get the new one', async (_name, held) => {
+  ])('%s ends immediately, and the others get the new token', async (_name, held) => {
     const renewal = heldBack();
     const shop = await clientWith(
       ({ line, headers }) => {
@@ -217,7 +217,7 @@ describe('a caller who gives up while a token is renewed', () => {
 });
 
 describe('a shop below a path', () => {
-  it('is asked for tokens there, and a log-in carries none', async () => {
+  it('gets the requests for tokens below its path, and a log-in without a token', async () => {
     server = await startFaultyShop(({ line }) =>
       line.includes('/tokens') ? { status: 200, body: tokens('B') } : done,
     );

@@ -1,4 +1,4 @@
-// The access matrix: every cell of the rules through the gateway, and past it, because services judge a token again.
+// The access matrix: every rule is tested through the gateway and directly, because services verify tokens again.
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +38,7 @@ const services: readonly ServiceName[] = ['accounts', 'orders', 'catalogue'];
 const secret = 'between-services-between-services';
 
 interface Known extends OperationOutline {
-  /** Undefined for what the gateway answers itself. */
+  /** Undefined for operations that the gateway answers itself. */
   readonly service: ServiceName | undefined;
 }
 
@@ -62,7 +62,7 @@ interface Cell {
   readonly caller: Caller;
 }
 
-/** Every operation as every caller, by every way there is. */
+/** Every operation as every caller, through the gateway and directly. */
 const cells: readonly Cell[] = offered.flatMap((operation) => {
   const { operationId: id, service } = operation;
   const rule = rules[id];
@@ -122,7 +122,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-it('has a rule for every operation of every contract but the internal ones, and for no other', () => {
+it('has a rule for every operation of every contract except internal ones, and for no other', () => {
   expect(Object.keys(rules).sort()).toEqual(offered.map(({ operationId }) => operationId).sort());
 });
 
@@ -163,13 +163,13 @@ describe.each(cells)('$id $way as $caller', (cell) => {
     const refused = refusal(rule, caller);
     expect([status, text.slice(0, 300)]).toEqual([expectedStatus(rule, caller, target), expect.any(String)]);
     if (refused !== undefined) expect(headers['www-authenticate']).toMatch(/^Bearer /);
-    // What a service would refuse as well, the gateway refuses before.
+    // The gateway refuses this before the service would.
     if (way === 'through the gateway' && operation.service !== undefined)
       expect(heardByService(requestId)).toBe(refused === undefined);
   });
 });
 
-/** All bytes of an answer, but for what tells requests apart. */
+/** All bytes of a response, without the values that differ between requests. */
 async function bytesOf({ way, operation, rule, caller }: Cell, target: Target): Promise<string> {
   const { host, port } = new URL(way === 'through the gateway' ? gateway.url : serviceBehind(operation).url);
   const token = tokens.get(caller);
@@ -192,13 +192,13 @@ const hidden = cells.filter(({ rule, caller }) => {
   return rule.resource !== undefined && foreign >= 400 && foreign === expectedStatus(rule, caller, 'absent');
 });
 
-it.each(hidden)('$id $way answers $caller alike for what is of somebody else and what does not exist', async (cell) => {
+it.each(hidden)('$id $way replies equally to $caller for a foreign and for a missing resource', async (cell) => {
   const [foreign, absent] = await Promise.all([bytesOf(cell, 'foreign'), bytesOf(cell, 'absent')]);
   expect(foreign).toMatch(new RegExp(`^HTTP/1.1 ${expectedStatus(cell.rule, cell.caller, 'absent')} `));
   expect(foreign).toBe(absent);
 });
 
-describe.each(internal)('$operationId, which is internal, is not there', (operation) => {
+describe.each(internal)('$operationId, which is internal, does not exist at the gateway', (operation) => {
   const method = operation.method.toUpperCase();
   const path = () => operation.path.replace(/\{\w+\}/, ids.order.own);
   const nothing = [404, 'not-found', false];
@@ -214,7 +214,7 @@ describe.each(internal)('$operationId, which is internal, is not there', (operat
     expect(await ask(token === undefined ? {} : { token })).toEqual(nothing);
   });
 
-  it('for a service with a token that the service behind takes', async () => {
+  it('for a service with a token that the called service accepts', async () => {
     const { service = '', security } = operation;
     const Authorization = createServiceTokens({ secret, name: 'test' }).sign(service, {
       method,

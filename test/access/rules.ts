@@ -1,4 +1,4 @@
-// Who may do what: each operation of each contract, as each kind of caller, on one's own, somebody else's and no resource.
+// The access rules: each operation of each contract, for each kind of caller, on an own, a foreign and a missing resource.
 import { newId } from '@shop/shared/runtime';
 
 /** Each kind of caller with the scopes of its token. */
@@ -20,20 +20,20 @@ export const scopesOf = (caller: Caller): readonly string[] => scopes[caller];
 export const targets = ['own', 'foreign', 'absent'] as const;
 export type Target = (typeof targets)[number];
 
-/** What a path parameter names. */
+/** The resource that a path parameter names. */
 export type Resource = 'account' | 'order' | 'product';
 
 export interface Rule {
-  /** Undefined where the path has no parameter. */
+  /** Undefined when the path has no parameter. */
   readonly resource?: Resource;
   readonly body?: () => unknown;
-  /** Any token is as good as none. */
+  /** Tokens are ignored. */
   readonly public?: true;
-  /** What the token must carry. */
+  /** The scope that the token needs. */
   readonly scope?: string;
-  /** The answer never ends by itself. */
+  /** The response is a stream that does not end. */
   readonly streams?: true;
-  /** What a caller gets whom the token does not keep out. */
+  /** The status for a permitted caller. */
   readonly expected: (caller: Caller, target: Target) => number;
 }
 
@@ -42,7 +42,7 @@ const ownOrder = (caller: Caller, target: Target) => (caller === 'owner' && targ
 const readOrder = (caller: Caller, target: Target) =>
   target !== 'absent' && caller === 'reader' ? 200 : ownOrder(caller, target);
 const unlessAbsent = (status: number) => (_caller: Caller, target: Target) => (target === 'absent' ? 404 : status);
-/** These orders have been cancelled before. */
+/** These orders are already cancelled. */
 const fulfil: Rule = { resource: 'order', scope: 'orders:fulfil', expected: unlessAbsent(409) };
 
 export const someone = { name: 'Someone', email: 'someone@example.com', password: 'a quiet green door' };
@@ -85,7 +85,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   traceOrderOnBoard: { resource: 'order', scope: 'orders:read-all', expected: unlessAbsent(200) },
 };
 
-/** How the token alone keeps a caller out, undefined when it does not. */
+/** The status of the refusal that follows from the token alone; undefined when the caller is permitted. */
 export function refusal(rule: Rule, caller: Caller): 401 | 403 | undefined {
   if (rule.public === true) return undefined;
   if (caller === 'nobody' || caller === 'expired' || caller === 'forged') return 401;

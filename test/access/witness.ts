@@ -1,4 +1,4 @@
-// Stands between the gateway and a service, passes every byte on, and knows which requests came by.
+// A proxy between the gateway and a service that forwards every byte and records the requests.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from '../join.ts';
@@ -6,7 +6,7 @@ import { join } from '../join.ts';
 export interface Witness {
   /** The address for the gateway. */
   readonly url: string;
-  /** Whether a request with this id has come by. */
+  /** Whether a request with this id was forwarded. */
   heard(requestId: string): boolean;
   close(): Promise<void>;
 }

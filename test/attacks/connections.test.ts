@@ -1,4 +1,4 @@
-// Connections that idle, send or read slowly, and bodies that cost much: from one address, while another one is served.
+// Connections from one address that idle, send or read slowly, or send expensive bodies, while another address is served.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,11 +11,11 @@ import { hostileBodies } from '../../shared/test/http/hostile-bodies.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { report } from './report.ts';
 
-/** Each is a client of its own to the gateway. */
+/** Each address is a separate client for the gateway. */
 const attackers = '127.0.1.1';
 const customers = '127.0.1.2';
 
-/** Asks again and again from the customers' address until it is stopped. @returns a line for each request that was not served */
+/** Sends requests from the customers' address until it is stopped. @returns a line for each request that was not served */
 function startServing(url: string, path: string, every: number) {
   const dispatcher = new Agent({ connect: { localAddress: customers }, connections: 4 });
   const failures: string[] = [];
@@ -82,7 +82,7 @@ describe('connections of one address', () => {
   const stillOpen = (some: readonly Socket[]): number =>
     some.filter(({ destroyed, closed }) => !destroyed && !closed).length;
 
-  it('that idle are no more than one address may hold, and cost the others nothing', async () => {
+  it('that idle are limited for one address, and do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 20);
     const idlers = await openMany(3_000, 'GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n');
     await pause(1_000);
@@ -93,7 +93,7 @@ describe('connections of one address', () => {
     for (const socket of idlers) socket.destroy();
   });
 
-  it('that send slowly are ended within their time, and cost the others nothing', async () => {
+  it('that send slowly are closed in time, and do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 50);
     const head =
       'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n';
@@ -108,7 +108,7 @@ describe('connections of one address', () => {
     report('slow senders', senders.length, [...failures, ...(left > 0 ? [`${left} are still open`] : [])]);
   });
 
-  it('that read nothing are ended, and cost the others nothing', async () => {
+  it('that read nothing are closed, and do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 50);
     const asked = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n'.repeat(3);
     const readers = await openMany(50, asked, false);
@@ -128,7 +128,7 @@ describe('expensive bodies', () => {
   });
   afterAll(() => shop?.stop());
 
-  it('at a hundred a second from one address cost the others nothing', async () => {
+  it('at a hundred a second from one address do not affect other clients', async () => {
     const stop = startServing(shop.url, '/v1/products?limit=20', 50);
     const dispatcher = new Agent({ connect: { localAddress: attackers }, connections: 20 });
     const paths = ['/v1/products/search', '/v1/tokens', '/v1/tokens/revoke', '/v1/accounts'];
@@ -151,7 +151,7 @@ describe('expensive bodies', () => {
     await Promise.all(attempts);
     const { asked, failures } = await stop();
     await dispatcher.close();
-    // Two busy cores answer three requests a second here. The bound on each request's time is what counts.
+    // Two busy cores answer three requests a second here. The limit of each request's time is the actual test.
     expect(asked).toBeGreaterThan(10);
     report('expensive bodies', attempts.length, [...failures, ...faults]);
   });

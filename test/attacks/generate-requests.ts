@@ -87,7 +87,7 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 /** What an HTTP client sends in a header field. */
 const sendable = (text: string): string => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '');
 
-/** Mostly what is meant, and sometimes anything. */
+/** Usually a valid value, and sometimes any value. */
 function mostly<T>(meant: fc.Arbitrary<T>, anything: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return fc.oneof({ weight: 6, arbitrary: meant }, { weight: 1, arbitrary: anything });
 }
@@ -133,7 +133,7 @@ function objectOf(document: Node, schema: Node, depth: number): fc.Arbitrary<unk
     .tuple(known, open ? added : fc.option(added, { nil: {}, freq: 12 }), fc.option(fc.constantFrom(...required, 'x')))
     .map(([object, more, missing]) => {
       const all: Record<string, unknown> = { ...object, ...more };
-      // One in six lacks a member that it must have.
+      // One in six lacks a required member.
       if (missing !== null && Object.keys(all).length % 6 === 5) delete all[String(missing)];
       return all;
     });
@@ -164,7 +164,7 @@ function textOf(schema: Node): fc.Arbitrary<unknown> {
     try {
       return fc.stringMatching(new RegExp(schema.pattern, 'u'), { maxLength: 100 });
     } catch {
-      // A pattern that cannot be turned round, such as one with a look-ahead.
+      // A pattern from which no text can be generated, such as one with a look-ahead.
     }
   }
   const least = Math.max(Number(schema.minLength ?? 0) - 1, 0);

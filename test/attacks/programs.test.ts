@@ -1,4 +1,4 @@
-// Programs that others attack with, against a running shop on this machine. What cannot be installed here says so in one line.
+// Attack programs against a running shop on this machine. A program that cannot be installed is reported in one line.
 import { execFile } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Whether a program is there, after installing it from Debian's packages where that is possible. */
+/** Whether a program is installed, after installing it from Debian's packages if possible. */
 async function has(program: string): Promise<boolean> {
   const found = () => run('which', [program]).then(() => true);
   return found()
@@ -32,7 +32,7 @@ async function has(program: string): Promise<boolean> {
     });
 }
 
-/** Runs a program for at most so many milliseconds. @returns all that it wrote until then */
+/** Runs a program for at most `milliseconds`. @returns its output until then */
 async function output(program: string, parameters: readonly string[], within: number): Promise<string> {
   const options = { cwd: folder, timeout: within, maxBuffer: 64 << 20, env: { ...process.env, HOME: folder } };
   return run(program, parameters, options).then(

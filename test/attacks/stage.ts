@@ -20,7 +20,7 @@ export interface Stage {
   readonly staff: string;
   readonly productId: string;
   readonly orderId: string;
-  /** Sends a request past the gateway. @returns what is wrong with the answer, or undefined */
+  /** Sends a request directly to a service. @returns the fault of the reply, or undefined */
   attack(service: ServiceName, method: string, path: string, options: CallOptions): Promise<string | undefined>;
   /** Another order of the customer. */
   order(): Promise<string>;
@@ -30,7 +30,7 @@ export interface Stage {
 /** The parsed contract of a service. */
 export const documentOf = (service: ServiceName): Node => readDocument(join(serviceFolder(service), 'openapi.yaml'));
 
-/** Why an answer should not have been given: a fault of the shop, or an overload that does not say when to try again. */
+/** The fault of a reply: a failure of the shop, or a 503 without Retry-After. */
 export function flawOf({ status, headers, text }: TestAnswer): string | undefined {
   if (status < 500 || (status === 503 && headers['retry-after'] !== undefined)) return undefined;
   return `${status} ${text.slice(0, 200)}`;

@@ -1,4 +1,4 @@
-// JSON texts as bodies, and strings that programs stumble over in every text field.
+// JSON texts as bodies, and strings that often cause faults in every text field.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CallOptions } from '@shop/shared/testing';
@@ -55,7 +55,7 @@ it('JSON texts are refused as JSON exactly when they are not JSON', async () => 
   report('JSON texts', attempts.length, through);
 });
 
-/** Where a string may stand, and the member of the answer in which it comes back. */
+/** The field that accepts a string, and the member of the response that returns it. */
 function placesOf(
   text: string,
   index: number,

@@ -1,4 +1,4 @@
-// Signatures and access tokens that must not pass: vectors against the primitive that the verifier uses, forgeries against each service.
+// Invalid signatures and access tokens: test vectors for the primitive of the verifier, and forged tokens for each service.
 import { generateKeyPairSync, webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const { keys, vectors } = JSON.parse(readFileSync(new URL('data/ecdsa-p256-sha25
 /** The parameters with which jose verifies ES256 (RFC 7518 section 3.4). */
 const es256 = { name: 'ECDSA', hash: 'SHA-256' };
 
-/** The two integers of a DER signature, read as leniently as anybody might; undefined where there are none. */
+/** The two integers of a DER signature, parsed leniently; undefined when there are none. */
 function integersOf(der: Buffer): readonly bigint[] | undefined {
   const integers: bigint[] = [];
   let at = 2;
@@ -37,7 +37,7 @@ function integersOf(der: Buffer): readonly bigint[] | undefined {
   return integers.length === 2 ? integers : undefined;
 }
 
-/** A signature as JWS has it: both integers in 32 bytes each; undefined for an integer that needs more. */
+/** The signature in the form of JWS, two integers of 32 bytes; undefined for an integer that needs more. */
 function toJws(integers: readonly bigint[] | undefined): Buffer | undefined {
   if (integers === undefined || integers.some((integer) => integer >= 1n << 256n)) return undefined;
   return Buffer.from(integers.map((integer) => integer.toString(16).padStart(64, '0')).join(''), 'hex');
@@ -73,7 +73,7 @@ describe('signature vectors', () => {
           publicKey !== undefined &&
           (await webcrypto.subtle.verify(es256, publicKey, signature, Buffer.from(message, 'hex')));
         if (passes && signature === form) accepted += 1;
-        // Only the DER encoding of an invalid vector may be wrong: then its integers are those of a valid one.
+        // An invalid vector may be invalid only in its DER encoding. Its integers are then those of a valid one.
         const isRight = signature === form && right.has(content(key, message, integersOf(bytes)));
         if (passes && !isRight) through.push(`vector ${number}: ${comment}`);
         if (!passes && signature === form && valid) through.push(`valid vector ${number} is refused: ${comment}`);

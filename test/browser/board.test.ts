@@ -1,4 +1,4 @@
-// The board in a real browser: a customer is told what is missing; staff sees the shop in a picture that lives, on any screen.
+// The board in a real browser: customers see the missing scope, and staff sees the live state of the shop, on any screen.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
@@ -41,28 +41,28 @@ async function logIn(page: Page): Promise<void> {
   await page.locator('#log-in button').click();
 }
 
-/** The board's page, and what the browser complains of in `complaints`. */
+/** The page of the board, with the errors of the browser in `complaints`. */
 async function openBoard(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ baseURL: shop.url, ...options });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // A refusal that the page explains is written into the console by the browser itself.
+    // The browser itself writes a refusal to the console, which the page explains.
     if (message.type() === 'error' && !message.text().includes('status of 403')) complaints.push(message.text());
   });
   await page.goto('/board');
   return page;
 }
 
-/** The board as staff sees it. */
+/** The board for staff. */
 async function openAsStaff(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await openBoard(options);
   await logIn(page);
   return page;
 }
 
-/** Looks while a process of the shop stands still. */
+/** Runs `look` while a process of the shop is suspended. */
 async function whileFrozen(name: string, look: () => Promise<void>): Promise<void> {
   const id = await processIdOf(shop.dataDir, name);
   process.kill(id, 'SIGSTOP');
@@ -115,7 +115,7 @@ describe('the board', () => {
     },
   );
 
-  it('leads from a part to its figures, by the keyboard too', async () => {
+  it('shows the figures of a selected part, also by keyboard', async () => {
     const page = await openAsStaff();
     await page.locator('#processes tr', { hasText: 'orders' }).waitFor();
     await part(page, 'process orders').focus();
@@ -124,7 +124,7 @@ describe('the board', () => {
     expect(await page.locator('#processes tr:target').textContent()).toMatch(/^orders1 of 1/);
   });
 
-  it('shows what an order moves, and what happened to it, in their own boxes', async () => {
+  it('shows the events of an order and its history', async () => {
     const page = await openAsStaff({ viewport: { width: 390, height: 844 } });
     await page.locator('#processes tr', { hasText: 'notifications' }).waitFor();
     await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
@@ -146,7 +146,7 @@ describe('the board', () => {
     const { id } = (await placed.json()) as { id: string };
     await part(page, 'process orders').locator('.rate', { hasText: /[1-9]/ }).waitFor();
     await part(page, 'process catalogue').locator('.rate', { hasText: /[1-9]/ }).waitFor();
-    // A straight line has no height, which counts as hidden.
+    // A horizontal line has no height, so it counts as hidden.
     await page.locator('#picture .request.busy').first().waitFor({ state: 'attached' });
     await page.locator('#picture .event.busy').first().waitFor({ state: 'attached' });
     await page.locator('#queues tr', { hasText: /notifications\.mail[1-9]/ }).waitFor();
@@ -165,7 +165,7 @@ describe('the board', () => {
     }
   });
 
-  it('shows a service that hangs, what to do about it, and that it is back', async () => {
+  it('shows a service that hangs, what to do, and its recovery', async () => {
     const page = await openAsStaff();
     await part(page, 'process orders', '.ready').waitFor();
     await whileFrozen('orders', async () => {
@@ -182,7 +182,7 @@ describe('the board', () => {
     await part(page, 'schema orders', '.ready').waitFor();
   });
 
-  it('names the check that fails where a service has lost its database', async () => {
+  it('names the failing check when a service has lost its database', async () => {
     const page = await openAsStaff();
     await part(page, 'process notifications', '.ready').waitFor();
     const { databases } = await runningShop(shop.dataDir);

@@ -1,11 +1,11 @@
-// A real Chromium for the browser tests: the one of the machine, or installed where that can be done.
+// Chromium for the browser tests: the installed one, or one that this file installs if possible.
 import { access } from 'node:fs/promises';
 import { installPackage } from '@shop/shared/testing';
 import { type Browser, chromium } from 'playwright-core';
 
 const usual = '/usr/bin/chromium';
 
-/** @throws Error with one line that says how to get a Chromium */
+/** @throws Error with one line that states how to install Chromium */
 export async function startChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: await findChromium(),

@@ -1,4 +1,4 @@
-// The documentation in a real browser: what a visitor sees on each screen, and an order placed and cancelled from the page.
+// The documentation in a real browser: its pages on each screen, and an order that is placed and cancelled from the page.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -21,11 +21,11 @@ afterAll(async () => {
 
 interface Visit {
   readonly page: Page;
-  /** Console errors and warnings, uncaught errors, and requests to anywhere else. */
+  /** Console errors and warnings, uncaught errors, and requests to other hosts. */
   readonly complaints: string[];
 }
 
-/** Opens a page; once more when the machine's network was changed meanwhile, which breaks what is being loaded. */
+/** Opens a page, and again when the machine's network changed meanwhile, which aborts loading. */
 async function visit(path: string, options: BrowserContextOptions = {}): Promise<Visit> {
   for (let left = 3; ; left--) {
     const context = await browser.newContext({ baseURL: shop.url, ...options });
@@ -49,7 +49,7 @@ async function visit(path: string, options: BrowserContextOptions = {}): Promise
 
 const paths = ['/docs', ...guideNames.map((name) => `/docs/${name}`), '/problems', '/problems/price-changed'];
 
-/** From 0, black, to 1, white: the page and its first heading; a page without a colour of its own takes the browser's. */
+/** The luminance of the page and of its first heading, from 0 (black) to 1 (white). A page without a colour has the browser's. */
 async function lightness(page: Page): Promise<{ ground: number | undefined; text: number }> {
   const [body = '', root = '', heading = ''] = await page.evaluate<string[]>(
     `[document.body, document.documentElement, document.querySelector('h1, h2')]
@@ -65,7 +65,7 @@ function lightnessOf(colour: string): number {
 }
 
 describe.each(screens)('on a %s in a %s room', (_device, colorScheme, viewport) => {
-  it.each(paths)('%s is complete, keeps to its shop, fits and can be read', async (path) => {
+  it.each(paths)('%s is complete, sends no request elsewhere, fits and can be read', async (path) => {
     const { page, complaints } = await visit(path, { colorScheme, viewport });
     if (path === '/docs') await page.locator('#operations-Orders-cancelOrder').waitFor();
     expect(complaints).toEqual([]);
@@ -86,7 +86,7 @@ async function opened(page: Page, operation: string): Promise<Locator> {
   return block;
 }
 
-/** Sends what stands in an operation of the reference. */
+/** Sends the request of an operation of the reference. */
 async function executed(block: Locator): Promise<{ status: number; body: Record<string, unknown> }> {
   await block.locator('.execute').click();
   const live = block.locator('.live-responses-table');

@@ -1,4 +1,4 @@
-// The screens on which every page is looked at.
+// The screens on which every page is tested.
 
 export const screens = [
   ['desktop', 'light', { width: 1280, height: 900 }],

@@ -1,4 +1,4 @@
-// Scripts that run inside a service's container, with that service's own secrets, and try what the service must not.
+// Scripts that run in a service's container with its own secrets, and attempt what the service must not do.
 
 const preamble = `
   const { readFileSync } = require('node:fs');
@@ -6,7 +6,7 @@ const preamble = `
   const results = {};
 `;
 
-/** Runs each statement on its own connection of the service's role; prints what came of it: `ok` or the SQLSTATE. */
+/** Runs each statement on its own connection of the service's role, and prints the outcome: `ok` or the SQLSTATE. */
 export function databaseAttempts(statements: readonly string[], database?: string): string {
   return `${preamble}
   const pg = require('pg');
@@ -23,7 +23,7 @@ export function databaseAttempts(statements: readonly string[], database?: strin
 }
 
 /**
- * Runs each piece of work on its own channel of the service's user; prints what came of it: `ok` or the code of the refusal.
+ * Runs each function on its own channel of the service's user, and prints the outcome: `ok` or the code of the refusal.
  * @param works name → JavaScript that uses the confirm channel `channel`
  */
 export function brokerAttempts(works: Readonly<Record<string, string>>): string {

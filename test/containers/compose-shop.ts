@@ -24,7 +24,7 @@ export interface ComposeShop {
   readonly url: string;
   /** The running containers of a service of the compose file, in the order of their numbers. */
   containersOf(service: string): Promise<Container[]>;
-  /** Runs a script with Node.js inside a service's container, in its folder; whatever it prints as JSON comes back. */
+  /** Runs a script with Node.js in a service's container and folder. @returns the JSON that it prints */
   script<T>(service: string, script: string): Promise<T>;
   /** Runs a program inside a service's container. */
   run(service: string, ...command: string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
@@ -54,14 +54,14 @@ export async function startComposeShop(): Promise<ComposeShop> {
   const standalone = await onlyStandalone();
   const [port] = await freePorts(1);
   const projectName = `shop-test-${randomBytes(4).toString('hex')}`;
-  // A load makes each of its customers more orders in a minute than a customer may be written to in an hour.
+  // The load places more orders for each customer in a minute than a recipient may get e-mails in an hour.
   const environment = { GATEWAY_PORT: String(port), EMAILS_PER_HOUR: '1000000' };
   const executable = standalone ? { executable: { standalone: true as const } } : {};
   const started = await new DockerComposeEnvironment(root, composeFile)
     .withProjectName(projectName)
     .withEnvironment(environment)
     .withClientOptions(executable)
-    // The images have no shell, by which testcontainers would look for open ports.
+    // The images have no shell, which testcontainers needs to check open ports.
     .withDefaultWaitStrategy(Wait.forHealthCheck())
     .withBuild()
     .up();

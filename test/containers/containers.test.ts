@@ -1,5 +1,5 @@
-// docker-compose.yml as a user starts it: the shop works through its published port, each part reaches only what it must, replicas
-// share the work, and a rolling restart loses no request.
+// docker-compose.yml as a user starts it: the shop works through its published port, each part reaches only what it needs, replicas share
+// the work, and a rolling restart loses no request.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -112,7 +112,7 @@ describe('through the published port', () => {
     expect(body.items.map(({ status }) => status)).toEqual(['shipped', 'cancelled']);
   }, 60_000);
 
-  it('is the only way in', async () => {
+  it('only the gateway can be reached', async () => {
     const containers = await Promise.all(
       [...services, 'gateway', 'postgres', 'rabbitmq'].map(async (service) => {
         const [container] = await shop.containersOf(service);
@@ -171,7 +171,7 @@ describe('RabbitMQ', () => {
     notifications: { sends: 'notification', takes: 'shop.notifications.mail' },
   };
 
-  it.each(services)('refuses %s what belongs to others', async (service) => {
+  it.each(services)('refuses %s the queues and events of others', async (service) => {
     const others = services.filter((other) => other !== service);
     const refused: Record<string, string> = {
       'declare a queue of another name': "await channel.assertQueue('mine')",
@@ -219,15 +219,15 @@ describe('the networks', () => {
   const servers = ['postgres:5432', 'rabbitmq:5672'];
   const inside = ['accounts:8080', 'orders:8080', 'catalogue:8080', 'gateway:8080'];
 
-  // A network has no directions: the four that share one could also call the gateway, and so could notifications, of which the
-  // gateway reads the metrics.
+  // A network permits connections in both directions, so the processes that the gateway calls, and notifications, whose metrics it reads,
+  // can also reach the gateway.
   it.each([
     ['gateway', [...inside, 'notifications:8080']],
     ['accounts', [...inside, ...servers]],
     ['orders', [...inside, ...servers]],
     ['catalogue', [...inside, ...servers]],
     ['notifications', ['notifications:8080', 'gateway:8080', ...servers]],
-  ])('let %s reach what it must', async (service, expected) => {
+  ])('let %s reach only what it needs', async (service, expected) => {
     const found = await shop.script<string[]>(service, reachable(addresses));
     expect(found.sort()).toEqual([...expected].sort());
   });
@@ -338,16 +338,16 @@ describe('replicas', () => {
     }, 30_000);
   });
 
-  it('let each service be restarted under load without a lost request', async () => {
+  it('can be restarted under load without a lost request', async () => {
     const staff = await register('catalogue:write');
     const productId = await createProduct(staff, 1_000_000);
-    // So many that none of them comes near a limit.
+    // Enough customers that none of them reaches a limit.
     const customers = await Promise.all(Array.from({ length: 40 }, () => register()));
     const placed: string[] = [];
     const expectStatus = (what: string, { status, body }: Answer, expected: number): void => {
       if (status !== expected) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
     };
-    // Without idempotency keys: what the gateway may not repeat must not fail either.
+    // Without idempotency keys, because requests that the gateway must not repeat must not fail either.
     const load = startLoad(4, async (number) => {
       const customer = customers[number % customers.length] as Customer;
       expectStatus('products', await call('GET', '/v1/products?limit=5'), 200);
@@ -357,7 +357,7 @@ describe('replicas', () => {
       placed.push(answer.body.id);
       expectStatus('orders', await call('GET', '/v1/orders?limit=5', customer.token), 200);
     });
-    // One of each service at the same time, as in a release of the whole shop.
+    // One replica of each service at the same time, as in a release of the whole shop.
     const containers = await Promise.all(services.map((service) => shop.containersOf(service)));
     for (let replica = 0; replica < Math.max(...Object.values(replicas)); replica += 1) {
       await Promise.all(containers.flatMap((all) => all[replica] ?? []).map((container) => shop.restart(container)));
@@ -365,7 +365,7 @@ describe('replicas', () => {
     const { requests, failures } = await load.stop();
     expect(failures).toEqual([]);
     expect(requests).toBeGreaterThan(100);
-    // Nothing was done twice either: one e-mail for each order.
+    // Nothing was done twice: each order has one e-mail.
     await eventually(async () => {
       const orders = (await mails()).map((name) => name.slice(0, 36)).filter((id) => placed.includes(id));
       expect(orders.sort()).toEqual([...placed].sort());

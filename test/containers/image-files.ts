@@ -1,4 +1,4 @@
-// What lies in an image: the names of its files, and whether a text occurs in any of them.
+// The names of an image's files, and the texts that occur in them.
 import { PassThrough, type Readable } from 'node:stream';
 import type { Engine } from './compose-shop.ts';
 

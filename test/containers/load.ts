@@ -1,11 +1,11 @@
-// Requests in a row, several at once, until told to stop; every one that did not go as it should is kept.
+// Sends concurrent requests until it is stopped, and records every failure.
 
 export interface Load {
   /** Ends after the requests in flight. */
   stop(): Promise<{ readonly requests: number; readonly failures: readonly string[] }>;
 }
 
-/** @param request one request; it throws, saying what, when the answer is not the one to expect */
+/** @param request sends one request; throws an error when the response is not the expected one */
 export function startLoad(workers: number, request: (number: number) => Promise<void>): Load {
   let stopped = false;
   let requests = 0;

@@ -1,4 +1,4 @@
-// docker-compose.yml as it is written: what every container of a kind has in common.
+// The common settings of the containers in docker-compose.yml.
 import { describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
 import { readCompose } from './compose.ts';
@@ -7,7 +7,7 @@ const { services, networks } = readCompose();
 const processes = ['gateway', ...serviceNames];
 
 describe('docker-compose.yml', () => {
-  it('confines every container, the optional ones too', () => {
+  it('confines every container, including the optional ones', () => {
     for (const [name, service] of Object.entries(services)) {
       expect([name, service]).toEqual([
         name,
@@ -26,7 +26,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it.each(processes)('lets %s send its connections elsewhere before it closes its port, and finish', (process) => {
+  it.each(processes)('gives %s time to close its connections with responses and to finish', (process) => {
     expect(services[process]).toMatchObject({
       environment: { DRAIN_MS: 4500 },
       // A process ends within 10 s by itself.
@@ -34,7 +34,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('lets the operator reach PostgreSQL and RabbitMQ and nothing else, for as long as a command takes', () => {
+  it('lets the operator reach only PostgreSQL and RabbitMQ, for the duration of a command', () => {
     const { profiles, networks: own, environment } = services.operator ?? {};
     expect(profiles).toEqual(['operator']);
     expect(own).toEqual(['operator-data']);

@@ -1,4 +1,4 @@
-// PostgreSQL has a connection for every replica that the autoscalers and a rolling update can make.
+// PostgreSQL has connections for all replicas that the autoscalers and a rolling update can start.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
@@ -7,7 +7,7 @@ import { readCompose } from './compose.ts';
 import { render } from './kustomize.ts';
 import { containersOf, type Manifest } from './manifest.ts';
 
-/** For jobs, the operator and people. */
+/** Connections for jobs, the operator and interactive sessions. */
 const kept = 20;
 
 function source(path: string): string {
@@ -34,7 +34,7 @@ function mostConnections(manifests: readonly Manifest[]): number {
       const { maxReplicas } = named(manifests, 'HorizontalPodAutoscaler', service).spec;
       const { strategy, minReadySeconds } = named(manifests, 'Deployment', service).spec;
       expect(strategy).toMatchObject({ rollingUpdate: { maxSurge: 1 } });
-      // 5 s until nobody sends to it and 10 s to end: by then the next one begins, so that only one ends at a time.
+      // 5 s until no load balancer sends to it and 10 s to end. Then the next one starts, so that only one ends at a time.
       expect(minReadySeconds).toBeGreaterThanOrEqual(5 + 10);
       return (Number(maxReplicas) + 2) * connectionsOf(service);
     })
@@ -54,11 +54,11 @@ describe.each(['production', 'development'])('overlays/%s', (overlay) => {
   const most = mostConnections(manifests);
   const available = maxConnections(manifests, overlay);
 
-  it('lets no autoscaler go past the connections of PostgreSQL', () => {
+  it('has enough connections for the most replicas of the autoscalers', () => {
     expect(most + kept).toBeLessThanOrEqual(available);
   });
 
-  it('has its arithmetic in the guide', () => {
+  it('has its calculation in the guide', () => {
     const row = source('docs/growing.md')
       .split('\n')
       .find((line) => line.startsWith(`| \`overlays/${overlay}\``));
@@ -69,7 +69,7 @@ describe.each(['production', 'development'])('overlays/%s', (overlay) => {
   });
 });
 
-it('has connections enough in the compose file for three of each service', () => {
+it('the compose file has enough connections for three replicas of each service', () => {
   const { command } = readCompose().services.postgres ?? {};
   const available = Number(/max_connections=(\d+)/.exec(String(command))?.[1]);
   const most = services.reduce((sum, service) => sum + 3 * connectionsOf(service), 0);

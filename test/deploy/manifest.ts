@@ -1,8 +1,8 @@
 // A Kubernetes manifest as the tests read it, and the pod in it.
 
 /**
- * A manifest of any kind, and each object in one: the members that the tests go into, each with the one type that it has wherever it
- * occurs. All others are only compared. What has to be there, the tests learn from the schemas that they hold manifests against.
+ * A manifest of any kind, and each object in it, with the members that the tests read. A member has the same type wherever it occurs.
+ * Schemas validate the required members.
  */
 export interface Manifest {
   apiVersion: string;
@@ -60,7 +60,7 @@ export interface Manifest {
   [member: string]: unknown;
 }
 
-/** The pod that a manifest is or makes. */
+/** The pod or pod template of a manifest. */
 export function podOf(manifest: Manifest): Manifest | undefined {
   return manifest.kind === 'Pod'
     ? manifest
@@ -69,13 +69,13 @@ export function podOf(manifest: Manifest): Manifest | undefined {
       : manifest.spec.template;
 }
 
-/** All containers of the pod that a manifest is or makes. */
+/** All containers of the pod or pod template of a manifest. */
 export function containersOf(manifest: Manifest): Manifest[] {
   const { initContainers = [], containers = [] }: Partial<Manifest> = podOf(manifest)?.spec ?? {};
   return [...initContainers, ...containers];
 }
 
-/** The environment that a container is given, as far as the manifests tell it: of secrets the names of their files. */
+/** The environment of a container from the manifests. For secrets it has the names of their files. */
 export function environmentOf(manifests: readonly Manifest[], container: Manifest): Record<string, string> {
   const { env = [], envFrom = [] }: Partial<Manifest> = container;
   const maps = envFrom.map(({ configMapRef }) =>

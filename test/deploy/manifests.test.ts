@@ -44,14 +44,14 @@ describe.each(names)('%s', (name) => {
   const manifests = overlays[name];
   const pods = manifests.filter((manifest) => podOf(manifest) !== undefined);
 
-  it('has documents that fit their schemas', async () => {
+  it('has documents that are valid by their schemas', async () => {
     for (const manifest of manifests) {
       if (withoutSchema.has(`${manifest.apiVersion}/${manifest.kind}`)) continue;
       expect([titleOf(manifest), await faultsOf(manifest)]).toEqual([titleOf(manifest), []]);
     }
   });
 
-  it('names each object once, in the one namespace', () => {
+  it('names each object once, in one namespace', () => {
     const titles = manifests.map(titleOf);
     expect(new Set(titles).size).toBe(titles.length);
     const elsewhere = manifests.filter(({ kind, metadata }) => kind !== 'Namespace' && metadata.namespace !== 'shop');
@@ -61,7 +61,7 @@ describe.each(names)('%s', (name) => {
     );
   });
 
-  it('refers only to what is there', () => {
+  it('refers only to existing objects', () => {
     const owners = [...services, 'provision', 'operator'];
     const given = [...owners.map((owner) => `${owner}-secrets`), 'mail', 'shop-tls'];
     const fromOperator =
@@ -88,7 +88,7 @@ describe.each(names)('%s', (name) => {
     expect(rules[0]).toMatchObject({ http: { paths: [{ backend: { service: { name: 'gateway' } } }] } });
   });
 
-  it('has selectors that meet their own pods', () => {
+  it('has selectors that match their own pods', () => {
     for (const manifest of manifests.filter(({ spec }) => spec?.selector?.matchLabels !== undefined)) {
       const wanted = manifest.spec.selector.matchLabels;
       expect(pods.some((pod) => labelsMeet(podOf(pod)?.metadata?.labels, wanted))).toBe(true);
@@ -143,7 +143,7 @@ describe.each(names)('%s', (name) => {
     expect(secrets).toEqual(name === 'development' ? ['mail'] : []);
   });
 
-  it.each(processes)('rolls %s over without a gap, and keeps it when nodes go', (process) => {
+  it.each(processes)('updates %s without an interruption, and keeps it available when nodes are drained', (process) => {
     const deployment = only(manifests, 'Deployment', process);
     expect(deployment.spec.strategy).toEqual({
       type: 'RollingUpdate',
@@ -152,7 +152,7 @@ describe.each(names)('%s', (name) => {
     expect(deployment.spec.replicas).toBeUndefined(); // the autoscaler's to say
     const { terminationGracePeriodSeconds, topologySpreadConstraints } = deployment.spec.template.spec;
     const [container = {} as Manifest] = containersOf(deployment);
-    // 5 s until nobody sends to it, 10 s to end, of which 4.5 s to send its connections elsewhere.
+    // 5 s until no load balancer sends to it, and 10 s to end, of which 4.5 s to close its connections with responses.
     expect(container.lifecycle.preStop.exec.command).toEqual(['node', '-e', 'setTimeout(() => {}, 5000)']);
     expect(terminationGracePeriodSeconds).toBeGreaterThan(5 + 10);
     expect(environmentOf(manifests, container)).toMatchObject({ DRAIN_MS: '4500' });
@@ -172,7 +172,7 @@ describe.each(names)('%s', (name) => {
     expect(maxReplicas).toBeGreaterThan(minReplicas);
   });
 
-  it('has a job that migrates each service, and one that makes its role', () => {
+  it('has a job that migrates each service, and one that creates its role', () => {
     expect(
       manifests
         .filter(({ kind }) => kind === 'Job')
@@ -186,7 +186,7 @@ describe.each(names)('%s', (name) => {
     }
   });
 
-  it('lets in at one address, by TLS', () => {
+  it('admits clients at one address, with TLS', () => {
     const { tls, rules } = only(manifests, 'Ingress', 'gateway').spec;
     expect(tls).toEqual([{ hosts: ['shop.example'], secretName: 'shop-tls' }]);
     expect(rules.map(({ host }: Manifest) => host)).toEqual(['shop.example']);
@@ -203,7 +203,7 @@ describe.each(names)('%s', (name) => {
       'accounts → accounts:8080',
       'orders → accounts:8080',
       'catalogue → accounts:8080',
-      // reserving stock, and settling reservations
+      // reserving stock, and resolving reservations
       'orders → catalogue:8080',
       'catalogue → orders:8080',
       ...services.flatMap((service) => [`${service} → postgres:5432`, `${service} → rabbitmq:5672`]),
@@ -236,7 +236,7 @@ describe.each(names)('%s', (name) => {
 });
 
 describe('production', () => {
-  it('has three nodes of each server, and commits that survive one of them', () => {
+  it('has three nodes of each server, and commits that survive the loss of one', () => {
     expect(only(overlays.production, 'Cluster', 'postgres').spec).toMatchObject({
       instances: 3,
       enableSuperuserAccess: false,
@@ -265,7 +265,7 @@ describe('production', () => {
     expect(reading).toEqual(['catalogue']);
   });
 
-  it('makes its roles as an administrator who is no superuser', () => {
+  it('creates its roles as an administrator without superuser rights', () => {
     const [container] = containersOf(only(overlays.production, 'Job', 'provision'));
     expect(container?.env).toContainEqual({ name: 'DATABASE_ADMIN_URL_FILE', value: '/run/secrets/administrator/uri' });
   });

@@ -1,4 +1,4 @@
-// Which connections a set of NetworkPolicies permits: those that leave one side and are let in on the other.
+// The connections that a set of NetworkPolicies permits: egress on one side and ingress on the other.
 import { type Manifest, podOf } from './manifest.ts';
 
 interface Place {
@@ -11,13 +11,13 @@ interface Place {
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** Of the names of all pods; what operators make is known by the labels that they are told to give. */
+/** The labels of all pods. Pods that Kubernetes operators create are known by the labels in their manifests. */
 function placesOf(manifests: readonly Manifest[]): Place[] {
   const fromPods = manifests.flatMap<Manifest['labels']>((manifest) => podOf(manifest)?.metadata?.labels ?? []);
   const fromOperators = manifests.flatMap(({ kind, metadata }) =>
     ['Cluster', 'RabbitmqCluster'].includes(kind) ? [{ 'app.kubernetes.io/name': metadata.name }] : [],
   );
-  // A pod that no policy names: what is not said about it must be refused too.
+  // A pod that no policy names, whose connections must be denied, too.
   const stranger = { 'app.kubernetes.io/name': 'stranger' };
   const inside = [...fromPods, ...fromOperators, stranger].map((labels) => ({
     name: String(labels['app.kubernetes.io/name']),
@@ -32,7 +32,7 @@ function placesOf(manifests: readonly Manifest[]): Place[] {
   return [...inside, ...outside];
 }
 
-/** Connections as `from → to:port`, sorted, the DNS of the cluster aside. `anywhere` is every address, inside and outside. */
+/** Connections as `from → to:port`, sorted, without the cluster's DNS. `anywhere` means every address, inside and outside. */
 export function permittedArrows(manifests: readonly Manifest[]): string[] {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
   const places = placesOf(manifests);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await shop.stop();
 });
 
-/** In a session of its own, which hands in its figures when it ends. */
+/** Runs in a session of its own, because PostgreSQL adds the statistics of a session when it ends. */
 async function query<Row extends pg.QueryResultRow>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
   const client = new pg.Client({ connectionString: shop.services.database.urls.orders });
   await client.connect();
@@ -40,7 +40,7 @@ async function query<Row extends pg.QueryResultRow>(statement: string, values?: 
   return rows;
 }
 
-/** Of each table: how often it was read, and how many of its rows were written. */
+/** The number of reads and of written rows of each table. */
 async function usage(): Promise<ReadonlyMap<string, number>> {
   const rows = await query<{ name: string; used: string }>(
     `SELECT relname AS name, coalesce(seq_scan, 0) + coalesce(idx_scan, 0) + n_tup_ins + n_tup_upd + n_tup_del AS used
@@ -54,7 +54,7 @@ async function partitionOf({ accountId }: Customer): Promise<string | undefined>
   return rows[0]?.name.replace('orders_', '');
 }
 
-/** The partitions that the service reads or writes for this work. Its sessions hand in their figures when it ends. */
+/** The partitions that the service reads or writes for `work`. The service is stopped, so that its statistics are added. */
 async function touched(work: () => Promise<void>): Promise<string[]> {
   const orders = shop.services.service('orders');
   await orders.kill();
@@ -71,7 +71,7 @@ async function touched(work: () => Promise<void>): Promise<string[]> {
 }
 
 describe('the tables of orders in hash partitions', () => {
-  it('hold what was there before, and spread what comes', async () => {
+  it('contain the former rows, and distribute new ones', async () => {
     const { body } = await shop.orders.get('/v1/orders', { token: early.token });
     expect(body.items).toHaveLength(1);
     expect(body.items[0]).toMatchObject({ totalCost: 10, itemsSummary: [{ productId, quantity: 2 }] });
@@ -82,7 +82,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(rows).toEqual([{ left: 0 }]);
   });
 
-  it('are touched in one place by all that a customer does', async () => {
+  it('are read and written in one partition by every operation of a customer', async () => {
     const [customer = early] = customers;
     const { token } = customer;
     const own = await partitionOf(customer);
@@ -116,7 +116,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(names).toEqual(tables.map((table) => `${table}_${own}`).sort());
   });
 
-  it('are all looked through for an id of which staff do not know the account', async () => {
+  it('are all searched for an id whose account staff does not name', async () => {
     const rows = await query('SELECT id FROM orders LIMIT 1');
     const names = await touched(async () => {
       expect(await shop.orders.get(`/v1/orders/${rows[0]?.id}`, { token: shop.staff.token })).toMatchObject({
@@ -127,19 +127,19 @@ describe('the tables of orders in hash partitions', () => {
     expect(names.filter((name) => /^order_lines_\d+$/.test(name))).toHaveLength(1);
   });
 
-  it('refuse a reservation twice, whichever partition it lies in', async () => {
+  it('refuse a second use of a reservation in any partition', async () => {
     const [, customer = early] = customers;
     const key = { headers: { 'Idempotency-Key': 'a-used-up-reservation' } };
     const first = await shop.order(customer, { [productId]: 1 }, key);
     expect(first.status).toBe(201);
-    // As after a crash that lost the answer: the same key leads to the same reservation, which an order has taken.
+    // As after a crash that lost the reply: the same key leads to the same reservation, which an order has used.
     await query("DELETE FROM idempotency_keys WHERE key = 'a-used-up-reservation'");
     const second = await shop.order(customer, { [productId]: 1 }, key);
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  it('are planned for one partition when the account is known, and for all of them when only the id is', async () => {
+  it('are planned for one partition when the account is known, and for all when only the id is known', async () => {
     const rows = await query('SELECT id, account_id FROM orders LIMIT 1');
     const partitions = async (condition: string, values: unknown[]): Promise<number> => {
       const plan = await query(`EXPLAIN (FORMAT JSON) SELECT 1 FROM orders WHERE ${condition}`, values);

@@ -1,12 +1,12 @@
-// Holds a manifest against the schema of its kind, and finds the members that the schema does not know.
+// Validates a manifest by the schema of its kind, and finds members that the schema does not define.
 import type { Manifest } from './manifest.ts';
 
 type Errors = readonly { readonly instancePath: string; readonly message?: string; readonly keyword: string }[];
 type Model = new (data: unknown) => { validate(): void };
 
 /**
- * Where the models of each group are. RabbitMQ's operator has none on npm that is kept up to date: its one manifest is held against
- * what the tests say themselves.
+ * The package of the models of each group. RabbitMQ's operator has no maintained models on npm, so the tests compare its manifest with
+ * expectations of their own.
  */
 const packages: Readonly<Record<string, string>> = {
   v1: 'kubernetes-models/v1',
@@ -18,10 +18,10 @@ const packages: Readonly<Record<string, string>> = {
   'postgresql.cnpg.io/v1': '@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1',
 };
 
-/** The kinds that nobody but the tests themselves can check. */
+/** The kinds without a schema, which only the tests check. */
 export const withoutSchema: ReadonlySet<string> = new Set(['rabbitmq.com/v1beta1/RabbitmqCluster']);
 
-/** What is wrong with a manifest: one line for each fault. */
+/** The faults of a manifest, one on each line. */
 export async function faultsOf(manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind } = manifest;
   const path = packages[apiVersion];
@@ -29,7 +29,7 @@ export async function faultsOf(manifest: Manifest): Promise<string[]> {
   const model = ((await import(path)) as Record<string, Model | undefined>)[kind];
   if (model === undefined) return [`no schema for ${apiVersion} ${kind}`];
   const watched = watch(manifest);
-  // The models are plain objects made of what they are given: the watched members stay watched in them.
+  // The models copy references, so the observed members stay observed in them.
   const instance = new model({});
   Object.assign(instance, watched.value);
   try {
@@ -42,8 +42,8 @@ export async function faultsOf(manifest: Manifest): Promise<string[]> {
 }
 
 /**
- * The schemas permit members that they do not know, as the API server did for long, and a misspelt one is silently without effect.
- * The compiled validators read exactly the members that they know: what was never read is unknown.
+ * The schemas permit undefined members, as the API server did for long, so a misspelt member silently has no effect. The compiled
+ * validators read exactly the defined members, so a member that was never read is undefined.
  */
 function watch(root: Manifest): { value: object; untouched(): string[] } {
   const places = new Map<object, { path: string; read: Set<string>; keys: string[] }>();
@@ -65,7 +65,7 @@ function watch(root: Manifest): { value: object; untouched(): string[] } {
     value: members,
     untouched: () =>
       [...places.values()].flatMap(({ path, read, keys }) =>
-        // An object of which nothing was read is one whose members are free.
+        // The members of an object of which nothing was read are free.
         read.size === 0 ? [] : keys.filter((key) => !read.has(key)).map((key) => `${path}/${key}`),
       ),
   };

@@ -1,4 +1,4 @@
-// The secrets that deploy/setup makes are those that docker-compose.yml and deploy/kubernetes ask for, and each owner's are its own.
+// deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount, and each owner gets only its own.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
@@ -23,7 +23,7 @@ function filesNamed(values: readonly unknown[], folder: string): string[] {
 }
 
 describe('the secrets', () => {
-  it('are kept when they are there, and made when they are not', () => {
+  it('are kept when they exist, and generated otherwise', () => {
     expect(completeSecrets(secrets)).toEqual(secrets);
     const { internal: _lost, ...others } = secrets.keys;
     const completed = completeSecrets({ ...secrets, keys: others as typeof secrets.keys });
@@ -47,7 +47,7 @@ describe('the secrets', () => {
 });
 
 describe('docker-compose.yml', () => {
-  it('mounts for each container its own secrets, read-only, and names files that are made', () => {
+  it('mounts the secrets of each container read-only, and names existing files', () => {
     const mounting = composeServices.flatMap(([name, { volumes = [], environment = {} }]) => {
       const mounts = volumes.filter((volume) => volume.startsWith('secrets'));
       if (name === 'secrets' || mounts.length === 0) return [];
@@ -76,7 +76,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) => {
-  it('asks for secrets that are made, each pod for its own', () => {
+  it('mounts for each pod its own secrets, which exist', () => {
     const manifests = render(`${root}deploy/kubernetes/overlays/${overlay}`);
     let asked = 0;
     for (const manifest of manifests.filter((each) => podOf(each) !== undefined)) {

@@ -34,7 +34,7 @@ const operations = Object.entries(nodeOf(document.paths)).flatMap(([path, item])
   }),
 );
 
-/** Each media type of each request body and answer, and the problem documents among them. */
+/** Each media type of each request body and response, including problem documents. */
 const contents = operations.flatMap(({ name, node }) =>
   [['request', node.requestBody] as const, ...Object.entries(nodeOf(node.responses))].flatMap(([place, value]) =>
     Object.entries(nodeOf(dereference(document, value).content)).map(([type, content]) => ({
@@ -53,7 +53,7 @@ function examplesOf(content: Node): unknown[] {
   return named.length > 0 || !Array.isArray(examples) ? named : examples;
 }
 
-/** For each source that names problem codes what it may say: a code, and sentences with one word for each `${…}`. */
+/** For each source file with problem codes, the codes and the sentences, with one word for each `${…}`. */
 const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('/problem-texts.ts'))
   .flatMap((path) => {
@@ -65,7 +65,7 @@ const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**
     return codes === '' ? [] : [new RegExp(`^(?:${codes}):(?: (?:${sentences.join('|')}))+$`)];
   });
 
-/** The strings and templates of a syntax tree; a NUL stands for what a template puts in. */
+/** The strings and templates of a syntax tree. A NUL stands for each substitution. */
 function textsIn(tree: unknown): string[] {
   if (Array.isArray(tree)) return tree.flatMap(textsIn);
   if (!isNode(tree)) return [];
@@ -99,7 +99,7 @@ describe('the published document', () => {
     expect(JSON.stringify(document)).not.toMatch(/internal\/|serviceToken|reservationId/);
   });
 
-  it('names every operation once, and says in a line what it does, who may call it and how often', () => {
+  it('names every operation once, with a summary, its callers and its rate', () => {
     const ids = operations.map(({ node }) => node.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { name, node } of operations) {
@@ -143,11 +143,11 @@ describe('the published document', () => {
     expect(Object.keys(nodeOf(node.responses))).toEqual(expect.arrayContaining(expected));
   });
 
-  it('shows an example of every body', () => {
+  it('has an example of every body', () => {
     expect(contents.filter(({ content }) => examplesOf(content).length === 0).map(({ where }) => where)).toEqual([]);
   });
 
-  it('has no example that its own schema refuses', () => {
+  it('has only examples that are valid by their schemas', () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
     addFormats.default(ajv);
     ajv.addSchema(document, 'document');
@@ -161,7 +161,7 @@ describe('the published document', () => {
     expect(faults).toEqual([]);
   });
 
-  it('shows under each status only problems of that status', () => {
+  it('lists under each status only problems of that status', () => {
     const wrong = contents.flatMap(({ where, place, content }) =>
       examplesOf(content).flatMap((example) => {
         const { code, status } = nodeOf(example);
@@ -172,7 +172,7 @@ describe('the published document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('shows of each problem only sentences that the code says', () => {
+  it('has only problem texts that the source contains', () => {
     const shown = contents.flatMap(({ content }) => examplesOf(content).filter(isNode));
     const examples = [
       ...Object.entries(problemTexts).map(([code, { example }]) => `${code}: ${example}`),
@@ -212,7 +212,7 @@ describe('joining', () => {
     expect(Object.keys(nodeOf(nodeOf(joined.components).schemas))).toEqual(['Item', 'List']);
   });
 
-  it('names different components after their service, and with them what refers to them', () => {
+  it('renames different components after their service, and the references to them', () => {
     const joined = joinContracts(frame, [
       part('one', { schema: { type: 'string' } }),
       part('two', { schema: { type: 'number' } }),
@@ -225,13 +225,13 @@ describe('joining', () => {
     });
   });
 
-  it('leaves out internal operations and what only they use', () => {
+  it('omits internal operations and their components', () => {
     const joined = joinContracts(frame, [part('one', { schema: {}, internal: true })]);
     expect(joined).toMatchObject({ paths: {}, components: {} });
     expect(nodeOf(joined.components).schemas).toBeUndefined();
   });
 
-  it('refuses one path or one operationId of two services', () => {
+  it('refuses a path or an operationId that two services define', () => {
     const twice = (members: object) => () =>
       joinContracts(frame, [part('one', { schema: {}, ...members }), part('two', { schema: {}, ...members })]);
     expect(twice({ path: '/v1/same' })).toThrow('two services define /v1/same');

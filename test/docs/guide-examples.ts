@@ -1,4 +1,4 @@
-// Takes the examples out of the guides: requests with the answers that are shown for them, and TypeScript.
+// Reads the examples of the guides: requests with their responses, and TypeScript.
 import { readFileSync } from 'node:fs';
 
 export interface Exchange {
@@ -7,7 +7,7 @@ export interface Exchange {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** What the guide shows as the answer. */
+  /** The response in the guide. */
   readonly answer: ShownAnswer | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Snippet {
   readonly code: string;
 }
 
-/** In the order of the page. A block that begins with `HTTP/1.1` is the answer to the request in front of it. */
+/** In the order of the page. A block that begins with `HTTP/1.1` is the response to the request before it. */
 export function examplesOf(guide: string): (Exchange | Snippet)[] {
   const text = readFileSync(new URL(`../../docs/${guide}.md`, import.meta.url), 'utf8');
   const found: (Exchange | Snippet)[] = [];
@@ -56,12 +56,12 @@ function messageOf(block: string): { first: string; headers: Record<string, stri
   return { first, headers: Object.fromEntries(pairs), body: rest.length === 0 ? undefined : rest.join('\n\n') };
 }
 
-/** Where an answer lacks what is shown: members that are missing or of another type; values may differ unless `exact`. */
+/** The differences of a response from the example: missing members and other types. Values may differ unless `exact`. */
 export function differences(shown: unknown, given: unknown, at = ''): string[] {
   if (Array.isArray(shown)) {
     if (!Array.isArray(given)) return [`${at} is no list`];
     if (shown.length > 0 && given.length === 0) return [`${at} is empty`];
-    // Every fault at once: what is shown is all that there are.
+    // A list of faults is shown in full.
     if (at === '/errors' && shown.length !== given.length) return [`${at} are ${given.length}, not ${shown.length}`];
     return shown.flatMap((item, index) =>
       differences(item, given[Math.min(index, given.length - 1)], `${at}/${index}`),

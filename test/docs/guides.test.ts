@@ -1,4 +1,4 @@
-// The guides against a running shop: every request that they show is sent, and answered as they say.
+// The guides are tested with a running shop: every request in them is sent, and answered as they show.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => shop.stop());
 
-/** What the placeholders of a guide stand for; answers add to it. */
+/** The values of the placeholders of a guide. Responses add to them. */
 type Values = Record<string, string>;
 
 async function newCustomer(): Promise<Values> {
@@ -64,13 +64,13 @@ describe.each(guideNames)('the guide %s', (name) => {
   const snippets = examples.filter((example) => example.kind === 'ts');
 
   if (exchanges.length > 0) {
-    it('shows requests that are answered as it says', async () => {
+    it('shows requests with their actual responses', async () => {
       const values =
         name === 'getting-started'
           ? { ...(await newCustomer()), email: `${randomUUID()}@example.com` }
           : await newCustomer();
       for (const exchange of exchanges) {
-        // What the guide calls "a moment later" is waited for.
+        // Waits for effects that the guide describes as "soon after".
         await eventually(
           async () => {
             const given = await send(exchange, values);
@@ -111,7 +111,7 @@ describe.each(guideNames)('the guide %s', (name) => {
 });
 
 describe('the published document', () => {
-  it('shows as examples of parameters only what is taken', async () => {
+  it('has only examples of parameters that are accepted', async () => {
     const { accessToken } = await newCustomer();
     const document = nodeOf(await (await fetch(new URL('/v1/openapi.json', shop.url))).json());
     const refused: string[] = [];
@@ -137,7 +137,7 @@ describe('the published document', () => {
 });
 
 describe('the client', () => {
-  it('walks over every product once, page after page', async () => {
+  it('iterates over every product once, page after page', async () => {
     const client = createShop({ baseUrl: shop.url });
     const criteria = { price: { gte: 10 }, status: ['available', 'active'] as ('available' | 'active')[] };
     const sort = [{ field: 'price', direction: 'asc' }] as const;
@@ -163,7 +163,7 @@ describe('the client', () => {
     expect(await Array.fromAsync(client.orders({ status: { ne: 'pending' } }, { fields: ['id'] }))).toEqual([{ id }]);
   });
 
-  it('says as an error why a walk was refused', async () => {
+  it('throws the reason why an iteration was refused', async () => {
     const client = createShop({ baseUrl: shop.url });
     const walk = Array.fromAsync(
       client.products({ brand: Array.from({ length: 101 }, (_, index) => `brand ${index}`) }),

@@ -1,4 +1,4 @@
-// How the gateway serves the documentation: types, caching, content security, and links that lead somewhere.
+// The gateway serves the documentation: types, caching, content security, and valid links.
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 let turn = 0;
-/** Each question comes from another address: following every link is more than one address may ask. */
+/** Each request has another client address, because following every link exceeds the limit of one address. */
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> => {
   turn += 1;
   const from = { 'X-Forwarded-For': `203.0.113.${turn % 250}` };
@@ -27,7 +27,7 @@ const attributes = (html: string): string[] =>
   [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, value = '']) => value.replaceAll('&amp;', '&'));
 
 describe('/v1/openapi.json', () => {
-  it('is JSON with a strong entity tag, kept for a while and confirmed by 304', async () => {
+  it('is JSON with a strong entity tag and a short caching time, and is revalidated with 304', async () => {
     const first = await get('/v1/openapi.json');
     expect(first.status).toBe(200);
     expect(first.headers.get('content-type')).toBe('application/json');
@@ -51,7 +51,7 @@ describe('/v1/openapi.json', () => {
     expect(unwanted.headers.get('content-encoding')).toBeNull();
   });
 
-  it('answers HEAD and OPTIONS, and refuses the rest', async () => {
+  it('answers HEAD and OPTIONS, and refuses other methods', async () => {
     const head = await get('/v1/openapi.json', {}, 'HEAD');
     expect([head.status, await head.text()]).toEqual([200, '']);
     const options = await get('/v1/openapi.json', {}, 'OPTIONS');
@@ -63,7 +63,7 @@ describe('/v1/openapi.json', () => {
 });
 
 describe('the pages', () => {
-  it.each(pages)('%s allows nothing but its own files', async (path) => {
+  it.each(pages)('%s permits only its own files', async (path) => {
     const response = await get(path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -75,7 +75,7 @@ describe('the pages', () => {
     expect(html).not.toMatch(/<style|<script(?! src="\/docs\/assets\/)| style="| on\w+="/);
   });
 
-  it.each(pages)('%s leads nowhere in vain', async (path) => {
+  it.each(pages)('%s has only valid links', async (path) => {
     const html = await (await get(path)).text();
     const targets = new Set(attributes(html).filter((target) => !/^https:\/\//.test(target)));
     for (const target of targets) {
@@ -88,7 +88,7 @@ describe('the pages', () => {
     expect(targets.size).toBeGreaterThan(5);
   });
 
-  it('have no files from elsewhere, and each file under the digest of its content', async () => {
+  it('have only files of the gateway, each under the digest of its content', async () => {
     const html = await (await get('/docs')).text();
     const assets = attributes(html).filter((target) => target.startsWith('/docs/assets/'));
     expect(assets).toHaveLength(5);
@@ -103,7 +103,7 @@ describe('the pages', () => {
     expect((await get('/docs/assets/000000000000/style.css')).status).toBe(404);
   });
 
-  it('list every problem, and every event with its sender and its takers', async () => {
+  it('list every problem, and every event with its sender and its consumers', async () => {
     const errors = await (await get('/docs/errors')).text();
     for (const code of Object.keys(problems)) expect(errors).toContain(`href="/problems/${code}"`);
     const events = await (await get('/docs/events')).text();
@@ -115,7 +115,7 @@ describe('the pages', () => {
     expect(errors + events).not.toContain('<!-- ');
   });
 
-  it('say for every problem whether to send the request again', async () => {
+  it('state for every problem whether to send the request again', async () => {
     const errors = await (await get('/docs/errors')).text();
     const answers = [...errors.matchAll(/<tr>\s*<td>(.*?)<\/td>/gs)].map(([, cell = '']) => cell);
     const unsaid = Object.entries(problems).filter(

@@ -1,4 +1,4 @@
-// No request makes a service answer at length, think for long or run out of memory: every operation that takes a body or a query.
+// No request to an operation with a body or a query makes a service send a long response, take long or run out of memory.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -26,7 +26,7 @@ let token: string;
 let accountId: string;
 
 beforeAll(async () => {
-  // As much memory as a service has in the smallest container.
+  // The memory of a service in the smallest container.
   shop = await startServices(services, { environment: { NODE_OPTIONS: '--max-old-space-size=128' } });
   accountId = newId();
   token = await shop.issuer.sign({ accountId, scopes: ['catalogue:write', 'orders:fulfil', 'orders:read-all'] });
@@ -56,7 +56,7 @@ describe.each(operations.filter(({ method }) => method === 'get'))('$operationId
   });
 });
 
-it('all services are as well as before', async () => {
+it('all services are still ready', async () => {
   for (const service of services) {
     expect((await shop.service(service).client.get('/health/ready')).status).toBe(200);
     expect(shop.service(service).output()).not.toMatch(/heap out of memory|internal-error/);

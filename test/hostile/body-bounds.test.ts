@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'tests' });
 const names = ['accounts', 'orders', 'catalogue'] as const satisfies readonly ServiceName[];
 
-/** What the service answers to the largest body: never that the body is not accepted. */
+/** The service's status for the largest body, which is never a refusal of the body. */
 const answers: Readonly<Record<string, number>> = {
   registerAccount: 201,
   updateAccount: 404,
@@ -29,7 +29,7 @@ const answers: Readonly<Record<string, number>> = {
   reserveStock: 422,
 };
 
-/** A search has no largest body; the values of its longest list fill it up to the bound. */
+/** A search has no largest body. The values of its longest list fill it to the bound. */
 const longestSearch = JSON.stringify({
   filters: { brand: { in: Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(100, 'x')) } },
 });
@@ -94,7 +94,7 @@ const framings: [string, boolean][] = [
 describe.each(cases)('$operationId', (operation) => {
   const { service, operationId, maxBytes = 0, largest } = operation;
 
-  it('has a bound in its contract that leaves room for the largest body', () => {
+  it('has a bound in its contract that is enough for the largest body', () => {
     expect(maxBytes).toBeGreaterThanOrEqual(Buffer.byteLength(largest));
     expect(maxBytes).toBeLessThanOrEqual(100 * 1024);
   });
@@ -104,7 +104,7 @@ describe.each(cases)('$operationId', (operation) => {
     async (_name, isChunked) => {
       const token = await shop.issuer.sign({ accountId, scopes });
       const { url } = shop.service(service);
-      // An e-mail address can be registered once: its first letter is another one in each framing.
+      // An e-mail address can be registered once, so its first letter differs in each framing.
       const text = largest.replace('\\ud840', isChunked ? '\\ud841' : '\\ud842');
       const { status, detail } = await send(url, token, operation, text.padEnd(maxBytes), isChunked);
       expect({ status, detail }).toEqual({ status: answers[operationId], detail });
@@ -128,6 +128,6 @@ describe.each(cases.filter(({ internal }) => !internal))('$operationId', (operat
   });
 });
 
-it('covers every operation that takes a body', () => {
+it('covers every operation with a body', () => {
   expect(cases.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(answers).sort());
 });

@@ -1,7 +1,7 @@
 // The largest JSON body that a schema of a contract accepts, in its longest usual form.
 import { dereference, type Node, nodeOf } from '@shop/shared/contract';
 
-/** A letter of four bytes in UTF-8 and twelve as `\u` escapes, then characters for what takes no letters. */
+/** A letter of four bytes in UTF-8 and twelve as `\u` escapes, then characters for patterns that accept no letters. */
 const alphabet = ['\u{20000}', '0'];
 const email = `${'\u{20000}'.repeat(250)}@b.c`;
 const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
@@ -9,8 +9,8 @@ const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
 /**
  * The text of a body with every member, every list and every text as long as the schema allows, indented, and with each
  * character past ASCII as `\u` escapes.
- * @param accepts whether the whole contract accepts a body: a member that excludes others is left out
- * @throws Error where the schema gives no bound
+ * @param accepts whether the whole contract accepts a body; a member that excludes others is omitted
+ * @throws Error when the schema has no bound
  */
 export function largestBody(document: Node, schema: unknown, accepts: (body: unknown) => boolean): string {
   const whole = largest(document, dereference(document, schema)) as Record<string, unknown>;

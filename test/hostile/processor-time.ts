@@ -1,6 +1,6 @@
-// What a request costs the process that answers it: its own processor time, whatever else the machine does.
+// The processor time of the process that answers a request, which does not depend on other load of the machine.
 
-/** Seconds of processor time that a process has taken so far, from its metrics. */
+/** Seconds of processor time that a process has used so far, from its metrics. */
 export async function processorTime(metrics: string): Promise<number> {
   const text = await (await fetch(metrics)).text();
   const times = [...text.matchAll(/^process_cpu_time_total\{[^}]*\} (\S+)$/gm)].map(([, time]) => Number(time));
@@ -10,7 +10,7 @@ export async function processorTime(metrics: string): Promise<number> {
 
 /**
  * Milliseconds of processor time for each request.
- * @param send asks one request after the other, `requests` of them
+ * @param send sends `requests` requests one after the other
  */
 export async function costOf(
   metrics: string,

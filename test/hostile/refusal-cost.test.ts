@@ -1,4 +1,4 @@
-// No body costs a service much more than the cheapest accepted one of the same size, and so no client can keep it from the others.
+// No body costs a service much more processor time than the cheapest accepted one of the same size, so no client can block others.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
 import { freePorts } from '@shop/shared/embedded';
@@ -12,7 +12,7 @@ const tries = 3;
 const mostTimes = 3;
 const contract = loadContract(`${serviceFolder('catalogue')}/openapi.yaml`);
 
-/** An operation without a token and one with the largest body that any has. */
+/** An operation without a token, and the operation with the largest body. */
 const operations = [
   { operationId: 'searchProducts', method: 'POST', path: '/v1/products/search', type: 'application/json', plain: '{}' },
   {
@@ -56,7 +56,7 @@ describe.each(operations)('$operationId', (operation) => {
   const bytes = contract.operations.find(({ operationId }) => operationId === operation.operationId)?.maxBytes ?? 0;
   let accepted = Number.NaN;
 
-  /** The least of several tries. */
+  /** The smallest value of several attempts. */
   async function leastCost(body: string): Promise<number> {
     const costs: number[] = [];
     for (let attempt = 0; attempt < tries; attempt += 1)

@@ -5,10 +5,10 @@ import { installPackage } from '@shop/shared/testing';
 
 const run = promisify(execFile);
 
-/** Runs promtool and returns what it prints. Rejects with what it complains about. */
+/** Runs promtool and returns its output. Rejects with its error messages. */
 export type Promtool = (...parameters: readonly string[]) => Promise<string>;
 
-/** @throws Error with one line that names the ways and why each failed */
+/** @throws Error with one line that names each attempt and the cause of its failure */
 export async function findPromtool(): Promise<Promtool> {
   const reasons: string[] = [];
   for (const [way, find] of [

@@ -1,4 +1,4 @@
-// The rules of alerts as Prometheus sees them: valid, with a case for each that makes it fire, and a page that says what to do.
+// The alert rules in Prometheus: they are valid, and each has a test case that makes it fire and a runbook.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,11 +24,11 @@ describe('promtool', () => {
     expect(said).toContain(`${alertRules().length} rules found`);
   });
 
-  it('sees every case come out as it should', async () => {
+  it('confirms every test case', async () => {
     expect(await promtool('test', 'rules', cases)).toContain('SUCCESS');
   });
 
-  it('would see a rule that stays quiet', async () => {
+  it('detects a rule that does not fire', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'shop-rules-'));
     const broken = readFileSync(rules, 'utf8').replace('shop_outbox_lag) > 30', 'shop_outbox_lag) > 3000');
     await writeFile(join(folder, 'shop.yaml'), broken);
@@ -42,7 +42,7 @@ describe('promtool', () => {
 });
 
 describe.each(alertRules())('$alert', ({ alert, annotations, labels }) => {
-  it('has a case', () => {
+  it('has a test case', () => {
     const { tests } = parse(readFileSync(cases, 'utf8')) as {
       tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[];
     };
@@ -50,7 +50,7 @@ describe.each(alertRules())('$alert', ({ alert, annotations, labels }) => {
     expect(firing.map(({ alertname }) => alertname)).toContain(alert);
   });
 
-  it('leads to a page about it', () => {
+  it('refers to a runbook', () => {
     const page = readFileSync(join(root, annotations.runbook), 'utf8');
     expect(page).toContain(`Alert \`${alert}\`, severity \`${labels.severity}\`.`);
     for (const heading of ['## What to do', '## Meanwhile']) expect(page).toContain(heading);

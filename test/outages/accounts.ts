@@ -1,4 +1,4 @@
-// Customers' accounts: registered as everybody does it, and given tokens that hold for as long as the test runs.
+// Customers' accounts, registered over the API, with tokens that are valid for the whole test.
 import { grantScopes, type StaffScope } from '@shop/accounts/operator';
 import { importPKCS8, SignJWT } from 'jose';
 import type pg from 'pg';
@@ -31,8 +31,8 @@ export async function grant(databaseUrl: string, name: string, scope: StaffScope
 const hour = 3_600;
 
 /**
- * An access token that is signed with the shop's own key. It differs from those that accounts gives out in its times only: it is
- * three hours old and holds for a day, so that it holds for every clock of the test.
+ * An access token that is signed with the shop's own key. It differs from the tokens of accounts only in its times: it is three hours old
+ * and valid for a day, so that it is valid for every clock of the test.
  */
 export async function signToken(
   admin: pg.Pool,

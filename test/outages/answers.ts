@@ -1,8 +1,8 @@
-// Holds every answer against what may be answered: on any day, and while something that it needs is away.
+// Compares every reply with the permitted ones, in normal operation and while a dependency is unavailable.
 import type { Interrupts } from './fault.ts';
 import type { Recorded } from './journal.ts';
 
-/** What was broken, and from when until when an order may have met it. */
+/** A fault, and the interval in which it may have affected an order. */
 export interface Interruption {
   readonly interrupts: Interrupts;
   readonly from: number;

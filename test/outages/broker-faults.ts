@@ -1,4 +1,4 @@
-// The broker away, silent, full, or without what was declared on it. Orders go on: their events wait in the outbox.
+// The broker is unavailable, silent, full, or without its declarations. Orders continue, and their events wait in the outbox.
 import { connect } from 'amqplib';
 import { countRows, eventsWait, type Fault, pause, seen } from './fault.ts';
 import { consumerQueues, withChannel } from './queues.ts';
@@ -15,7 +15,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Breaks the broker, mends it again whatever happens, and tells whether it was seen to be broken and events waited meanwhile. */
+/** Injects a fault into the broker and always removes it. Returns whether the fault was observed and events waited meanwhile. */
 function away(
   name: string,
   broken: { readonly cut: Act; readonly seen: (system: System) => Promise<boolean>; readonly mend: Act },
@@ -93,7 +93,7 @@ export const brokerFaults: readonly Fault[] = [
     name: 'a binding is taken away, so that events are returned',
     interrupts: 'nothing',
     async inject({ system }) {
-      // No other consumer takes these: without the binding no queue does.
+      // No other consumer handles these events, so without the binding no queue receives them.
       const queue = 'shop.orders.effects';
       const returned = (): Promise<number> =>
         countRows(

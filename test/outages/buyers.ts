@@ -1,4 +1,4 @@
-// Buyers that order, look and cancel by a seeded schedule, repeat what had no clear answer with the same key, and record everything.
+// Buyers that order, read and cancel by a seeded schedule, repeat requests without a clear reply with the same key, and record everything.
 
 import { type Journal, type OrderOutcome, untilClear } from './journal.ts';
 import { createRandom, type Random } from './random.ts';
@@ -10,7 +10,7 @@ export interface Buyer {
 
 export interface Shopping {
   readonly journal: Journal;
-  /** Lets what is under way come to a clear answer, then resolves. */
+  /** Resolves when all requests in progress have a clear reply. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface ShoppingOptions {
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Each buyer orders, and often cancels, one thing after the other until stopped. */
+/** Each buyer places one order after the other, and often cancels it, until stopped. */
 export function startShopping(options: ShoppingOptions): Shopping {
   const journal: Journal = { answers: [], orders: [], accounts: [] };
   let stopping = false;
@@ -63,7 +63,7 @@ async function buyOnce(
   outcome.cancelled = cancelled.status;
 }
 
-/** Sends the order until the answer is clear and writes into the outcome what it was. */
+/** Sends the order until the reply is clear, and records the reply in the outcome. */
 export async function placeOrder(
   journal: Journal,
   gatewayUrl: string,
@@ -76,7 +76,7 @@ export async function placeOrder(
   else outcome.refused = answer.status;
 }
 
-/** Sends an order once and never asks what became of it, as a buyer whose own machine dies. */
+/** Sends an order once and never asks about it again, as a buyer whose own machine dies. */
 export function orderAndVanish(journal: Journal, gatewayUrl: string, buyer: Buyer, outcome: OrderOutcome): void {
   outcome.vanished = true;
   journal.orders.push(outcome);

@@ -1,11 +1,11 @@
-// Reads all schemas and the e-mails after a round and names everything that does not add up. It trusts nothing that the services say.
+// Reads all schemas and the e-mails after a round, and lists all violations. It does not rely on replies of the services.
 
 import { readStockReport } from '../../services/catalogue/src/operator/verify-stock.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
 import type { System } from './system.ts';
 
-/** Every violation, a line each; empty when all holds. Whoever calls it has waited for quiet. */
+/** All violations, one on each line; empty when there are none. Call it when no work is in progress. */
 export async function violations(
   system: System,
   journal: Journal,
@@ -69,7 +69,7 @@ async function orderViolations({ admin }: System, journal: Journal): Promise<str
   return found;
 }
 
-/** Key → order, for the buyers who never heard of theirs. */
+/** Key → order, for buyers without a clear reply. */
 async function keptAnswers(admin: System['admin']): Promise<Map<string, string>> {
   const { rows } = await admin.query<{ key: string; id: string }>(
     `SELECT key, body::json->>'id' AS id FROM orders.idempotency_keys WHERE operation_id = 'createOrder' AND status = 201`,

@@ -6,7 +6,7 @@ const hour = 3_600_000;
 
 /**
  * The clocks stay wrong until everything was counted. First nothing else is broken, and no order may notice; then a reservation is
- * left behind, which processes with wrong clocks have to settle. The gateway's clock is right, and access tokens are older and hold
+ * left behind, which processes with wrong clocks have to resolve. The gateway's clock is right, and access tokens are older and hold
  * longer than an hour: what those of ordinary length do under a wrong clock is decided by RFC 7519, not by the shop.
  */
 const apart: Fault = {

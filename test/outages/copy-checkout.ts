@@ -1,4 +1,4 @@
-// A copy of the checkout in which something can be changed and run, while the checkout stays as it is.
+// A copy of the checkout that can be changed and run without changing the checkout.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';

@@ -1,10 +1,10 @@
-// Loaded into a service process before its own code (node --import): kills the process at a named point when it is told to.
-// It watches the statements on their way to PostgreSQL, so the services themselves know nothing of it.
+// Loaded into a service process before its own code (node --import): kills the process at a named point when the test
+// arms it. It observes the statements that are sent to PostgreSQL, so the services need no code for it.
 import pg from 'pg';
 
-/** Where a process can be made to die, each at most once after it was armed. */
+/** The points at which a process can die, each at most once after it was armed. */
 const crashPoints = [
-  // The transaction of a request is open, and nothing is done in it.
+  // The transaction of a request is open and empty.
   'after BEGIN',
   'before COMMIT',
   'after COMMIT before the answer',
@@ -16,7 +16,7 @@ const crashPoints = [
 ] as const;
 export type CrashPoint = (typeof crashPoints)[number];
 
-/** What is sent to the process to arm it. */
+/** The message that arms a process. */
 export interface CrashOrder {
   readonly crashAt: CrashPoint;
   /** Only in a statement about this account. */
@@ -40,7 +40,7 @@ const diesBefore: Readonly<Partial<Record<CrashPoint, RegExp>>> = {
   'after the e-mail before its mark': /UPDATE notifications SET\s+status = outcome/,
 };
 
-/** What the open transaction of each connection is. */
+/** The kind of the open transaction of each connection. */
 const transactions = new WeakMap<object, { request: boolean; handler: boolean }>();
 
 function die(): void {

@@ -1,4 +1,4 @@
-// PostgreSQL restarted, its connections ended, cut or used up, its answers late.
+// PostgreSQL is restarted, its connections are ended, cut or exhausted, or its replies are late.
 import { randomUUID } from 'node:crypto';
 import { placeOrder } from './buyers.ts';
 import { type Fault, pause, type Scene, seen } from './fault.ts';
@@ -40,7 +40,7 @@ export const databaseFaults: readonly Fault[] = [
     name: 'the database connection is cut between COMMIT and its answer',
     interrupts: 'service',
     async inject({ system, journal }) {
-      // Only a request's COMMIT that took effect leaves an answer to be given again; some that are cut are of handlers.
+      // Only a committed request leaves a reply that is replayed. Some of the cut COMMITs are those of handlers.
       const replays = () => journal.answers.filter(({ replayed }) => replayed).length;
       const before = { cuts: system.databaseProxy.cuts(), replays: replays() };
       for (let time = 1; time <= 30 && (time <= 4 || replays() === before.replays); time += 1) {
@@ -105,7 +105,7 @@ export const databaseFaults: readonly Fault[] = [
           most = Math.max(most, rows[0]?.waiting ?? 0);
           return most >= poolSize;
         }, 15_000);
-        // Those who get no connection are told so.
+        // Requests that get no connection are answered 503.
         const refused = await seen(
           () => journal.answers.some(({ at, status }) => at > began && status === 503),
           15_000,
@@ -140,7 +140,7 @@ async function serverTime({ admin }: System): Promise<Date> {
   return rows[0]?.now ?? new Date();
 }
 
-/** The events that consumers took since a time, and their largest number of attempts; waits until some were taken. */
+/** Waits until consumers have handled events since a time. Returns their number and their largest number of attempts. */
 async function deliveriesSince(system: System, since: Date): Promise<{ taken: number; longest: number }> {
   const read = async () => {
     const inboxes = ['orders', 'catalogue', 'notifications'].map(

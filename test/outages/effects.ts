@@ -1,4 +1,4 @@
-// Holds what followed from each order, stock given back and e-mails, against the order.
+// Compares the effects of each order, released stock and e-mails, with the order.
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
 
@@ -56,8 +56,8 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
 }
 
 /**
- * Counts how often the handlers of notifications ran to their COMMIT. Most handlers do nothing the second time, so that one that
- * runs twice shows in no figure of the shop's; that it wanted to add an e-mail, even one that is there already, does.
+ * Counts how often the handlers of notifications ran to their COMMIT. Most handlers have no effect the second time, so no figure of the
+ * shop shows that one ran twice. The attempt to add an existing e-mail shows it.
  */
 export const handlerWatch = `
   CREATE SCHEMA harness;
@@ -77,7 +77,7 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
     : [`${events} events of orders were taken by notifications, and their handlers ran ${runs} times`];
 }
 
-/** How many e-mails of each order lie in the folder; a file is named by its order and what it says. */
+/** The number of e-mails of each order in the folder. The name of a file contains its order and its kind. */
 async function mailsByOrder(folder: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const file of await readdir(folder).catch(() => [])) {

@@ -1,4 +1,4 @@
-// Events that come again, in any order, and messages that are no events.
+// Events that are delivered again in any sequence, and messages that are not events.
 
 import { serviceNames } from '@shop/shared/runtime';
 import { type StoredEvent, toCloudEvent } from '../../shared/src/events/event.ts';
@@ -44,7 +44,7 @@ export const eventFaults: readonly Fault[] = [
           channel.publish('shop.events', 'order.cancelled.v1', Buffer.from(content), { persistent: true });
         await channel.waitForConfirms();
       });
-      // Two consumers take this type of event, and each has to put every one of them aside.
+      // Two consumers handle this type of event, and each has to make every one of them a dead letter.
       const expected = 2 * poison.length;
       const letters = async () => (await fullQueues(system)).filter(({ dead }) => dead);
       const all = await seen(async () => (await letters()).reduce((sum, { count }) => sum + count, 0) === expected);
@@ -57,7 +57,7 @@ export const eventFaults: readonly Fault[] = [
   },
 ];
 
-/** What the services sent since the buyers of this round began, as it lies in the outboxes. */
+/** The events that the services have sent since the buyers of this round began, from the outboxes. */
 async function recentEvents({ system, journal }: Scene): Promise<{ id: string; type: string; content: string }[]> {
   const enough = await seen(() => journal.orders.filter(({ cancelled }) => cancelled === 200).length >= 10);
   if (!enough) return [];

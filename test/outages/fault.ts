@@ -1,22 +1,22 @@
-// What a fault is, and what injecting one needs.
+// A fault, and what its injection needs.
 import type { Journal } from './journal.ts';
 import type { Random } from './random.ts';
 import type { System } from './system.ts';
 
 /**
- * What it takes away from those who order. `nothing`: every order is answered as on any other day. `service`: 502, 503 and 504 may
- * come while the fault lasts and until all is well again. `gateway`: there may be no answer at all.
+ * The effect on requests. `nothing`: every order is answered as in normal operation. `service`: 502, 503 and 504 are permitted while the
+ * fault lasts and until the shop has recovered. `gateway`: requests may get no reply.
  */
 export type Interrupts = 'nothing' | 'service' | 'gateway';
 
 export interface Fault {
   readonly name: string;
   readonly interrupts: Interrupts;
-  /** Milliseconds until all is well again; 10,000 unless more has to be started at once than two cores can. */
+  /** Milliseconds until the shop has recovered; 10,000 unless more processes have to start concurrently than two cores allow. */
   readonly recovery?: number;
-  /** Breaks something while buyers shop, mends it, and resolves to what shows that it was broken; undefined when nothing was. */
+  /** Injects the fault while buyers shop, removes it, and resolves to the evidence; undefined when the fault had no effect. */
   inject(scene: Scene): Promise<string | undefined>;
-  /** For what stays broken until everything was counted. */
+  /** Removes effects that must last until everything was counted. */
   mend?(system: System): Promise<void>;
 }
 
@@ -24,14 +24,14 @@ export interface Scene {
   readonly system: System;
   readonly random: Random;
   readonly productIds: readonly string[];
-  /** What the buyers see meanwhile. */
+  /** The replies that the buyers get meanwhile. */
   readonly journal: Journal;
 }
 
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Whether it happened within half a minute, which is far more than it takes; looks often. */
+/** Whether the condition becomes true within half a minute. Checks it often. */
 export async function seen(happened: () => boolean | Promise<boolean>, within = 30_000): Promise<boolean> {
   const deadline = performance.now() + within;
   while (!(await happened())) {
@@ -41,7 +41,7 @@ export async function seen(happened: () => boolean | Promise<boolean>, within = 
   return true;
 }
 
-/** Whether orders were taken whose events had to wait, which shows that nothing gets to the broker and that orders do not mind. */
+/** Whether orders were placed whose events had to wait, which shows that the broker is unavailable and orders are not affected. */
 export function eventsWait(system: System): Promise<boolean> {
   return seen(async () => (await countRows(system, 'orders.outbox WHERE published_at IS NULL')) >= 20);
 }

@@ -1,4 +1,4 @@
-// Every fault that a round goes through.
+// All faults of a round.
 import { brokerFaults } from './broker-faults.ts';
 import { clockFaults } from './clock-faults.ts';
 import { databaseFaults } from './database-faults.ts';

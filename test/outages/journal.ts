@@ -1,8 +1,8 @@
-// What the customers asked for and were told: every answer, and what each order and registration came to in the end.
+// The journal of the customers: every reply, and the outcome of each order and registration.
 
 export type Asked = 'order' | 'view' | 'cancel' | 'ship' | 'register';
 
-/** One answer, or the lack of one (`status` 0). Times are milliseconds of `performance.now()`. */
+/** One reply, or a missing one (`status` 0). Times are milliseconds of `performance.now()`. */
 export interface Recorded {
   readonly at: number;
   readonly until: number;
@@ -11,11 +11,11 @@ export interface Recorded {
   readonly type: string;
   readonly body: string;
   readonly retryAfter: string | null;
-  /** It was the answer to an earlier request with the same key. */
+  /** Whether it was the stored reply to an earlier request with the same key. */
   readonly replayed: boolean;
 }
 
-/** What a buyer was told in the end about one order. */
+/** The outcome of one order, as its buyer knows it. */
 export interface OrderOutcome {
   readonly key: string;
   readonly accountId: string;
@@ -24,9 +24,9 @@ export interface OrderOutcome {
   orderId?: string;
   /** The status of the refusal, when it was refused. */
   refused?: number;
-  /** The status of the answer to the cancellation, when it was asked for. */
+  /** The status of the reply to the cancellation, when one was requested. */
   cancelled?: number;
-  /** The buyer never learnt what became of it: there may be an order or none. */
+  /** The buyer got no clear reply, so the order may exist or not. */
   vanished?: boolean;
 }
 
@@ -48,16 +48,16 @@ export interface ClearRequest {
   readonly body?: object;
 }
 
-/** Longer than the gateway lets any request take. */
+/** Longer than the time limit of a request at the gateway. */
 const answerWithin = 30_000;
 const clearWithin = 120_000;
 
-/** No answer at all, or a failure of the shop's. */
+/** No reply, or a failure of the shop. */
 export function isFailure({ status }: Pick<Recorded, 'status'>): boolean {
   return status === 0 || status >= 500;
 }
 
-/** Sends the request until its answer is clear: neither lost, nor 429, nor 5xx, nor "still in progress". */
+/** Sends the request until its reply is clear: not lost, not 429, not 5xx, and not "still in progress". */
 export async function untilClear(
   journal: Journal,
   asked: Asked,

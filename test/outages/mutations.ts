@@ -1,9 +1,9 @@
-// Shows that the outage tests bite: takes one guard at a time out of a copy of the checkout and expects them to fail.
+// Proves that the outage tests can fail: removes one guard at a time from a copy of the checkout, and expects a failure.
 //
 //   node test/outages/mutations.ts            all guards; about five minutes on two cores
 //   node test/outages/mutations.ts inbox      those whose name has this word
 //
-// Prints a line for each and ends with 0 when every one was noticed. A guard that is no longer found in its file is an error too.
+// Prints a line for each, and exits with 0 when every removal was noticed. A guard that is not found in its file is an error.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ interface Mutation {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** The test that has to notice. */
+  /** The test that must fail. */
   readonly test: string;
-  /** What that test has to say, so that it does not fail for another reason. */
+  /** The expected text of the failure, so that another cause does not count. */
   readonly notice: RegExp;
 }
 
@@ -71,7 +71,7 @@ const mutations: readonly Mutation[] = [
   },
 ];
 
-/** What became of it: noticed, not noticed, or a failure that says something else. */
+/** The outcome: noticed, not noticed, or a failure with another text. */
 function tryOut({ name, file, find, replace, test, notice }: Mutation): string {
   const copy = copyCheckout();
   try {

@@ -1,6 +1,6 @@
-// Breaks the running shop in every way of the table while buyers shop, and then counts orders, stock, e-mails and answers.
-// OUTAGE_SEED and OUTAGE_ROUNDS choose the schedule and how often the table is gone through; OUTAGE_PATIENCE, in seconds, how long
-// it may take until all is quiet. What each fault did and how long the shop took to be well again is printed as it goes.
+// Injects every fault of the table into the running shop while buyers shop, and then counts orders, stock, e-mails and replies.
+// OUTAGE_SEED sets the schedule, OUTAGE_ROUNDS the number of rounds through the table, and OUTAGE_PATIENCE the seconds in which all work
+// must end. Prints the effect of each fault and the time of the recovery.
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { slowness } from '@shop/shared/testing';
@@ -19,13 +19,13 @@ const seed = Number(process.env.OUTAGE_SEED ?? 20_261_121);
 const rounds = Number(process.env.OUTAGE_ROUNDS ?? 1);
 const productCount = 12;
 const stockEach = 100_000;
-/** Milliseconds after the end of a fault within which everything is well again, without help, on the machine that pace.ts names. */
+/** Milliseconds after the end of a fault within which the shop recovers by itself, on the machine that pace.ts names. */
 const promised = 10_000;
-/** When it is given up that anything comes to rest at all, in milliseconds. */
+/** Milliseconds after which the test no longer waits for the end of all work. */
 const patience = Number(process.env.OUTAGE_PATIENCE ?? 120) * 1_000;
 
 let system: System;
-/** All rounds together: the checker counts everything that ever happened. */
+/** The records of all rounds, because the checker counts everything since the start. */
 const journal: Journal = { answers: [], orders: [], accounts: [] };
 const initialStock = new Map<string, number>();
 
@@ -45,10 +45,10 @@ async function addProducts(count: number, stock: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Waits for quiet, then holds everything against everything. */
+/** Waits until no work is in progress, then runs all checks. */
 async function expectSound(): Promise<void> {
   const deadline = performance.now() + patience;
-  // A database or broker that is not asked in vain is part of the quiet.
+  // The database and the broker must be available, too.
   const look = (): Promise<string[]> => unrest(system).catch((error: unknown) => [String(error)]);
   let moving = await look();
   while (moving.length > 0 && performance.now() < deadline) {
@@ -121,7 +121,7 @@ describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d
 
 const inSeconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
 
-/** Runs the work of `count` buyers, `atOnce` at a time, and adds what they saw to the journal. Nothing is broken meanwhile. */
+/** Runs the work of `count` buyers, `atOnce` at a time, and records their replies in the journal. No fault is active meanwhile. */
 async function inFlight(
   count: number,
   atOnce: number,

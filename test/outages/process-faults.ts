@@ -1,4 +1,4 @@
-// Processes that die, at a named point or all at once, or that stand still.
+// Processes that die, at a named point or all together, or that are suspended.
 import { writeSync } from 'node:fs';
 import type { ServiceName } from '@shop/shared/runtime';
 import { register } from './accounts.ts';
@@ -8,7 +8,7 @@ import { countRows, type Fault, type Interrupts, pause, type Scene, seen } from 
 import type { Supervised } from './supervised.ts';
 import type { System } from './system.ts';
 
-/** Runs `kill` again and again until every process died since; what shows that they did. */
+/** Repeats `kill` until every process has died. @returns the evidence */
 async function allDie(
   processes: readonly Supervised[],
   kill: (process: Supervised) => void,
@@ -17,7 +17,7 @@ async function allDie(
   const living = () => processes.filter((each, index) => each.deaths() === before[index]);
   let calls = 0;
   const died = await seen(() => {
-    // A process that was started again for another reason has forgotten what it was told.
+    // A process that was restarted for another reason is no longer armed.
     if (calls++ % 20 === 0) for (const each of living()) kill(each);
     return living().length === 0;
   });
@@ -42,7 +42,7 @@ function crash(point: CrashPoint, services: readonly ServiceName[], interrupts: 
   };
 }
 
-/** New customers, until told to stop: without them accounts writes nothing. */
+/** Registers new customers until it is stopped, because accounts would write nothing otherwise. */
 async function keepRegistering({ system, journal, random }: Scene, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await register(journal, system.gatewayUrl, `customer-${random.integer(0, 2 ** 31)}-${journal.accounts.length}`);
@@ -50,8 +50,8 @@ async function keepRegistering({ system, journal, random }: Scene, signal: Abort
 }
 
 /**
- * The order at which both processes of orders die is never asked for again, so nobody but the settling of reservations can give its
- * stock back.
+ * The order at which both processes of orders die is never requested again, so only the resolving of reservations can release its
+ * stock.
  */
 const abandonedOrder: Fault = {
   name: 'orders die between reservation and order, and the buyer with them',

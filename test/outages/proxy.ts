@@ -4,14 +4,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** From now on nothing passes in either direction, new connections included, until `pass`. */
+  /** Blocks both directions, also of new connections, until `pass`. */
   hang(): void;
   /** Ends all connections and refuses new ones until `pass`. */
   refuse(): void;
   pass(): void;
   /**
-   * Cuts the next connection on which a client sends `bytes`: they still reach the server, its answer never comes back.
-   * @param of what the client must have said when it connected
+   * Cuts the next connection on which a client sends `bytes`. They reach the server, but its reply does not reach the client.
+   * @param of bytes that the client must have sent when it connected
    */
   cutAnswerTo(bytes: string, of?: string): void;
   /** How many connections were cut by `cutAnswerTo`. */

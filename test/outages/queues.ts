@@ -1,4 +1,4 @@
-// The broker's queues as it counts them itself, past the services.
+// The broker's own counts of its queues, read without the services.
 import { type ConfirmChannel, connect } from 'amqplib';
 import { shopTopology } from '../../shared/src/events/index.ts';
 import { declarationsOf, namesOf } from '../../shared/src/events/rabbitmq/topology.ts';
@@ -7,11 +7,11 @@ import type { System } from './system.ts';
 const names = namesOf('shop');
 const consumers = Object.keys(shopTopology.consumers);
 
-/** The queue that each consumer takes its events from. */
+/** The queue of each consumer. */
 export const consumerQueues: readonly string[] = consumers.map(names.queue);
 const allQueues = consumers.flatMap((consumer) => declarationsOf(names, shopTopology, consumer).queues);
 
-/** Runs `use` on a connection of its own, past the proxy. */
+/** Runs `use` with a connection that bypasses the proxy. */
 export async function withChannel<T>(
   { broker }: Pick<System, 'broker'>,
   use: (channel: ConfirmChannel) => Promise<T>,
@@ -33,7 +33,7 @@ export interface QueueCount {
   readonly dead: boolean;
 }
 
-/** Every queue of a consumer that holds messages: events that wait, retries and dead letters. */
+/** Every non-empty queue of a consumer: waiting events, retries and dead letters. */
 export function fullQueues(system: Pick<System, 'broker'>): Promise<QueueCount[]> {
   return withChannel(system, async (channel) => {
     const counts: QueueCount[] = [];

@@ -11,7 +11,7 @@ export interface Supervised {
   readonly name: string;
   /** Its own address, past every proxy. */
   readonly url: string;
-  /** How often it has died so far, whoever killed it. */
+  /** How often it has died so far, for any reason. */
   deaths(): number;
   /** Each time since the last call that it ended without having been killed. */
   accidents(): readonly string[];
@@ -20,9 +20,9 @@ export interface Supervised {
   crashAt(point: CrashPoint, account?: string): void;
   /** Sets its clock so many milliseconds ahead, for it and for those that follow it. */
   setClock(ahead: number): void;
-  /** How many milliseconds its clock was ahead when it last told; 0 before it was ever set. */
+  /** The last reported lead of its clock in milliseconds; 0 before it was set. */
   clockAhead(): number;
-  /** The end of what it has written. */
+  /** The end of its output. */
   output(): string;
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export function supervise({ name, url, main, environment, random }: Launch): Sup
       deaths += 1;
       if (!stopping) setTimeout(() => stopping || start(), random.integer(restartAfter.least, restartAfter.most));
     });
-    // Later than its exit: by now all is read that it wrote.
+    // After its exit, when all its output has been read.
     child.on('close', (code, signal) => {
       if (!stopping && signal !== 'SIGKILL')
         accidents.push(`${name} ended by itself (${code ?? signal}): ${output.slice(-2_000)}`);

@@ -1,4 +1,4 @@
-// The whole shop as real processes, two of each service, with everything between them made breakable.
+// The whole shop as real processes, two of each service, with proxies between them that can inject faults.
 
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { type Supervised, supervise } from './supervised.ts';
 
 export interface System {
   readonly gatewayUrl: string;
-  /** Reads all schemas, past every proxy. */
+  /** Reads all schemas, without a proxy. */
   readonly admin: pg.Pool;
   readonly urls: Readonly<Record<SchemaName, string>>;
   readonly mailFolder: string;
@@ -30,7 +30,7 @@ export interface System {
   readonly brokerProxy: TcpProxy;
   /** Between the services and PostgreSQL. */
   readonly databaseProxy: TcpProxy;
-  /** Those who shop in every round. */
+  /** The buyers of every round. */
   readonly buyers: readonly Buyer[];
   /** All processes of a service. */
   processes(name: ServiceName | 'gateway'): readonly Supervised[];
@@ -44,7 +44,7 @@ export interface System {
   catalogueClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
   /** A new customer, with the scope if one is given. */
   buyer(name: string, scope?: StaffScope): Promise<Buyer>;
-  /** Resolves when every process calls itself ready, and the gateway everything. */
+  /** Resolves when every process is ready, and the gateway reports all services as ready. */
   untilReady(within: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,11 +1,11 @@
-// What still moves: events on their way, effects pending, reservations undecided.
+// Work in progress: events that are not handled, pending effects, unresolved reservations.
 
 import { serviceNames } from '@shop/shared/runtime';
 import { consumers } from '../../shared/src/events/consumers.ts';
 import { fullQueues } from './queues.ts';
 import type { System } from './system.ts';
 
-/** Of the e-mails an order shows only the one that says that it is cancelled; what tells of the others leaves no inbox row. */
+/** An order shows only the e-mail about its cancellation, so the events about other e-mails leave no inbox row. */
 const effective = "(type <> 'notification.sent.v1' OR data->>'kind' = 'order-cancelled')";
 
 const counts: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const counts: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Every event of these types that any service wrote, that changes something, and that the consumer has no inbox row of. */
+/** Every event of these types that has an effect and of which the consumer has no inbox row. */
 function notTaken(consumer: string, types: readonly string[]): string {
   const [service] = consumer.split('.');
   const list = types.map((type) => `'${type}'`).join(', ');
@@ -39,7 +39,7 @@ const statement = Object.entries(counts)
   .map(([what, query]) => `SELECT '${what}' AS what, count(*)::int FROM (${query}) AS counted`)
   .join(' UNION ALL ');
 
-/** A line for each; empty when all is quiet and the dead-letter queues are empty. */
+/** One line for each; empty when no work is in progress and the dead-letter queues are empty. */
 export async function unrest(system: System): Promise<string[]> {
   const { rows } = await system.admin.query<{ what: string; count: number }>(statement);
   const moving = rows.filter(({ count }) => count > 0).map(({ what, count }) => `${what}: ${count}`);

@@ -1,4 +1,4 @@
-// One address for several processes: passes each new connection to the next process that says it is ready.
+// A load balancer: passes each new connection to the next process that is ready.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from '../join.ts';
@@ -14,7 +14,7 @@ export interface Balancer {
 
 const askEvery = 200;
 
-/** Like a cluster's: it looks at connections only, and learns that a process stops from its readiness. */
+/** As in a cluster, it balances connections, and learns from the readiness that a process stops. */
 export async function startBalancer(targets: readonly string[]): Promise<Balancer> {
   const ready = new Map(targets.map((url) => [url, false]));
   const sockets = new Set<Socket>();

@@ -1,4 +1,4 @@
-// A process of the shop that is stopped as an operator does it and started again at the same address.
+// A process of the shop that tests stop as an operator does and start again at the same address.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually, plainEnvironment } from '@shop/shared/testing';
@@ -57,7 +57,7 @@ export function startProcess({ name, main, url, environment }: Launch): ShopProc
   };
 }
 
-/** What a process says about itself, asked over a connection of its own. */
+/** The readiness of a process, read over a new connection. */
 export async function isReady(url: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(2_000);

@@ -1,4 +1,4 @@
-// A real Redis for tests that kill it: a server of the machine, installed first where that is possible.
+// A Redis server for tests that kill it: the installed one, or one that this file installs if possible.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access } from 'node:fs/promises';
@@ -10,9 +10,9 @@ import { installPackage } from '@shop/shared/testing';
 export interface RealRedis {
   readonly url: string;
   readonly version: string;
-  /** SIGKILL, or SIGSTOP and SIGCONT for one that hangs. */
+  /** Sends SIGKILL, or SIGSTOP and SIGCONT to make it hang. */
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** On the same port, with nothing in it. */
+  /** Starts it again, on the same port and without data. */
   start(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ const run = promisify(execFile);
 
 /**
  * Starts a server on a free port of the loopback interface.
- * @throws Error that names what was looked for when there is none and none can be installed
+ * @throws Error that names the searched programs when no server is installed and none can be installed
  */
 export async function startRealRedis(): Promise<RealRedis> {
   const program = (await findProgram()) ?? (await install());

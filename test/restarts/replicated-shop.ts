@@ -1,4 +1,4 @@
-// The whole shop with two processes of everything, and a balancer in front of each pair.
+// The whole shop with two processes of each kind, and a load balancer in front of each pair.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,20 +10,20 @@ import { type Balancer, startBalancer } from './balancer.ts';
 import { type ShopProcess, startProcess } from './process.ts';
 
 export interface ReplicatedShop {
-  /** Where clients reach both gateways. */
+  /** The address of the load balancer of the gateways. */
   readonly url: string;
   readonly database: TestDatabase;
   readonly mailFolder: string;
-  /** In the order in which they are to be replaced. */
+  /** The processes, in the order of their replacement. */
   readonly processes: readonly ShopProcess[];
-  /** Replaces a process and waits until everybody who sends requests to it has noticed. @returns how the old one ended */
+  /** Replaces a process, and waits until all its clients use the new one. @returns the exit code or signal of the old one */
   replace(process: ShopProcess): ReturnType<ShopProcess['replace']>;
   stop(): Promise<void>;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const noticedWithin = 30_000;
-// Longer than anybody keeps an idle connection.
+// Longer than the keep-alive time of idle connections.
 const drain = '4500';
 
 /** Starts everything on a database of its own and waits until it is ready. */
@@ -86,7 +86,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
       CATALOGUE_URL: pair('catalogue').join(),
     };
     const gateways = pair('gateway').map((address, index) => {
-      // The balancer is the client that the gateways see: customers are told apart by what it would have told of them.
+      // The gateways see the balancer as the client, so customers are distinguished by X-Forwarded-For.
       const own = { GATEWAY_PORT: new URL(address).port, TRUSTED_PROXIES: '1', ...addresses };
       const main = `${root}gateway/src/main.ts`;
       return startProcess({ name: `gateway ${index + 1}`, main, url: address, environment: { ...shared, ...own } });
@@ -126,7 +126,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
   }
 }
 
-/** How often a gateway has taken an address into rotation. */
+/** How often a gateway has started to use an address again. */
 function returns(gateway: ShopProcess, url: string): number {
   const lines = gateway.output().split('\n');
   return lines.filter((line) => line.includes(`"${url}"`) && line.includes('address in rotation')).length;

@@ -1,4 +1,4 @@
-// Every process of the shop is replaced in turn, two of each, under steady load: no request is lost and nothing happens twice.
+// Every process of the shop, two of each kind, is replaced in turn under load. No request is lost and nothing happens twice.
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
@@ -9,7 +9,7 @@ import { startLoad } from './steady-load.ts';
 
 interface Customer {
   readonly token: string;
-  /** Where the customer sits; the gateway counts anonymous requests by it. */
+  /** The client address of the customer, by which the gateway counts anonymous requests. */
   readonly address: string;
 }
 
@@ -20,7 +20,7 @@ let pool: Pool;
 
 beforeAll(async () => {
   shop = await startReplicatedShop();
-  // No idle connection outlasts the time for which a stopping gateway still answers.
+  // Idle connections end before a stopping gateway stops answering.
   pool = new Pool(shop.url, { connections: 100, keepAliveTimeout: 3_000, keepAliveMaxTimeout: 3_000 });
   for (let index = 0; index < 40; index += 1) customers.push(await registerCustomer(index));
 }, 180_000);
@@ -32,9 +32,9 @@ afterAll(async () => {
 it('loses no request while everything is replaced', async () => {
   const productId = await makeProduct();
   const placed: string[] = [];
-  // No idempotency keys: what the gateway may not repeat must not fail either.
+  // Without idempotency keys, because requests that the gateway must not repeat must not fail either.
   const load = startLoad(perSecond, async (turn) => {
-    // Twenty requests each in turn: nobody comes near a limit.
+    // Each customer sends twenty requests in turn, so that none reaches a limit.
     const { token, address } = customers[Math.floor(turn / 20) % customers.length] as Customer;
     const as = { address, token };
     const kind = turn % 20;
@@ -58,7 +58,7 @@ it('loses no request while everything is replaced', async () => {
   expect(endings).toEqual(shop.processes.map(() => [0, null]));
   expect(placed.length).toBeGreaterThan(0);
 
-  // Each order is there once, with its stock, and its customer has been written to once.
+  // Each order exists once, with its stock, and its customer has got one e-mail.
   expect(await query('SELECT id FROM orders.orders ORDER BY id')).toEqual(placed.toSorted().map((id) => ({ id })));
   expect(await query('SELECT reserved FROM catalogue.products')).toEqual([{ reserved: placed.length }]);
   await eventually(async () => {
@@ -98,7 +98,7 @@ async function registerCustomer(index: number): Promise<Customer> {
   return { token: String(token), address };
 }
 
-/** Products are made by staff, which is made on the command line: here the row is enough. */
+/** Inserts the row directly, because creating it over the API would need staff. */
 async function makeProduct(): Promise<string> {
   const [row] = await query(
     `INSERT INTO catalogue.products (id, name, brand, category, price_minor, status, stock)

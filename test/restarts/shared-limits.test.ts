@@ -1,4 +1,4 @@
-// Two gateways and a real Redis: they count together, each alone while it is dead or hangs, and together again after it.
+// Two gateways and Redis: they share their limits, count alone while Redis is dead or hangs, and share them again afterwards.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { Redis } from 'ioredis';
@@ -28,7 +28,7 @@ async function logIn(gateway: TestGateway, from: string, turn: number): Promise<
   return (await gateway.client.post('/v1/tokens', { body: { email: `l${turn}@shop.test` }, headers })).status;
 }
 
-/** How many log-ins pass of so many, asked a few at a time at these gateways in turn. */
+/** The number of accepted log-ins of `count`, sent to the gateways in turn, a few at a time. */
 async function passing(at: readonly TestGateway[], from: string, count: number): Promise<number> {
   let passed = 0;
   for (let turn = 0; turn < count; turn += 10) {
@@ -40,7 +40,7 @@ async function passing(at: readonly TestGateway[], from: string, count: number):
   return passed;
 }
 
-/** Waits until both gateways have written it, after what they had written before. */
+/** Waits until both gateways have logged the line again. */
 function listening(): (line: string) => Promise<void> {
   const before = gateways.map((gateway) => gateway.output().length);
   return async (line) => {
@@ -59,16 +59,16 @@ async function keysInRedis(): Promise<string[]> {
   }
 }
 
-it('counts for both gateways together', async () => {
+it('both gateways share one limit', async () => {
   process.stdout.write(`Redis ${redis.version}\n`);
   const passed = await passing(gateways, '192.0.2.1', 2 * perMinute);
   expect(passed).toBeGreaterThanOrEqual(perMinute);
-  // Alone, each would let its 300 through; a few may have been counted alone when Redis was slow to answer.
+  // Alone, each gateway would accept 300. A few may have been counted alone while Redis was slow.
   expect(passed).toBeLessThan(perMinute + 60);
   expect(await keysInRedis()).toContain('shop:createToken:steady:192.0.2.1');
 }, 60_000);
 
-it('each gateway counts alone after Redis was killed, and together once there is one again', async () => {
+it('each gateway counts alone after Redis was killed, and both share the limit when Redis is back', async () => {
   const said = listening();
   await redis.signal('SIGKILL');
   await said('this gateway counts requests alone');
@@ -79,7 +79,7 @@ it('each gateway counts alone after Redis was killed, and together once there is
   expect(await keysInRedis()).toContain('shop:createToken:steady:192.0.2.3');
 }, 90_000);
 
-it('a Redis that hangs is as good as dead', async () => {
+it('each gateway counts alone while Redis hangs', async () => {
   const said = listening();
   await redis.signal('SIGSTOP');
   expect(await passing(gateways, '192.0.2.4', 20)).toBe(20);

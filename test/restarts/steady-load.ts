@@ -1,4 +1,4 @@
-// So many requests a second, whatever becomes of them; fewer only where the machine does not keep up.
+// Sends a fixed number of requests a second, whatever their outcome; fewer only when the machine is too slow.
 
 export interface LoadReport {
   readonly requests: number;
@@ -6,19 +6,19 @@ export interface LoadReport {
   readonly rate: number;
   /** Milliseconds. */
   readonly slowest: number;
-  /** What the requests that went wrong say. */
+  /** The errors of the failed requests. */
   readonly failures: readonly string[];
 }
 
 export interface SteadyLoad {
-  /** Sends no more and waits for the answers. */
+  /** Stops sending and waits for the replies. */
   stop(): Promise<LoadReport>;
 }
 
-// More at once would be a queue and no load; who is behind by so many skips what is due.
+// With more requests in flight, the due ones are skipped, because they would only wait in a queue.
 const inFlightAtMost = 40;
 
-/** @param ask sends one request; it throws, saying what, when the answer is not the one to expect */
+/** @param ask sends one request; throws an error when the reply is not the expected one */
 export function startLoad(perSecond: number, ask: (turn: number) => Promise<void>): SteadyLoad {
   const began = performance.now();
   const failures: string[] = [];

@@ -1,4 +1,4 @@
-// The list of advisories: what it says about given versions, and how old it may be.
+// The list of advisories: the entries for given versions, and its maximum age.
 import { readFileSync } from 'node:fs';
 import { satisfies } from 'semver';
 import { parse } from 'yaml';
@@ -16,7 +16,7 @@ export interface Advisory {
 }
 
 interface AdvisoryList {
-  /** The day up to which the sources were read, as YYYY-MM-DD. */
+  /** The day until which the sources were read, as YYYY-MM-DD. */
   readonly date: string;
   readonly sources: Readonly<Record<string, string>>;
   readonly advisories: readonly Advisory[];
@@ -43,8 +43,8 @@ export function warningsFor(packages: readonly { name: string; version: string }
 export const maximumAge = 90;
 
 /**
- * Why a list of the given date is too old for a release on the given day, or undefined when it is not.
- * @throws RangeError when the date is no date, or after the given day
+ * The reason why a list of the given date is too old for a release on the given day; undefined when it is not.
+ * @throws RangeError when the date is invalid or after the given day
  */
 export function tooOld(date: string, today: Date): string | undefined {
   const days = Math.floor((today.getTime() - Date.parse(`${date}T00:00:00Z`)) / 86_400_000);

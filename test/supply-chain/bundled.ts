@@ -1,4 +1,4 @@
-// The libraries inside the bundle of Swagger UI, which the gateway serves to browsers and no lock file names.
+// The libraries in the bundle of Swagger UI, which the gateway serves to browsers and no lock file lists.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -12,7 +12,7 @@ const marks: Readonly<Record<string, RegExp>> = {
   react: /useTransition\(\)\},\w+\.version="([^"]+)"/,
 };
 
-/** @throws when the bundle does not state a version where it is looked for */
+/** @throws when the bundle does not state a version at the expected place */
 export function bundledPackages(): readonly { name: string; version: string }[] {
   const text = readFileSync(bundle, 'utf8');
   return Object.entries(marks).map(([name, mark]) => {

@@ -23,12 +23,12 @@ describe('the packages that only express-gateway needs', () => {
     expect(explained.filter((key) => !ofEngine.includes(key))).toEqual([]);
   });
 
-  it('hold an empty package in each place that is said to be replaced, and in no other', () => {
+  it('hold an empty package in each replaced place, and in no other', () => {
     const empty = ofEngine.filter((key) => lock[key]?.name === placeholder);
     expect(empty).toEqual(Object.keys(unused.replaced).map(place).sort());
   });
 
-  it('lack the packages that were installed for a replaced one only', () => {
+  it('do not include packages that only a replaced package needs', () => {
     const removed = Object.values(unused.replaced).flatMap((entry) => entry.with ?? []);
     expect(removed.filter((name) => lock[place(name)] !== undefined && lock[place(name)]?.dev !== true)).toEqual([]);
   });
@@ -43,12 +43,12 @@ describe('the running gateway', () => {
   });
   const filter = (places: readonly string[]): readonly string[] => places.filter((key) => ofEngine.includes(key));
 
-  it('loads each listed package of the engine and no other, in whatever mode', () => {
+  it('loads each listed package of the engine and no other, in every mode', () => {
     const loaded = new Set(filter([...alone.afterRequests, ...connected.afterRequests]));
     expect([...loaded].sort()).toEqual([...listed].sort());
   });
 
-  it('loads none of them later than at its start: no policy, refusal or reload needs another', () => {
+  it('loads all of them at its start, because no policy, refusal or reload needs another one', () => {
     expect(filter(alone.afterRequests)).toEqual(filter(alone.atStart));
     expect(filter(connected.afterRequests)).toEqual(filter(connected.atStart));
   });

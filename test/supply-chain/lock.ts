@@ -1,11 +1,11 @@
-// The packages of package-lock.json, and which of them only one package needs.
+// The packages of package-lock.json, and those that only one package needs.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 interface LockEntry {
   readonly version?: string;
   readonly integrity?: string;
-  /** Set when the place holds a package of another name. */
+  /** Set when the folder contains a package of another name. */
   readonly name?: string;
   readonly resolved?: string;
   readonly hasInstallScript?: boolean;
@@ -26,7 +26,7 @@ export interface InstalledPackage {
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Every entry of the lock file by its place; the places of workspaces are their folders. */
+/** Every entry of the lock file by its folder. */
 export const lock = (
   JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as { packages: Readonly<Record<string, LockEntry>> }
 ).packages;
@@ -39,10 +39,10 @@ export const installed: readonly InstalledPackage[] = Object.entries(lock).flatM
   place.includes(inModules) && version !== undefined ? [{ place, name: name ?? lastName(place), version }] : [],
 );
 
-/** The content that stands in for packages of the engine that are never used. */
+/** The empty package that replaces unused packages of the engine. */
 export const placeholder = 'empty-npm-package';
 
-/** The places of production packages that would not be installed without the package at `place`, itself included. */
+/** The folders of the production packages that are installed only for the package in `place`, including that package. */
 export function neededOnlyBy(place: string): readonly string[] {
   const workspaces = Object.keys(lock).filter((key) => key !== '' && !key.includes(inModules));
   const others = reachable(workspaces, place);
@@ -62,7 +62,7 @@ function reachable(from: readonly string[], without?: string): ReadonlySet<strin
   return seen;
 }
 
-/** Looks for a package as Node.js does: in the folder that asks, then in each folder above it. */
+/** Finds a package as Node.js does: in the importing folder, then in each parent folder. */
 function resolveFrom(place: string, name: string): string | undefined {
   for (let folder = place; ; folder = folder.slice(0, Math.max(folder.lastIndexOf(`/${inModules}`), 0))) {
     const found = `${folder === '' ? '' : `${folder}/`}${inModules}${name}`;

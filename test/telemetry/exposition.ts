@@ -1,4 +1,4 @@
-// Metrics as processes offer them, and the names that an expression of Prometheus uses.
+// The metrics of processes, and the names in an expression of Prometheus.
 
 export interface Exposed {
   /** Names of samples: a histogram has three. */
@@ -29,7 +29,7 @@ export interface Used {
 
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);
 
-/** The metrics and labels that an expression names. Knows as much of the language as the rules and panels here use. */
+/** The metrics and labels in an expression. Supports the part of the language that these rules and panels use. */
 export function namesIn(expression: string): Used {
   const labels = new Set<string>();
   const withoutLabels = expression

@@ -1,5 +1,5 @@
-// What the running shop tells of itself: one trace from the gateway to the e-mail, every metric that somebody watches, and in the
-// log which request each line belongs to, but no secret.
+// The telemetry of a running shop: one trace from the gateway to the e-mail, every monitored metric, and logs with the request of each line
+// and without secrets.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -100,7 +100,7 @@ describe('the trace of an order that is placed and cancelled', () => {
     expect(has(service, name)).toBe(true);
   });
 
-  it('is one tree, from what the client sent', async () => {
+  it('is one tree below the trace context of the client', async () => {
     await eventually(() => {
       const all = receiver.spans.filter(({ traceId }) => traceId === trace);
       const known = new Set([client, ...all.map(({ spanId }) => spanId)]);
@@ -127,10 +127,10 @@ describe('metrics', () => {
       panels.flatMap((panel) => panel.targets.map(({ expr }) => [`${title}, ${panel.title}`, expr] as const)),
     ),
   ];
-  /** What Prometheus adds by itself. */
+  /** Labels that Prometheus adds. */
   const ofPrometheus = { metrics: ['up'], labels: ['job', 'instance'] };
 
-  it.each(used)('of %s are offered by the processes', async (_where, expr) => {
+  it.each(used)('of %s are exported by the processes', async (_where, expr) => {
     const { metrics } = await runningShop(shop.dataDir);
     const wanted = namesIn(expr);
     expect(wanted.metrics.size).toBeGreaterThan(0);
@@ -151,7 +151,7 @@ describe('metrics', () => {
     }, 30_000);
   });
 
-  it('are not at the address for clients', async () => {
+  it('are not exposed to clients', async () => {
     expect((await fetch(`${shop.gateway}/metrics`)).status).toBe(404);
   });
 });
@@ -178,7 +178,7 @@ describe('the logs', () => {
     );
   };
 
-  it('name the request and the trace in the lines of every process that worked for it', async () => {
+  it('contain the request and the trace in the lines of every process that handled it', async () => {
     const about = (await logs()).flatMap(({ lines }) => lines.filter(({ trace_id }) => trace_id === trace));
     expect(about.length).toBeGreaterThan(0);
     expect(about.filter(({ requestId }) => typeof requestId !== 'string')).toEqual([]);
@@ -186,7 +186,7 @@ describe('the logs', () => {
     expect(processes).toEqual(expect.arrayContaining(['catalogue', 'notifications', 'orders']));
   });
 
-  it('hold no secret, wherever it was sent', async () => {
+  it('contain no secret, wherever it was sent', async () => {
     const anywhere: Record<string, string> = {
       Authorization: `Bearer ${secret}`,
       Cookie: `session=${secret}`,

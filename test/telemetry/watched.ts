@@ -1,4 +1,4 @@
-// Every expression that somebody watches: the rules of alerts and the panels of dashboards, as the files have them.
+// All monitored expressions: those of alert rules and of dashboard panels.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';

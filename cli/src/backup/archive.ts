@@ -1,4 +1,4 @@
-// A backup on disk: a folder with a compressed file for each table, the secrets, what is in them, and their checksums.
+// A backup on disk: a folder with a compressed file for each table, the secrets, a manifest, and checksums of all files.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, readFile, writeFile } from 'node:fs/promises';
@@ -17,11 +17,11 @@ export interface ArchivedTable {
 }
 
 export interface ArchivedSchema {
-  /** Those that had been applied. */
+  /** The applied migrations. */
   readonly migrations: readonly string[];
-  /** In an order in which they can be filled: what is referred to comes first. */
+  /** In an order in which they can be filled: a table comes after the tables that it refers to. */
   readonly tables: readonly ArchivedTable[];
-  /** The last number that each one gave. */
+  /** The last value of each sequence. */
   readonly sequences: Readonly<Record<string, number>>;
 }
 
@@ -53,7 +53,7 @@ export async function readRows(folder: string, schema: ServiceName, table: strin
   return digest();
 }
 
-/** @returns the checksum of what comes out of the stream */
+/** @returns the checksum of the content of the stream */
 export async function checksumOf(rows: Readable): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(rows, hash);
@@ -71,7 +71,7 @@ function hashing(): { tap: Transform; digest(): string } {
   return { tap, digest: () => hash.digest('hex') };
 }
 
-/** Writes what is in the backup, and the checksums of all its files; `sha256sum --check SHA256SUMS` reads them too. */
+/** Writes the manifest and the checksums of all files, in the format of `sha256sum --check SHA256SUMS`. */
 export async function sealArchive(folder: string, manifest: Manifest): Promise<void> {
   await writeFile(join(folder, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
   const sums = await Promise.all(
@@ -84,8 +84,8 @@ export async function sealArchive(folder: string, manifest: Manifest): Promise<v
 }
 
 /**
- * Reads what is in a backup, after holding every file against its checksum.
- * @throws StartError when it is none, or was changed or cut off since it was made
+ * Compares every file of a backup with its checksum, and reads the manifest.
+ * @throws StartError when the folder is not a backup, or a file was changed or truncated
  */
 export async function openArchive(folder: string): Promise<Manifest> {
   const lines = (await readFile(join(folder, checksumsFile), 'utf8').catch(() => '')).split('\n').filter(Boolean);

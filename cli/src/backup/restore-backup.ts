@@ -1,4 +1,4 @@
-// Fills an empty shop from a backup and proves that what lies in the database afterwards is what lies in the backup.
+// Restores a backup into an empty shop, and compares the restored rows with the backup.
 import { join } from 'node:path';
 import { knownMigrations, migrate } from '@shop/shared/database';
 import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
@@ -27,15 +27,15 @@ export async function requireKnownMigrations({ schemas }: Manifest): Promise<voi
 
 export interface RestoreHooks {
   readonly onTable: (done: number, total: number) => void;
-  /** Everything is in and compared; what happens here is part of it. */
+  /** Called in the transaction when everything is restored and compared. */
   readonly beforeCommit?: () => Promise<void>;
 }
 
 /**
- * Restores all schemas, or none of them. Published events that are still kept become unpublished, because the queues are not in
- * the backup: whoever has taken one already knows it by its inbox.
- * @returns how many events will be told again
- * @throws StartError when a table is not empty, or what was restored is not what was backed up
+ * Restores all schemas, or none of them. Stored events become unpublished and are published again, because the backup does not contain the
+ * queues. Consumers recognise events that they have handled by their inbox.
+ * @returns how many events will be published again
+ * @throws StartError when a table is not empty, or the restored rows differ from the backup
  */
 export async function restoreBackup(
   databases: DatabaseUrls,
@@ -43,7 +43,7 @@ export async function restoreBackup(
   manifest: Manifest,
   { onTable, beforeCommit }: RestoreHooks,
 ): Promise<number> {
-  // As far as the backup was, so that its rows fit; the rest of the migrations comes after them.
+  // Up to the last migration of the backup, so that its rows fit. The other migrations run after the rows are restored.
   for (const name of serviceNames) {
     const only = manifest.schemas[name].migrations;
     await migrate({ url: databases[name], folder: migrationsOf(name), only });
@@ -99,7 +99,7 @@ async function requireSameTables(
   return (name) => found.get(name) as Table;
 }
 
-/** @throws StartError when rows were lost or changed on the way in */
+/** @throws StartError when restored rows are missing or differ */
 async function restoreTable(
   client: pg.Client,
   folder: string,

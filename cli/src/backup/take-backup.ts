@@ -1,4 +1,4 @@
-// Takes a backup of a shop that runs or rests: all schemas as they were at one moment, each read as its own role.
+// Takes a backup of a running or stopped shop: all schemas at one moment, each read as its own role.
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
@@ -16,9 +16,9 @@ import {
 } from './archive.ts';
 
 /**
- * Writes the backup into a new folder, which is there whole or not at all.
+ * Writes the backup to a new folder, which appears when it is complete.
  * @param onTable called for each table that is written
- * @throws StartError when the folder is there already or cannot be written
+ * @throws StartError when the folder exists or cannot be written
  */
 export async function takeBackup(
   shop: OpenShop,
@@ -37,7 +37,7 @@ export async function takeBackup(
     const manifest = await withSnapshot(shop.databases, (clients, takenAt) =>
       readAll(clients, takenAt, partial, onTable),
     );
-    // Without the secrets the signing keys in the database could not be opened, nor cursors and idempotency keys be read.
+    // The secrets decrypt the signing keys in the database and the cursors, and validate the idempotency keys.
     const { variables } = shop.secrets;
     await writeFile(join(partial, secretsFile), JSON.stringify({ variables }), { mode: 0o600, flush: true });
     await sealArchive(partial, manifest);
@@ -51,7 +51,7 @@ export async function takeBackup(
 
 type Clients = Readonly<Record<ServiceName, pg.Client>>;
 
-/** A connection for each schema; all of them see the database as it is at the same moment. */
+/** Opens a connection for each schema. All of them see the database at the same moment. */
 async function withSnapshot<T>(
   databases: OpenShop['databases'],
   use: (clients: Clients, takenAt: Date) => Promise<T>,

@@ -1,4 +1,4 @@
-// A shop for the time of a trial: an embedded PostgreSQL in a temporary folder, gone afterwards.
+// A temporary shop for a trial: an embedded PostgreSQL in a folder that is deleted afterwards.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { OpenShop } from '../shop/open-shop.ts';
 import { type KeptSecrets, keptSecrets } from '../shop/secrets.ts';
 import { givenEnvironment, readSettings } from '../shop/settings.ts';
 
-/** @param variables the secrets that its services are given */
+/** @param variables the secrets of its services */
 export async function withTrialShop<T>(
   variables: KeptSecrets['variables'],
   use: (shop: OpenShop) => Promise<T>,

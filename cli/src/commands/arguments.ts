@@ -1,4 +1,4 @@
-// Arguments that several commands take.
+// Arguments of several commands.
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 

@@ -1,4 +1,4 @@
-// `backup` and `restore`: the whole shop into a folder, and out of it into a new one.
+// `backup` copies the whole shop to a folder. `restore` copies it from there into a new shop.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkSigningKeys } from '@shop/accounts/operator';
@@ -18,8 +18,8 @@ import type { KeptSecrets } from '../shop/secrets.ts';
 import { givenPath } from './arguments.ts';
 
 export function backupCommand(): Command {
-  return withJson(new Command('backup').description('copy the whole shop into a new folder, while it runs or rests'))
-    .argument('<folder>', 'where to; it holds customers and secrets, and is readable by you alone')
+  return withJson(new Command('backup').description('copy the whole shop to a new folder, whether it runs or not'))
+    .argument('<folder>', 'the new folder; it contains personal data and secrets, and only you can read it')
     .action(async (given: string, output: Output) => {
       const folder = givenPath(given);
       const { manifest, secrets } = await withBar((update) =>
@@ -44,9 +44,9 @@ export function backupCommand(): Command {
 }
 
 export function restoreCommand(): Command {
-  return withJson(new Command('restore').description('fill an empty shop from a backup'))
-    .argument('<folder>', 'the backup')
-    .option('--verify', 'only prove that it can be restored whole: into a temporary database, which is thrown away')
+  return withJson(new Command('restore').description('restore a backup into an empty shop'))
+    .argument('<folder>', 'folder of the backup')
+    .option('--verify', 'only test the backup: restore it into a temporary database, which is deleted afterwards')
     .action(async (given: string, { verify = false, ...output }: Output & { verify?: boolean }) => {
       const folder = givenPath(given);
       const manifest = await openArchive(folder);
@@ -79,7 +79,7 @@ interface Proof {
   readonly movements: number;
 }
 
-/** @throws StartError when the stock does not add up, or the secrets do not fit the keys */
+/** @throws StartError when the stock has faults, or the secret does not decrypt the signing keys */
 async function prove(shop: OpenShop): Promise<Proof> {
   const { faults, products, movements } = await verifyStock(operatorEnvironment(shop, 'catalogue'));
   if (faults.length > 0) {

@@ -1,32 +1,32 @@
-// `completion`: lets a shell complete the commands. Made from the commands themselves; it also makes `shop` a command.
+// `completion`: generates the completion script of a shell from the commands. The script also defines the command `shop`.
 import { join } from 'node:path';
 import { Argument, Command, type Option } from 'commander';
 import { root } from '../shop/settings.ts';
 
 export function completionCommand(program: () => Command): Command {
   return new Command('completion')
-    .description('print what makes a shell complete these commands')
+    .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
     .addHelpText(
       'after',
       `
-Into ~/.bashrc or ~/.zshrc, from this checkout:
+Add this line to ~/.bashrc or ~/.zshrc:
 
   source <(npm run --silent --prefix ${root} shop -- completion bash)
 
-Then "shop status" does what "npm run shop -- status" does, from any folder, and the tabulator key completes it.`,
+Then "shop status" runs "npm run shop -- status" in any folder, and the Tab key completes commands.`,
     )
     .action((shell: 'bash' | 'zsh') => {
       process.stdout.write(shell === 'bash' ? bash(program()) : zsh(program()));
     });
 }
 
-/** One command: its words after `shop`, and what may come next. */
+/** One command: its words after `shop`, and the words that may follow. */
 interface Node {
   readonly path: string;
   readonly commands: readonly Described[];
   readonly options: readonly Described[];
-  /** Values of the arguments and options that have a closed list of them. */
+  /** The values of arguments and options that have a closed list of values. */
   readonly values: readonly Described[];
   readonly files: boolean;
 }
@@ -54,7 +54,7 @@ function nodesOf(command: Command, path = ''): Node[] {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The words so far that are commands; options and arguments between them do not count. */
+/** The commands among the words so far. Options and arguments between them are skipped. */
 const walk = (nodes: readonly Node[]): string => {
   const paths = nodes.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   return `    case "\${at:+$at }$word" in\n      ${paths.join('|')}) at="\${at:+$at }$word" ;;\n    esac`;

@@ -1,4 +1,4 @@
-// `doctor`: looks at everything that the shop needs and says what to do about what is not well.
+// `doctor`: checks everything that the shop needs, and states what to do about each fault.
 import { ConfigError } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { checkStores } from '../doctor/data-checks.ts';
@@ -19,7 +19,7 @@ const colours = { ok: 'green', warning: 'yellow', failed: 'red' } as const;
 export function doctorCommand(): Command {
   return withJson(
     new Command('doctor').description(
-      'look at all that the shop needs, and say what to do; exit code 1 if something fails',
+      'check everything that the shop needs, and state what to do; exit code 1 if a check fails',
     ),
   ).action(async (output: Output) => {
     const findings = await examine();
@@ -38,7 +38,7 @@ async function examine(): Promise<Finding[]> {
     wanted = readWanted(given);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const remedy = 'set it right in the environment or in .env, then run doctor again: it could look no further';
+    const remedy = 'correct it in the environment or in .env, then run doctor again for the other checks';
     return [checkNode(), ...error.message.split('\n').map((line) => failed('configuration', line, remedy))];
   }
   const folder = dataFolder(settings.dataDir);

@@ -1,4 +1,4 @@
-// `events dead`: the events that no retry could get through, with the reason; back into their queue, or away for good.
+// `events dead`: lists dead letters with their reasons, and replays or discards them.
 import { type ReadableDeadLetter, shopTopology } from '@shop/shared/events';
 import { StartError } from '@shop/shared/runtime';
 import { Argument, Command, Option } from 'commander';
@@ -12,13 +12,13 @@ interface Choice extends Output {
 }
 
 export function eventsCommand(): Command {
-  const command = new Command('events').description('look after the events between the services');
-  const dead = command
-    .command('dead')
-    .description('events that could not be handled, by the consumer that gave them up');
+  const command = new Command('events').description('handle the events between the services');
+  const dead = command.command('dead').description('dead letters: events that a consumer could not handle');
   const about = (name: string, description: string): Command =>
     withJson(dead.command(name).description(description)).addOption(
-      new Option('--consumer <name>', 'only those of this consumer').choices(Object.keys(shopTopology.consumers)),
+      new Option('--consumer <name>', 'only dead letters of this consumer').choices(
+        Object.keys(shopTopology.consumers),
+      ),
     );
 
   about('list', 'list them with the reason, the oldest first').action(async ({ consumer, ...output }: Choice) => {
@@ -28,7 +28,7 @@ export function eventsCommand(): Command {
     print(output, letters, () => (letters.length === 0 ? 'There are no dead letters.' : listed(letters)));
   });
   about('show', 'show one with its content')
-    .argument('<id>', 'as listed')
+    .argument('<id>', 'id, as listed')
     .action(async (id: string, { consumer, ...output }: Choice) => {
       const letter = await withShop((shop) => withDeadLetters(shop, (deadLetters) => deadLetters.show(id, consumer)));
       if (letter === undefined) throw new StartError(noneOf([id]));
@@ -36,8 +36,8 @@ export function eventsCommand(): Command {
     });
   const resolving = (verb: 'replay' | 'discard', description: string, done: string): void => {
     about(verb, description)
-      .addArgument(new Argument('[id...]', 'as listed'))
-      .option('--all', 'all that are there now')
+      .addArgument(new Argument('[id...]', 'id, as listed'))
+      .option('--all', 'all present dead letters')
       .action(
         async (ids: string[], { consumer, all = false, ...output }: Choice & { all?: boolean }, self: Command) => {
           if (all === ids.length > 0) self.error('error: name ids, or give --all');

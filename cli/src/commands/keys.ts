@@ -27,11 +27,11 @@ export function keysCommand(): Command {
   withJson(command.command('list').description('list the keys, newest first')).action((output: Output) =>
     run(output, listSigningKeys),
   );
-  withJson(
-    command.command('rotate').description('sign with the next key from now on; tokens that are out stay valid'),
-  ).action((output: Output) => run(output, rotateSigningKeys));
+  withJson(command.command('rotate').description('sign with the next key; issued tokens stay valid')).action(
+    (output: Output) => run(output, rotateSigningKeys),
+  );
   withJson(command.command('revoke').description('refuse every token that a key has signed'))
-    .argument('<kid>', 'the key, as listed')
+    .argument('<kid>', 'id of the key, as listed')
     .action((kid: string, output: Output) => run(output, (environment) => revokeSigningKey(environment, kid)));
   return command;
 }

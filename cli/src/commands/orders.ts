@@ -1,4 +1,4 @@
-// `orders`: look at all accounts' orders, and move them on as staff does through the API.
+// `orders`: lists and shows the orders of all accounts, and advances them as staff does over the API.
 import {
   type AdvancedOrder,
   advanceOrders,
@@ -19,28 +19,28 @@ import { operatorEnvironment } from '../shop/processes.ts';
 import { accountId, orderId } from './arguments.ts';
 import { findMember } from './staff.ts';
 
-/** Verb → the state that it leads to, in the order of an order's life. */
+/** Verb → the following state, in the sequence of an order's states. */
 const steps = { process: 'processing', ship: 'shipped', deliver: 'delivered' } as const;
 
 const descriptions = {
-  process: 'say that work on orders begins',
-  ship: 'say that orders have left the house: from then on they cannot be cancelled',
-  deliver: 'say that orders have arrived',
+  process: 'mark orders as processing',
+  ship: 'mark orders as shipped, after which they cannot be cancelled',
+  deliver: 'mark orders as delivered',
 } as const;
 
 export function ordersCommand(): Command {
-  const command = new Command('orders').description('look at orders and move them on');
-  withJson(command.command('list').description("list all accounts' orders, the newest first"))
-    .addOption(new Option('--status <status>', 'only those in this state').choices(statuses))
-    .option('--account <id>', 'only those of this account', accountId)
-    .option('--before <id>', 'only those that are older than this order: the next page', orderId)
-    .option('--limit <n>', 'how many', limit, 20)
+  const command = new Command('orders').description('list, show and advance orders');
+  withJson(command.command('list').description('list the orders of all accounts, newest first'))
+    .addOption(new Option('--status <status>', 'only orders in this state').choices(statuses))
+    .option('--account <id>', 'only orders of this account', accountId)
+    .option('--before <id>', 'only orders older than this one, for the next page', orderId)
+    .option('--limit <n>', 'the largest number of orders', limit, 20)
     .action(async ({ json, ...selection }: OrderSelection & Output) => {
       const orders = await withShop((shop) => listAllOrders(operatorEnvironment(shop, 'orders'), selection));
       print({ ...(json && { json }) }, orders, () => listed(orders, selection.limit));
     });
   withJson(command.command('show').description('show an order with its lines and its history'))
-    .argument('<order>', 'its id', orderId)
+    .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
       const order = await withShop((shop) => showAnyOrder(operatorEnvironment(shop, 'orders'), id));
       if (order === undefined) throw new StartError(`there is no order ${id}: orders list shows the newest`);
@@ -48,11 +48,11 @@ export function ordersCommand(): Command {
     });
   for (const verb of ['process', 'ship', 'deliver'] as const) {
     withJson(command.command(verb).description(descriptions[verb]))
-      .argument('<order...>', 'their ids', (id: string, ids: readonly string[] | undefined) => [
+      .argument('<order...>', 'ids of the orders', (id: string, ids: readonly string[] | undefined) => [
         ...(ids ?? []),
         orderId(id),
       ])
-      .option('--as <email>', 'the staff account that the history is to name')
+      .option('--as <email>', 'e-mail address of the staff account that the history names')
       .action(async (ids: readonly string[], { as, ...output }: Output & { as?: string }) => {
         const outcomes = await withShop(async (shop) => {
           const who = as === undefined ? undefined : await fulfiller(shop, as);
@@ -67,7 +67,7 @@ export function ordersCommand(): Command {
   return command;
 }
 
-/** @throws StartError when the account may not do this through the API either */
+/** The id of the account. @throws StartError when the account lacks the scope for this */
 async function fulfiller(shop: OpenShop, email: string): Promise<string> {
   const member = await findMember(shop, email);
   if (member?.scopes.includes('orders:fulfil') === true) return member.accountId;
@@ -81,7 +81,7 @@ function limit(text: string): number {
 }
 
 function listed(orders: readonly Order[], most: number): string {
-  if (orders.length === 0) return 'There are no such orders.';
+  if (orders.length === 0) return 'No orders found.';
   const rows = orders.map((order) => [
     order.id,
     order.status,
@@ -89,7 +89,7 @@ function listed(orders: readonly Order[], most: number): string {
     amount(order, order.totalCost),
     order.itemsSummary.map(({ quantity, name }) => `${quantity} × ${name}`).join(', '),
   ]);
-  const further = orders.length === most ? `\n\nMay go on: --before ${orders.at(-1)?.id}` : '';
+  const further = orders.length === most ? `\n\nNext page: --before ${orders.at(-1)?.id}` : '';
   return `${table([['ORDER', 'STATUS', 'PLACED', 'TOTAL', 'ITEMS'], ...rows])}${further}`;
 }
 
@@ -101,7 +101,7 @@ function shown(order: OrderWithHistory): string {
     `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
     table([['QUANTITY', 'PRODUCT', 'TOTAL'], ...lines]),
     table([['TIME', 'STATUS', 'BY'], ...history]),
-    next.length === 0 ? 'Nothing is left to do for staff.' : `Next: orders ${next.join(' | ')} ${order.id}`,
+    next.length === 0 ? 'No further step is possible.' : `Next: orders ${next.join(' | ')} ${order.id}`,
   ].join('\n\n');
 }
 

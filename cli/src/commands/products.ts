@@ -15,17 +15,17 @@ interface FileChoice extends Output {
 }
 
 const about = `
-A file has a product per line: CSV with the columns' names in the first line, or JSON lines. The members are externalKey,
-name, brand, category and price, and if there is more to say description, currency, rating, status and stock. A product is
-known by its externalKey: the same key again changes the product. Status and stock that a line leaves out stay as they are.`;
+A file has one product on each line: CSV with the names of the columns in the first line, or JSON lines. Required are
+externalKey, name, brand, category and price. Optional are description, currency, rating, status and stock. externalKey
+identifies a product: a line with a known key changes that product. An absent status or stock stays unchanged.`;
 
 export function productsCommand(): Command {
-  const command = new Command('products').description('bring products in from a file, or out into one');
-  withFile(command.command('import').description('take products from a file, line by line'))
-    .option('--refused <file>', 'where to report refused lines; beside the file when not given')
+  const command = new Command('products').description('import products from a file, or export them to one');
+  withFile(command.command('import').description('import products from a file'))
+    .option('--refused <file>', 'file for the refused lines; default: FILE.refused.ndjson')
     .addHelpText(
       'after',
-      `${about}\nAfter an interruption the same command goes on where it was. Exit code 3: some lines were refused.`,
+      `${about}\nAfter an interruption, the same command continues. Exit code 3: some lines were refused.`,
     )
     .action(async (file: string, { format, refused, ...output }: FileChoice) => {
       const path = givenPath(file);
@@ -39,7 +39,7 @@ export function productsCommand(): Command {
       if (result.refused > 0) process.exitCode = exitCodes.partly;
       print(output, { ...result, report: reportOrNone, seconds, rate }, () => describe(result, report, rate));
     });
-  withFile(command.command('export').description('write all products into a file, which the import takes back'))
+  withFile(command.command('export').description('export all products to a file that can be imported again'))
     .addHelpText('after', about)
     .action(async (file: string, { format, ...output }: FileChoice) => {
       const path = givenPath(file);
@@ -53,8 +53,8 @@ export function productsCommand(): Command {
 
 function withFile(command: Command): Command {
   return withJson(command)
-    .argument('<file>', 'its name ends in .csv or .ndjson')
-    .addOption(new Option('--format <format>', 'where the name of the file does not tell').choices(formats));
+    .argument('<file>', 'a file whose name ends in .csv or .ndjson')
+    .addOption(new Option('--format <format>', 'format, for a file with another ending').choices(formats));
 }
 
 /** Runs `work` with a progress bar. @returns its result, and the seconds that it took without opening the shop */

@@ -10,8 +10,8 @@ const most = 50_000_000;
 
 export function seedCommand(): Command {
   return withJson(new Command('seed').description('add realistic products to the catalogue'))
-    .requiredOption('--products <n>', 'how many', wholeNumber)
-    .option('--seed <n>', 'equal numbers make equal products', wholeNumber)
+    .requiredOption('--products <n>', 'number of products', wholeNumber)
+    .option('--seed <n>', 'seed of the generator; equal seeds make equal products', wholeNumber)
     .action(async ({ products: wanted, seed, ...output }: { products: number; seed?: number } & Output) => {
       const bar = showProgress('products');
       let began = performance.now();

@@ -19,7 +19,7 @@ export function staffCommand(): Command {
   const change = (verb: 'grant' | 'revoke', description: string, work: typeof grantScopes): void => {
     withJson(command.command(verb).description(description))
       .argument('<email>', 'e-mail address of the account')
-      .addArgument(new Argument('<scope...>', 'what the account may do').choices(staffScopes))
+      .addArgument(new Argument('<scope...>', 'scopes of the account').choices(staffScopes))
       .action(async (email: string, scopes: StaffScope[], output: Output) => {
         const member = await withShop((shop) => work(operatorEnvironment(shop, 'accounts'), email, scopes));
         print(output, member, () =>
@@ -29,13 +29,13 @@ export function staffCommand(): Command {
         );
       });
   };
-  change('grant', 'give scopes to an account', grantScopes);
-  change('revoke', 'take scopes from an account', revokeScopes);
+  change('grant', 'grant scopes to an account', grantScopes);
+  change('revoke', 'revoke scopes of an account', revokeScopes);
   withJson(command.command('list').description('list the accounts that have scopes')).action(async (output: Output) => {
     const staff = await withShop((shop) => listStaff(operatorEnvironment(shop, 'accounts')));
     print(output, staff, () =>
       staff.length === 0
-        ? 'Nobody has scopes yet: grant some with "staff grant EMAIL SCOPE…".'
+        ? 'No account has scopes: grant some with "staff grant EMAIL SCOPE…".'
         : table([['EMAIL', 'SCOPES', 'ACCOUNT'], ...staff.map((member) => rowOf(member))]),
     );
   });

@@ -1,4 +1,4 @@
-// `status`: what runs, whether it is ready, and how the events are getting on.
+// `status`: the running processes, their readiness, and the backlog of events.
 import { longestLag } from '@shop/shared/events';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
@@ -13,7 +13,7 @@ export interface ProcessStatus {
   readonly name: string;
   readonly url: string;
   readonly state: 'ready' | 'not ready' | 'no answer';
-  /** Names of the checks that fail. */
+  /** The names of the failing checks. */
   readonly failing: readonly string[];
 }
 
@@ -22,11 +22,11 @@ interface Status {
   readonly ready: boolean;
   readonly data: string;
   readonly processes: readonly ProcessStatus[];
-  /** Undefined where there is no database to ask. */
+  /** Undefined when no database is known. */
   readonly outboxes?: readonly Outbox[];
-  /** Undefined where the broker does not answer. */
+  /** Undefined when the broker does not answer. */
   readonly deadLetters?: readonly DeadLetters[];
-  /** What to do next, a sentence each. */
+  /** What to do next, one sentence each. */
   readonly advice: readonly string[];
 }
 
@@ -36,8 +36,8 @@ const colours = { ready: 'green', 'not ready': 'yellow', 'no answer': 'red' } as
 export function statusCommand(): Command {
   return withJson(
     new Command('status')
-      .description('show what runs, whether it is ready, and what waits; exit code 1 if not all is ready')
-      .addHelpText('after', '\nOf a stopped shop it shows what waits for the next start.'),
+      .description('show the processes, their readiness and the waiting events; exit code 1 if a process is not ready')
+      .addHelpText('after', '\nFor a stopped shop, it shows the events that wait for the next start.'),
   ).action(async (output: Output) => {
     const status = await readStatus();
     if (!status.ready) process.exitCode = exitCodes.failed;
@@ -75,7 +75,7 @@ async function readStatus(): Promise<Status> {
   return { ...common, outboxes, ...(deadLetters && { deadLetters }), advice };
 }
 
-/** How each of the processes is, by its own word. */
+/** The state of each process, as it reports itself. */
 export async function readProcesses(addresses: Readonly<Record<string, string>>): Promise<ProcessStatus[]> {
   return Promise.all(Object.entries(addresses).map(([name, url]) => statusOf(name, url)));
 }

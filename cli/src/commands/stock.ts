@@ -8,11 +8,9 @@ import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 
 export function stockCommand(): Command {
-  const command = new Command('stock').description('look after the stock');
+  const command = new Command('stock').description('verify the stock');
   withJson(
-    command
-      .command('verify')
-      .description('recompute the stock from all its movements; exit code 1 if it does not add up'),
+    command.command('verify').description('recompute the stock from its ledger; exit code 1 if it has faults'),
   ).action(async (output: Output) => {
     const report = await withShop((shop) => verifyStock(operatorEnvironment(shop, 'catalogue')));
     if (report.faults.length > 0) process.exitCode = exitCodes.failed;

@@ -1,4 +1,4 @@
-// What the shop keeps: connections, migrations, clock, currency, keys, events.
+// Checks of the stored data: connections, migrations, clock, currency, keys, events.
 import { join } from 'node:path';
 import { checkSigningKeys } from '@shop/accounts/operator';
 import { knownMigrations, storedCurrency, withClient } from '@shop/shared/database';
@@ -15,11 +15,11 @@ import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Wanted } from './settings.ts';
 
 const oldestPostgres = 150_000;
-/** Tokens and idempotency keys allow for some seconds; more makes log-ins fail for no visible reason. */
+/** Milliseconds. Tokens allow clocks to differ by some seconds. A larger difference makes log-ins fail without a visible reason. */
 const skewSeen = 1_000;
 const skewHurts = 5_000;
 
-/** All that can be asked of the databases; where one does not answer, that alone. */
+/** All checks of the databases. When a database does not answer, only the checks of the connections. */
 export async function checkStores(shop: OpenShop, wanted: Wanted): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const name of serviceNames) findings.push(...(await checkSchema(shop, name)));
@@ -82,7 +82,7 @@ async function checkMigrations(
     : warning(`migrations ${name}`, detail, remedy);
 }
 
-/** The database's clock against ours: as much of the difference as the question's way cannot explain. */
+/** The difference of the database's clock, minus the time that the query took. */
 async function checkClock(client: pg.Client): Promise<Finding> {
   const sent = Date.now();
   const { rows } = await client.query<{ now: number }>(

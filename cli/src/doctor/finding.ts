@@ -1,10 +1,10 @@
-// What the doctor says about one thing.
+// One result of the doctor.
 
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'failed';
   readonly detail: string;
-  /** What to do about it; absent where all is well. */
+  /** What to do; absent when the check passed. */
   readonly remedy?: string;
 }
 

@@ -1,4 +1,4 @@
-// What the shop stands on: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
+// Checks of the host: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
 import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigError, type Environment, readLogLevel } from '@shop/shared/runtime';
@@ -61,7 +61,7 @@ function mistakesOf(read: Reader, environment: Environment): string[] {
   }
 }
 
-/** Stand-ins for what npm start makes up itself. */
+/** Values in place of those that npm start generates. */
 const anySecrets: KeptSecrets = {
   roles: {} as KeptSecrets['roles'],
   variables: Object.fromEntries(secretVariables.map((name) => [name, Buffer.alloc(32).toString('base64url')])),
@@ -75,7 +75,7 @@ const anyDatabases: DatabaseUrls = {
   events: somewhere,
 };
 
-/** The folder, who may read its secrets, and the room on its disk. */
+/** Checks the folder, the permissions of its secrets, and the free space of its disk. */
 export async function checkDataFolder(folder: DataFolder): Promise<Finding[]> {
   const place = await nearestFolder(folder.path);
   const writable = await access(place, constants.W_OK).then(
@@ -108,7 +108,7 @@ export async function checkDataFolder(folder: DataFolder): Promise<Finding[]> {
   return findings;
 }
 
-/** The folder itself, or the one in which it would be made. */
+/** The folder, or its nearest existing parent folder. */
 async function nearestFolder(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   return found?.isDirectory() === true || dirname(path) === path ? path : nearestFolder(dirname(path));
@@ -125,7 +125,7 @@ export async function checkPort({ gatewayHost, gatewayPort }: Settings): Promise
   }
 }
 
-/** Where e-mails go: a folder that can be written, or a server that lets itself be reached. */
+/** Checks that the folder of e-mails can be written, or that the SMTP server can be reached. */
 export async function checkMail({ smtpUrl, mailDir }: Wanted, folder: DataFolder): Promise<Finding> {
   if (smtpUrl !== undefined && URL.canParse(smtpUrl)) return checkSmtp(new URL(smtpUrl));
   const path = mailDir ?? folder.mail;

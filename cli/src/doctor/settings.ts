@@ -1,10 +1,10 @@
-// What the doctor itself reads of the services' variables, because it looks at what they name.
+// The services' variables that the doctor reads itself, because it checks the things that they name.
 import { type Environment, optional, readConfig, string } from '@shop/shared/runtime';
 
 export type Wanted = ReturnType<typeof readWanted>;
 
 /**
- * Whether the values are right is found by the readers of the processes.
+ * The configurations of the processes validate the values.
  * @throws ConfigError when one names a file that cannot be read
  */
 export function readWanted(environment: Environment) {

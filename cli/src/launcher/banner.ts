@@ -1,8 +1,8 @@
-// What the launcher prints once the shop is ready.
+// The summary that the launcher prints when the shop is ready.
 
 export interface Summary {
   readonly gateway: string;
-  /** What listens where: name and address, in order. */
+  /** The names and addresses of the processes, in order. */
   readonly places: readonly (readonly [string, string])[];
   readonly data: string;
   readonly mail: string;
@@ -29,7 +29,7 @@ ${tryOut(summary.gateway, summary.productId).join('\n')}
 }
 
 /**
- * Commands for any POSIX shell with curl. The address and the token are kept in variables, which is shorter than to
+ * Commands for any POSIX shell with curl. Variables hold the address and the token, so that the commands need not
  * repeat them.
  */
 function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {

@@ -3,7 +3,7 @@ import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/s
 import { StartError } from '@shop/shared/runtime';
 import type { Run } from './supervise.ts';
 
-/** A run of the embedded server; started again it listens on the same port, so the services find it. */
+/** A run of the embedded server. A restarted server listens on the same port, so that the services find it. */
 export async function embeddedServer(dataDir: string): Promise<{ launch(): Run; url(): Promise<string> }> {
   const [port = 0] = await freePorts(1);
   let latest: Promise<EmbeddedPostgres> | undefined;

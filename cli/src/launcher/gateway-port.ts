@@ -1,14 +1,13 @@
-// Whether the gateway will be able to listen, found out before anything is started.
+// Checks that the gateway can listen on its port, before any process is started.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '@shop/shared/runtime';
 
 /**
- * Makes sure that the port can be listened on.
- * @param patience how long to wait for it to become free, in milliseconds: after the launcher was killed, its gateway
- *   still needs a moment to notice
- * @throws StartError with one line that says what to do
+ * Checks that the port is free.
+ * @param patience milliseconds to wait for the port, because the gateway of a killed launcher ends a moment later
+ * @throws StartError with one line that states what to do
  */
 export async function claimPort(host: string, port: number, patience: number): Promise<void> {
   for (const end = Date.now() + patience; ; await sleep(100)) {

@@ -1,11 +1,11 @@
-// The output of one process: every line into a file, warnings and errors on the terminal too.
+// Writes every line of a process to a file, and shows warnings and errors on the terminal.
 import { createWriteStream, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 export interface LogFile {
-  /** Takes all lines of a stream. JSON lines of pino at level warn and above are shown; plain lines as `plain` says. */
+  /** Writes all lines of a stream. Shows JSON lines of pino at level warn and above; `plain` decides about other lines. */
   take(stream: Readable, plain: (line: string) => void): void;
   close(): void;
 }
@@ -13,7 +13,7 @@ export interface LogFile {
 const rotateAt = 10 * 1024 * 1024;
 const warn = 40;
 
-/** Appends to `<folder>/<name>.log`; what has grown past 10 MiB is put aside first, as `<name>.log.1`. Errors are shown. */
+/** Appends to `<folder>/<name>.log`. A file above 10 MiB is first renamed to `<name>.log.1`. Errors are shown. */
 export function openLogFile(folder: string, name: string, show: (line: string) => void): LogFile {
   const path = join(folder, `${name}.log`);
   try {

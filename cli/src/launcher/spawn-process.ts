@@ -13,13 +13,13 @@ export interface ProcessOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly logs: string;
-  /** Where it answers `/health/ready`. Without it, the process is a job: ready once it has ended well. */
+  /** The address of its `/health/ready`. Without it, the process is a job, which is ready when it has ended with success. */
   readonly url?: string;
   readonly say: (line: string) => void;
 }
 
 const readyWithin = 60_000;
-/** Somewhat more than a process gives itself. */
+/** Somewhat longer than the time in which a process stops by itself. */
 const stopWithin = 12_000;
 
 export function spawnProcess(options: ProcessOptions): Run {
@@ -27,8 +27,8 @@ export function spawnProcess(options: ProcessOptions): Run {
   const child = spawn(process.execPath, [options.script, ...(options.parameters ?? [])], {
     cwd: options.cwd,
     env: options.environment,
-    // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops things in order. The channel
-    // tells the process when the launcher is gone.
+    // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops the processes in order. The IPC channel
+    // closes when the launcher ends.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -37,11 +37,11 @@ export function spawnProcess(options: ProcessOptions): Run {
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
   });
-  // Until the process is ready, what it complains about is kept: it says why the start failed.
+  // Warnings are kept until the process is ready, because they explain a failed start.
   const complaints: Complaints = { warnings: [], plain: [] };
   let started = false;
   const log = openLogFile(options.logs, name, (line) => (started ? say(line) : complaints.warnings.push(line)));
-  // At once: Node discards what a process wrote before it ended when nobody listens by then.
+  // Immediately, because Node discards the output of a process that ends before a listener is added.
   takeOutput(log, child, (line) => (started ? say(line) : complaints.plain.push(line)));
   const ended = exited.then((reason) => {
     over.abort();
@@ -74,11 +74,11 @@ export function spawnProcess(options: ProcessOptions): Run {
 interface Complaints {
   /** Lines of the log at level warn or above. */
   readonly warnings: string[];
-  /** Lines on standard error that are no log lines. */
+  /** Lines on standard error that are not log lines. */
   readonly plain: string[];
 }
 
-/** Why a start failed: what the process said for people, or the error that ended it, or its last warning. */
+/** The cause of a failed start: the message of the process, or the error that ended it, or its last warning. */
 export function startFailure(name: string, { plain, warnings }: Complaints, reason: string): string {
   const spoken = plain.filter((line) => line.startsWith(`${name}: `));
   if (spoken.length > 0) return spoken.join('\n');

@@ -1,11 +1,11 @@
-// One part of the running shop: kept running, with growing delays between attempts, until it is stopped.
+// Restarts a part of the running shop when it ends, with growing delays, until it is stopped.
 import { type Pause, startPause } from '@shop/shared/runtime';
 
 /** One run of a part. */
 export interface Run {
-  /** Settles when the part can be used; rejects with one line for people when it cannot be started. */
+  /** Resolves when the part can be used; rejects with one line for people when it cannot be started. */
   readonly ready: Promise<void>;
-  /** Resolves with the reason when the run is over; also after `ready` has rejected. */
+  /** Resolves with the reason when the run ends, also after `ready` has rejected. */
   readonly ended: Promise<string>;
   /** Ends the run and waits for it. */
   stop(): Promise<void>;
@@ -19,18 +19,18 @@ export interface Supervised {
 }
 
 export interface Delays {
-  /** Before the first new start, in milliseconds; doubles with each. */
+  /** Milliseconds before the first restart. The delay doubles with each restart. */
   readonly first: number;
   readonly longest: number;
-  /** A run as long as this makes the next delay the first one again. */
+  /** Milliseconds after which a run counts as stable, so that the next delay is the first one again. */
   readonly steady: number;
 }
 
 const usualDelays: Delays = { first: 500, longest: 30_000, steady: 60_000 };
 
 /**
- * Launches the part and launches it again whenever a run ends. A first run that never gets ready is the caller's to
- * answer: `ready` rejects and nothing is launched again.
+ * Launches the part, and launches it again whenever a run ends. When the first run does not become ready, `ready` rejects and the part is
+ * not launched again.
  */
 export function supervise(launch: () => Run, say: (line: string) => void, delays: Delays = usualDelays): Supervised {
   let run = launch();

@@ -28,7 +28,7 @@ export function processesOf(path: string): readonly ProcessName[] {
 /**
  * Calls `changed` with the files that changed together and the processes that read them.
  * @param root the checkout
- * @returns stops watching
+ * @returns a function that stops watching
  */
 export function watchSources(
   root: string,

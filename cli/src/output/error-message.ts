@@ -1,10 +1,10 @@
-// One line for people about whatever ended a command, and what to do about it.
+// One line for people about the error that ended a command, and what to do.
 import { BrokerUnavailableError } from '@shop/shared/events';
 import { ConfigError, StartError } from '@shop/shared/runtime';
 
 const closer = 'npm run shop -- doctor looks closer';
 
-/** SQLSTATE or system error → what it means here. */
+/** SQLSTATE or system error → its meaning for the operator. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the database does not answer: is it started?',
   ENOTFOUND: 'the host of the database is not known: check DATABASE_URL',

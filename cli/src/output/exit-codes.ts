@@ -1,11 +1,11 @@
-// What the exit code of every command says; docs/command-line.md tells it to people.
+// The exit codes of all commands, which docs/command-line.md describes.
 
 export const exitCodes = {
   done: 0,
-  /** It was not done, or what was asked about is not well. */
+  /** The command failed, or its check found a fault. */
   failed: 1,
-  /** It was asked for wrongly; nothing was done. */
+  /** The arguments are wrong; nothing was done. */
   wrongArguments: 2,
-  /** It was done, but for what the report names. */
+  /** The command succeeded, except for the cases in its report. */
   partly: 3,
 } as const;

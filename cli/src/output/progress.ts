@@ -1,4 +1,4 @@
-// A bar on the terminal while something long runs. It goes to standard error, so that what is printed stays clean.
+// A progress bar for long commands. It is written to standard error, so that standard output contains only the result.
 import { SingleBar } from 'cli-progress';
 
 export interface Progress {
@@ -6,7 +6,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** @param unit what is counted; bytes are shown as a share only */
+/** @param unit the counted unit; bytes are shown as a percentage only */
 export function showProgress(unit: 'products' | 'bytes' | 'tables'): Progress {
   const count = unit === 'bytes' ? '' : `  {value} of {total} ${unit}`;
   const bar = new SingleBar({

@@ -1,4 +1,4 @@
-// Rows for people: columns as wide as they need to be, words that matter in colour.
+// Tables for people, with colours for important words.
 import { styleText } from 'node:util';
 
 export type Cell = string | number | null | undefined;

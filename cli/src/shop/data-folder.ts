@@ -1,4 +1,4 @@
-// The data folder: what lies where in it, and who uses it at the moment.
+// The data folder: its files, and the process that uses it.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { lockFolder, makeDataFolder, processIdentity } from '@shop/shared/embedded';
@@ -13,14 +13,14 @@ export interface DataFolder {
   readonly secrets: string;
 }
 
-/** What a running shop tells the command line. Holds passwords, like the file with the secrets. */
+/** What a running shop announces to the command line. It contains passwords, as the file with the secrets does. */
 export interface RunningShop {
-  /** The process that started it. */
+  /** The identity of the launcher. */
   readonly launcher: string;
   readonly gateway: string;
-  /** Address of each process, the gateway among them. */
+  /** The address of each process, including the gateway. */
   readonly processes: Readonly<Record<string, string>>;
-  /** Where each process offers its metrics. */
+  /** The address of the metrics of each process. */
   readonly metrics: Readonly<Record<string, string>>;
   /** Connection string of each role. */
   readonly databases: Readonly<Record<string, string>>;
@@ -40,14 +40,14 @@ export function dataFolder(path: string): DataFolder {
 }
 
 /**
- * Makes the folder where it is missing and takes it for this process.
- * @returns the function that gives it free again, and whether an earlier user died without doing so
+ * Creates the folder when it does not exist, and locks it for this process.
+ * @returns the function that releases the lock, and whether an earlier owner died without releasing it
  * @throws StartError when the folder cannot be written or is in use
  */
 export async function takeFolder(folder: DataFolder): Promise<{ release(): Promise<void>; abandoned: boolean }> {
   try {
     await makeDataFolder(folder.path);
-    // Customers' addresses lie in them.
+    // They contain customers' addresses.
     for (const path of [folder.logs, folder.mail]) await mkdir(path, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(folder.path);
     await rm(runningFile(folder), { force: true });
@@ -61,13 +61,13 @@ export async function takeFolder(folder: DataFolder): Promise<{ release(): Promi
   }
 }
 
-/** Tells the command line that the shop runs. */
+/** Announces the running shop to the command line. */
 export async function announce(folder: DataFolder, shop: Omit<RunningShop, 'launcher'>): Promise<void> {
   const launcher = (await processIdentity(process.pid)) ?? '';
   await writePrivately(runningFile(folder), JSON.stringify({ launcher, ...shop } satisfies RunningShop));
 }
 
-/** The shop that runs on this folder; undefined when none does, or while it starts or stops. */
+/** The shop that runs on this folder; undefined when no shop runs, and while it starts or stops. */
 export async function findRunning(folder: DataFolder): Promise<RunningShop | undefined> {
   const content = await readFile(runningFile(folder), 'utf8').catch(() => undefined);
   if (content === undefined) return undefined;
@@ -75,7 +75,7 @@ export async function findRunning(folder: DataFolder): Promise<RunningShop | und
   return (await processIdentity(Number.parseInt(shop.launcher, 10))) === shop.launcher ? shop : undefined;
 }
 
-/** Writes a file that only its owner can read, whole or not at all. */
+/** Writes a file atomically. Only its owner can read it. */
 export async function writePrivately(path: string, content: string): Promise<void> {
   await writeFile(`${path}.new`, content, { mode: 0o600 });
   await rename(`${path}.new`, path);

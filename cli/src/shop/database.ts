@@ -1,4 +1,4 @@
-// The shop's database and its schemas: created where they are missing, and migrated.
+// Creates the database of the shop and its schemas, and migrates them.
 import { join } from 'node:path';
 import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
 import { StartError, serviceNames } from '@shop/shared/runtime';
@@ -7,13 +7,13 @@ import { root } from './settings.ts';
 
 export type DatabaseUrls = Readonly<Record<SchemaName, string>>;
 
-/** How long a command waits for a connection, in milliseconds. */
+/** Milliseconds for which a command waits for a connection. */
 export const connectWithin = 5_000;
 
 /** The database's name, unless DATABASE_URL names another one. */
 const usualName = 'shop';
 
-/** DATABASE_URL with the name of the shop's database in it, which it may leave out. */
+/** DATABASE_URL with the name of the shop's database, which it may omit. */
 export function namedDatabase(url: string): string {
   const named = new URL(url);
   if (named.pathname.length <= 1) named.pathname = `/${usualName}`;
@@ -21,16 +21,16 @@ export function namedDatabase(url: string): string {
 }
 
 /**
- * Makes database, roles and schemas where they are missing.
- * @param outside whether the URL is the operator's own
- * @throws StartError when the server is away or refuses
+ * Creates the missing database, roles and schemas.
+ * @param outside whether the URL is DATABASE_URL
+ * @throws StartError when the server is unavailable or refuses
  */
 export async function provision(url: string, secrets: KeptSecrets, outside: boolean): Promise<DatabaseUrls> {
   const database = outside ? decodeURIComponent(new URL(namedDatabase(url)).pathname.slice(1)) : usualName;
   const roles = secrets.roles;
   try {
     return await provisionDatabase({ adminUrl: url, database, roles }).catch((error: unknown) => {
-      // The database that the URL names may be the one to make; every server has one called postgres.
+      // The URL may name the database that is to be created. Every server has a database `postgres`.
       if ((error as { code?: string }).code !== '3D000') throw error;
       return provisionDatabase({
         adminUrl: Object.assign(new URL(url), { pathname: '/postgres' }).href,
@@ -43,7 +43,7 @@ export async function provision(url: string, secrets: KeptSecrets, outside: bool
   }
 }
 
-/** Brings the schemas of all services up to date, side by side. */
+/** Migrates the schemas of all services concurrently. */
 export async function migrateAll(urls: DatabaseUrls): Promise<void> {
   const migrations = serviceNames.map(async (name) => {
     try {

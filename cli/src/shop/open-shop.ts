@@ -1,4 +1,4 @@
-// Finds the shop that a command is about, running or not, and lends its database to the command.
+// Finds the shop of a command, running or stopped, and opens its database for the duration of the command.
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SchemaName, schemas } from '@shop/shared/database';
@@ -12,7 +12,7 @@ import { type KeptSecrets, keptSecrets, readSecrets } from './secrets.ts';
 import { givenEnvironment, readServiceDatabases, readSettings, type Settings } from './settings.ts';
 
 export interface OpenShop extends Wiring {
-  /** What runs; undefined for a stopped shop, and for one that only DATABASE_URL tells of. */
+  /** The running processes; undefined for a stopped shop, and for a shop that is known only by its database. */
   readonly running: RunningShop | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface OpenOptions {
 
 /**
  * Runs `use` with the shop of the data folder. The embedded database of a stopped shop is started for that time. With
- * DATABASE_URL, or with the connections of all services, it is that shop instead.
- * @throws StartError when there is no shop, or it is just starting or stopping
+ * DATABASE_URL, or with the connections of all services, `use` gets that shop instead.
+ * @throws StartError when the shop does not exist, or is starting or stopping
  */
 export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: OpenOptions = {}): Promise<T> {
   const given = givenEnvironment();
@@ -49,10 +49,10 @@ export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: 
 }
 
 /**
- * Runs `use` with the place for a new shop: an embedded database that is made when it is missing, or the one of DATABASE_URL,
- * with roles and schemas. An outside database has to be empty; what is in an embedded one is left to `use` to look at.
- * @param secrets what the environment variables of the new shop are to be
- * @throws StartError when a shop is there or runs there
+ * Runs `use` with the database of a new shop, with roles and schemas: an embedded one, which is created when it does not exist, or the one of
+ * DATABASE_URL. An outside database must be empty. `use` checks the content of an embedded one.
+ * @param secrets the values of the secret environment variables of the new shop
+ * @throws StartError when a shop exists or runs there
  */
 export async function withNewShop<T>(
   secrets: KeptSecrets['variables'],
@@ -79,7 +79,7 @@ export async function withNewShop<T>(
   }
   const { release } = await take(folder);
   try {
-    // Before anything is prepared: the roles of a shop that is there would get other passwords, and its services be locked out.
+    // Before the provisioning, which would change the passwords of an existing shop's roles and lock out its services.
     await requireEmptyDatabase(outsideUrl);
     return await fill(outsideUrl);
   } finally {

@@ -1,4 +1,4 @@
-// What orders, catalogue and notifications know of one order, by time. The shop may be stopped.
+// The history of one order in orders, catalogue and notifications, by time. The shop may be stopped.
 import { traceReservation } from '@shop/catalogue/operator';
 import { traceEmails } from '@shop/notifications/operator';
 import { type OrderTrace, traceOrder } from '@shop/orders/operator';

@@ -1,4 +1,4 @@
-// The shop's processes, and the environment that makes them one shop.
+// The processes of the shop and their environments.
 import { join } from 'node:path';
 import { freePorts } from '@shop/shared/embedded';
 import { memoryBounds, type ServiceName, serviceNames } from '@shop/shared/runtime';
@@ -12,9 +12,9 @@ export type ProcessName = ServiceName | 'gateway';
 export interface ShopProcess {
   readonly name: ProcessName;
   readonly script: string;
-  /** Where it listens; the gateway's is the address for clients. */
+  /** The address at which it listens. Clients use the gateway's. */
   readonly url: string;
-  /** Where it offers its metrics; on this machine only. */
+  /** The address of its metrics, on the loopback interface. */
   readonly metrics: string;
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -24,7 +24,7 @@ export interface Wiring {
   readonly folder: DataFolder;
   readonly secrets: KeptSecrets;
   readonly databases: DatabaseUrls;
-  /** What the operator has set; it wins over every default here, save for addresses and ports. */
+  /** The variables that the operator has set. They take precedence over all defaults, except addresses and ports. */
   readonly given: NodeJS.ProcessEnv;
 }
 
@@ -32,7 +32,7 @@ export interface Wiring {
 export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   const { settings, given } = wiring;
   const names = ['gateway', ...serviceNames] as const;
-  // The ports of the services, and then one for the metrics of each process.
+  // The ports of the services, followed by a port for the metrics of each process.
   const ports = await freePorts(serviceNames.length + names.length);
   const addressOf = (index: number): string => `http://127.0.0.1:${ports[index]}`;
   const metricsPort = (name: ProcessName): string => String(ports[serviceNames.length + names.indexOf(name)]);
@@ -85,7 +85,7 @@ export function operatorEnvironment(wiring: Wiring, name: ServiceName): NodeJS.P
 }
 
 function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEnv {
-  // The administrator's connection stays here.
+  // The processes do not get the administrator's connection.
   const { DATABASE_URL, DATABASE_URL_FILE, EVENTS_URL, EVENTS_URL_FILE, ...passedOn } = given;
   return {
     NODE_COMPILE_CACHE: folder.compileCache,
@@ -95,7 +95,7 @@ function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEn
   };
 }
 
-/** The defaults of what is given neither plainly nor as a file: a process would take the default before the file. */
+/** The defaults of variables that are set neither directly nor as a file. Otherwise a default would take precedence over the file. */
 function notGiven(given: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => !(given[name] || given[`${name}_FILE`])));
 }

@@ -1,4 +1,4 @@
-// Whether a backup may come in: a restore overwrites nothing.
+// Checks that a database is empty, because a restore must not overwrite data.
 import { errorCode, withClient } from '@shop/shared/database';
 import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import pg from 'pg';
@@ -6,7 +6,7 @@ import { namedDatabase } from './database.ts';
 import { tablesOf } from './tables.ts';
 
 /**
- * Looks into the database of an outside server as its administrator, and changes nothing there. One that is still to be made is empty.
+ * Reads the database of an outside server as its administrator, and changes nothing. A database that does not exist is empty.
  * @param url DATABASE_URL
  * @throws StartError when a table of the shop has rows
  */
@@ -15,7 +15,7 @@ export async function requireEmptyDatabase(url: string): Promise<void> {
     for (const name of serviceNames) {
       await client.query('BEGIN');
       const { rows } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
-      // An administrator who is no superuser may read what a role owns as a member of it only, which ends with the transaction.
+      // An administrator without superuser rights can read a role's tables only as its member. The transaction is rolled back.
       if (rows.length > 0) await client.query(`GRANT ${name} TO CURRENT_USER`);
       await client.query(`SET LOCAL search_path = ${name}`);
       await requireEmpty(client, name);

@@ -1,4 +1,4 @@
-// The shop's secrets: made at the first start, then kept. The folder with them and its database belong together.
+// The secrets of the shop, which are generated at the first start. The database can only be used with these secrets.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type SchemaName, schemas } from '@shop/shared/database';
@@ -12,12 +12,12 @@ export interface KeptSecrets {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What the processes need, each 32 random bytes in base64url. */
+/** The secret environment variables of the processes, each of 32 random bytes in base64url. */
 export const secretVariables = ['INTERNAL_SECRET', 'CURSOR_KEYS', 'KEY_ENCRYPTION_SECRET'];
 
 /**
- * Reads the secrets and makes those that are missing.
- * @throws StartError when the file is there but cannot be read
+ * Reads the secrets and generates the missing ones.
+ * @throws StartError when the file exists but cannot be read
  */
 export async function keptSecrets(path: string): Promise<KeptSecrets> {
   const kept = await readSecrets(path);
@@ -29,7 +29,7 @@ export async function keptSecrets(path: string): Promise<KeptSecrets> {
   return secrets as KeptSecrets;
 }
 
-/** What is kept already. */
+/** The stored secrets. */
 export async function readSecrets(path: string): Promise<Partial<KeptSecrets>> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Partial<KeptSecrets>;

@@ -1,4 +1,4 @@
-// What `npm start` and the command line take from the environment themselves; the rest goes on to the processes.
+// The environment variables that `npm start` and the command line read themselves. All others are passed on to the processes.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -13,10 +13,10 @@ import {
   url,
 } from '@shop/shared/runtime';
 
-/** The checkout. */
+/** The folder of the checkout. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The environment, with the checkout's `.env` behind it. What is set to nothing counts as not set. */
+/** The environment, completed by the checkout's `.env`. Empty variables count as not set. */
 export function givenEnvironment(): NodeJS.ProcessEnv {
   try {
     process.loadEnvFile(join(root, '.env'));
@@ -31,10 +31,10 @@ export type Settings = ReturnType<typeof readSettings>;
 /** @throws ConfigError naming every variable that is wrong */
 export function readSettings(environment: Environment) {
   return readConfig(environment, {
-    /** Where clients reach the shop. */
+    /** The address at which clients reach the shop. */
     gatewayHost: string('GATEWAY_HOST', '127.0.0.1'),
     gatewayPort: integer('GATEWAY_PORT', { min: 1, max: 65_535, fallback: 8080 }),
-    /** Database, secrets, e-mails and logs. */
+    /** The folder of the database, the secrets, the e-mails and the logs. */
     dataDir: string('SHOP_DATA_DIR', join(root, '.data')),
     /** An administrator's connection to an outside PostgreSQL, instead of the embedded one. */
     databaseUrl: optional(url('DATABASE_URL', ['postgres', 'postgresql'])),

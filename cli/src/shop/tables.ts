@@ -1,4 +1,4 @@
-// What a schema consists of, asked from PostgreSQL itself: whatever a migration adds is in the next backup.
+// Reads the tables and sequences of a schema from PostgreSQL, so that a backup includes everything that a migration adds.
 import pg from 'pg';
 
 export interface Table {
@@ -6,7 +6,7 @@ export interface Table {
   readonly columns: readonly string[];
   /** The primary key, or all columns of a table without one. */
   readonly key: readonly string[];
-  /** Columns that are sorted by the rules of a language unless told otherwise. */
+  /** Columns with a collation. */
   readonly collated: readonly string[];
 }
 
@@ -15,7 +15,7 @@ interface FoundTable extends Table {
   readonly refersTo: readonly string[];
 }
 
-// Partitions are read through their table. Which migrations were applied is told by the manifest.
+// Partitions are read through their table. The manifest lists the applied migrations.
 const query = `
   SELECT c.relname AS name,
     (SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
@@ -35,7 +35,7 @@ const query = `
     AND c.relname <> 'migrations'
   ORDER BY c.relname`;
 
-/** All tables of the client's schema, those that others refer to before them. */
+/** All tables of the client's schema. A table comes after the tables that it refers to. */
 export async function tablesOf(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<FoundTable>(query);
   const sorted: FoundTable[] = [];
@@ -48,7 +48,7 @@ export async function tablesOf(client: pg.Client): Promise<Table[]> {
   return sorted.map(({ refersTo: _refersTo, ...table }) => table);
 }
 
-/** Sequence → the last number that it gave; those that have given none are left out. */
+/** Sequence → its last value. Unused sequences are omitted. */
 export async function sequencesOf(client: pg.Client): Promise<Record<string, number>> {
   const { rows } = await client.query<{ name: string; last: string }>(
     `SELECT sequencename AS name, last_value AS last FROM pg_sequences
@@ -59,16 +59,16 @@ export async function sequencesOf(client: pg.Client): Promise<Record<string, num
 
 const list = (names: readonly string[]): string => names.map((name) => pg.escapeIdentifier(name)).join(', ');
 
-/** The statement that writes all rows of a table in the order of its key, which is the same on every server. */
+/** The COPY statement that writes all rows of a table in the order of its key, which is the same on every server. */
 export function copyOut({ name, columns, key, collated }: Table): string {
   const order = key.map((column) => pg.escapeIdentifier(column) + (collated.includes(column) ? ' COLLATE "C"' : ''));
   return `COPY (SELECT ${list(columns)} FROM ${pg.escapeIdentifier(name)} ORDER BY ${order.join(', ')}) TO STDOUT`;
 }
 
-/** The statement that takes them in again. */
+/** The COPY statement that reads these rows. */
 export function copyIn({ name, columns }: Table): string {
   return `COPY ${pg.escapeIdentifier(name)} (${list(columns)}) FROM STDIN`;
 }
 
-/** Makes rows read the same as text on every server. */
+/** Settings with which rows have the same text on every server. */
 export const sameText = "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL bytea_output = 'hex'";

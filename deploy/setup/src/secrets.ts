@@ -1,4 +1,4 @@
-// `secrets.ts FOLDER` makes the shop's secrets as files, a folder for each owner; run again it keeps what is there.
+// `secrets.ts FOLDER` generates the shop's secrets as files, in a folder for each owner, and keeps existing ones.
 // `secrets.ts kubernetes` prints new ones as Secrets for `kubectl create -f -`.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

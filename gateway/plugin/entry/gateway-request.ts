@@ -1,4 +1,4 @@
-// One request on its way through the gateway, with what the guard and the steps find out about it.
+// One request in the gateway, with the data that the guard and the steps add.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
 import type { OperationOutline } from '@shop/shared/contract';

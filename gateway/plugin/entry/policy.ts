@@ -1,4 +1,4 @@
-// What the engine expects of a policy, and what a step of the API's request path is.
+// The interface of a policy for the engine, and of a step in the request path of the API.
 import type { GatewayConfig } from './gateway-config.ts';
 import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
 

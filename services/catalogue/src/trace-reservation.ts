@@ -1,4 +1,4 @@
-// GET /internal/reservations/{reservationId}/trace: what the catalogue knows of the stock of an order, step by step, for operators.
+// GET /internal/reservations/{reservationId}/trace: the history of an order's stock in the catalogue, for operators.
 import type { Queryable } from '@shop/shared/database';
 import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';

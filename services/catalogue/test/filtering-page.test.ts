@@ -1,4 +1,4 @@
-// docs/filtering.md: every example on the page does what the page says.
+// docs/filtering.md: every example has the result that the page shows.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startServices, type TestClient, type TestServices } from '@shop/shared/testing';

@@ -1,4 +1,4 @@
-// GET /internal/orders/{orderId}/trace: what the orders service knows of an order, step by step, for operators.
+// GET /internal/orders/{orderId}/trace: the history of an order in the orders service, for operators.
 import type { Queryable } from '@shop/shared/database';
 import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/shared/events';
 import type { Operation, OrderStore } from './context.ts';

@@ -1,4 +1,4 @@
-// Who is calling: what the claims of a verified access token say, and nothing that any header says.
+// The caller of a request, from the claims of the verified access token only. No header field is used.
 import type { JWTPayload } from 'jose';
 import { isId } from '../runtime/index.ts';
 

@@ -1,4 +1,4 @@
-// The strict reading of a token before any cryptography: what is not plainly a token of ours costs nothing to refuse.
+// Parses a token strictly before any cryptography, so that refusing a malformed token is cheap.
 import { jsonSize } from '../json/index.ts';
 
 /** The protected header, reduced to the members that are allowed in it. */

@@ -22,9 +22,9 @@ const fits: Record<TokenAlgorithm, (jwk: JWK) => boolean> = {
 };
 
 /**
- * Reads a JWK Set (RFC 7517 section 5) as a whole. One bad key refuses the set, because a set that holds a weak, private,
- * foreign or repeated key was not published by somebody who knows what it says.
- * @throws Error saying what is wrong with the set
+ * Parses a JWK Set (RFC 7517 section 5) as a whole. One invalid key refuses the set, because a set with a weak, private, foreign or
+ * duplicate key was published by mistake.
+ * @throws Error with the fault of the set
  */
 export async function readKeySet(
   document: unknown,

@@ -6,7 +6,7 @@ import type { Log } from '../runtime/index.ts';
 import { readKeySet, type TokenAlgorithm, type VerificationKey } from './key-rules.ts';
 
 export interface KeySet {
-  /** The key in force under this id, without waiting; undefined when there is none. */
+  /** The present key with this id, without waiting; undefined when there is none. */
   current(kid: string): CryptoKey | undefined;
   /**
    * The same, after waiting for the next load while no set is in force; an unknown id asks the issuer once more, at most every 30 s.

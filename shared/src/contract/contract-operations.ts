@@ -1,4 +1,4 @@
-// Which operations a contract has and who may call them: what a gateway needs of it, without compiling a schema.
+// The operations of a contract and their permitted callers, as the gateway needs them, without compiling a schema.
 import { dereference, isNode, type Node } from './openapi-document.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;

@@ -5,7 +5,7 @@ import { escapePointer } from '../json/index.ts';
 /** The key of the document in the validator. */
 export const documentKey = 'contract';
 
-/** Members of a parsed OpenAPI document; what is behind them is looked at where it is used. */
+/** The members of an object in a parsed OpenAPI document. Their types are checked where they are used. */
 export type Node = Readonly<Record<string, unknown>>;
 
 export interface Compiler {

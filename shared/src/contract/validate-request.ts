@@ -76,9 +76,9 @@ export function checkInput(
 }
 
 /**
- * @param found what the contract does not allow
- * @param further what the operation has found; at a place where something was found already it only follows from that
- * @throws Problem 400 with all of them, when there are any
+ * @param found the faults that the contract found
+ * @param further the faults that the operation found; one at a pointer that has a fault already only follows from it, and is dropped
+ * @throws Problem 400 with all faults, if there are any
  */
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
   const faults = [...found, ...further.filter(({ pointer }) => !found.some((fault) => fault.pointer === pointer))];

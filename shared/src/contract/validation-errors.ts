@@ -1,4 +1,4 @@
-// Turns a JSON Schema validator's findings into faults that say what was wrong and where.
+// Turns the errors of the JSON Schema validator into faults with a text and a location.
 import type { ErrorObject } from 'ajv';
 import { pointerTo } from '../json/index.ts';
 import { maxFaults } from '../problem/index.ts';

@@ -36,8 +36,8 @@ async function migrationsOf(folder: string): Promise<Migration[]> {
 }
 
 /**
- * Brings the schema up to date and returns the names of what was applied. Two at once do not collide: one waits for the other.
- * @throws the error of the first statement that failed; what came before it stays applied
+ * Applies the missing migrations and returns their names. Of two concurrent calls, one waits for the other.
+ * @throws the error of the first statement that failed; earlier migrations stay applied
  */
 export async function migrate({ url, folder, only }: MigrateOptions): Promise<string[]> {
   return withClient({ url, name: 'migrate' }, async (client) => {

@@ -41,7 +41,7 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * SQLSTATEs after which the same request may succeed later, because the server cannot do it at the moment or because this
- * connection leads to a server that cannot (PostgreSQL documentation, Appendix A). Two characters stand for a whole class.
+ * connection leads to a server that cannot (PostgreSQL documentation, Appendix A). Two characters mean a whole class.
  */
 export const unavailableStates = {
   '08': 'connection exception',

@@ -11,17 +11,17 @@ export interface Expiry {
   readonly hours: number;
 }
 
-/** Takes some tens of milliseconds: far below any statement time-out, and locks are short. */
+/** A batch takes some tens of milliseconds, far below any statement time-out, so locks are short. */
 const batchSize = 5_000;
 const pruneEvery = 60_000;
 
 /**
- * Deletes what has expired until none is left, or until the signal. Several may prune at once: what another one has locked is
- * left to it.
- * @returns how many rows were deleted
+ * Deletes all expired rows, or until the signal. Several processes can prune concurrently, because each skips the rows that another one has
+ * locked.
+ * @returns the number of deleted rows
  */
 export async function prune(pool: Queryable, { table, since, hours }: Expiry, signal?: AbortSignal): Promise<number> {
-  // By place, so that it is one form whatever the key; in the index's order, or the planner reads past all that is young.
+  // By ctid, so that the statement does not depend on the key. In the order of the index, or the planner would read all younger rows.
   const batch = `
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${table} WHERE ${since} < now() - $1 * interval '1 hour'
@@ -36,8 +36,8 @@ export async function prune(pool: Queryable, { table, since, hours }: Expiry, si
 }
 
 /**
- * Prunes at once, and then every minute. A failure is logged, keeps what was deleted before, and keeps nothing else from being
- * pruned. The returned function stops it after the batch in work.
+ * Prunes immediately, and then every minute. A failure is logged and affects neither the rows that were deleted before nor the other
+ * tables. The returned function stops it after the batch in progress.
  */
 export function startPruning(pool: Queryable, expiries: readonly Expiry[], log: Log): () => Promise<void> {
   const stop = new AbortController();

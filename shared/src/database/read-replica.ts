@@ -19,7 +19,7 @@ export interface ReadReplicaOptions {
   /** Where a replica answers, or several of them behind one address. */
   readonly replicaUrl: string;
   readonly primary: pg.Pool;
-  /** How old what is read may be, in milliseconds; at least 1000. */
+  /** The maximum age of the data in milliseconds, at least 1000. */
   readonly maximumLag: number;
   /** Shown by PostgreSQL beside each connection. */
   readonly name: string;

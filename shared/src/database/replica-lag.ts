@@ -11,13 +11,13 @@ interface Mark {
 }
 
 const primaryPosition = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text AS position";
-// NULL on a server that was promoted: what it shows may be another history than the primary's.
+// NULL on a promoted server, whose history may differ from that of the primary.
 const replicaPosition = `SELECT CASE WHEN pg_is_in_recovery()
   THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text END AS position`;
 
 /**
- * A replica that has replayed up to a mark shows at least what was there when the mark was made. The clocks of the servers do
- * not matter, and neither does whether anything is written: an idle primary stays at its position.
+ * A replica that has replayed the log up to a mark has at least the data from the time of the mark. This depends neither on the clocks of the
+ * servers nor on writes: an idle primary stays at its position.
  */
 export class ReplicaLag {
   readonly #maximum: number;

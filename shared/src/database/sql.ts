@@ -11,8 +11,8 @@ const maximumNames = 500;
 
 export interface SqlOptions {
   /**
-   * For a statement that joins a list with a table that grows: a plan that was made when the table was small, and kept, would go on
-   * reading all of it.
+   * For a statement that joins a list with a growing table. A cached plan from the time when the table was small would always read the whole
+   * table.
    */
   readonly planEachTime?: boolean;
 }
@@ -20,7 +20,7 @@ export interface SqlOptions {
 /**
  * Runs one statement in the transaction and returns its rows (also those of RETURNING). The statement's text comes from the source
  * code and is one of few: each is prepared once per connection, unless it is to be planned each time.
- * The row type is the caller's promise of what the statement's columns are.
+ * The caller guarantees that the row type matches the columns of the statement.
  */
 export async function sql<Row extends object>(
   tx: Transaction,

@@ -1,4 +1,4 @@
-// One cluster's files: the folder, the superuser's password, and the data, made once.
+// The files of a cluster: the folder, the superuser's password, and the data, which are created once.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -21,13 +21,13 @@ import { promisify } from 'node:util';
 import { bareContext, canReach, placeOutside, type RunAs } from './run-as.ts';
 
 /**
- * Makes the folder when it is missing, and makes sure that it can be written.
- * @throws Error with one line when it cannot
+ * Creates the folder when it does not exist, and checks that it can be written.
+ * @throws Error with one line when it cannot be written
  */
 export async function makeDataFolder(dataDir: string): Promise<void> {
   try {
     const created = await makeFolder(dataDir);
-    // The server's user must be able to pass through; what lies inside is protected file by file.
+    // The server's user must be able to traverse the folder. Its files are protected one by one.
     const fresh = created || (await readdir(dataDir)).length === 0;
     if (fresh && process.getuid?.() === 0) await chmod(dataDir, 0o711);
     const probe = join(dataDir, `.probe.${process.pid}`);
@@ -38,7 +38,7 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** Like a recursive mkdir, which never returns on file systems that refuse with ENOENT, such as /proc. */
+/** As a recursive mkdir, which never returns on file systems that refuse with ENOENT, such as /proc. */
 async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path);
@@ -51,7 +51,7 @@ async function makeFolder(path: string): Promise<boolean> {
   }
 }
 
-/** The superuser's password, kept beside the data; made before the data is. */
+/** The superuser's password, stored beside the data and created before the data. */
 export async function keptPassword(dataDir: string, initialised: boolean): Promise<string> {
   const path = join(dataDir, 'password');
   try {
@@ -65,7 +65,7 @@ export async function keptPassword(dataDir: string, initialised: boolean): Promi
   return password;
 }
 
-/** Who may connect: the superuser everywhere, other roles only to databases that were made for them. */
+/** Permits the superuser to connect to every database, and other roles only to the databases that were created for them. */
 const admission = `
 host  all                 postgres  127.0.0.1/32  scram-sha-256
 host  postgres,template1  all       127.0.0.1/32  reject
@@ -81,9 +81,9 @@ export interface Initialisation {
 }
 
 /**
- * Makes the cluster in a folder of this attempt and renames it when complete, so that half of one is never taken for whole, and what
- * an attempt started that was killed never gets in the way.
- * @throws Error with one line when it cannot
+ * Creates the cluster in a temporary folder and renames it when it is complete, so that an incomplete cluster is never used and processes
+ * of a killed attempt do not interfere.
+ * @throws Error with one line when the cluster cannot be created
  */
 export async function initialise({ dataDir, link, programs, user, password }: Initialisation): Promise<string> {
   const reachable = await canReach(user, dataDir);
@@ -112,7 +112,7 @@ export async function initialise({ dataDir, link, programs, user, password }: In
   return realpath(cluster);
 }
 
-/** Of all that initdb and the server in it write, the line that says why. */
+/** The line of initdb's output that states the cause of its failure. */
 function reasonOf(error: unknown): string {
   const { stderr, message } = error as Error & { stderr?: string };
   const lines = (stderr || message).split('\n');
@@ -121,7 +121,7 @@ function reasonOf(error: unknown): string {
   return (reason ?? '').replace(/^.*?FATAL:\s+/, '').trim();
 }
 
-/** This one, and earlier ones. What still writes into one of those ends over it, or has written its last soon. */
+/** Deletes the folders of this attempt and of earlier ones. A process that still writes into one of them fails and ends. */
 async function removeAttempts(cluster: string): Promise<void> {
   const folder = dirname(cluster);
   const partial = `${basename(cluster)}.partial`;

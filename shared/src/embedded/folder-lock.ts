@@ -1,4 +1,4 @@
-// Keeps two processes from working on the same folder; a lock whose owner has died counts for nothing.
+// A lock that prevents two processes from using one folder. The lock of a dead process is taken over.
 
 import { execFile } from 'node:child_process';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface FolderLock {
-  /** The identity of the dead process whose lock was taken over, if there was one. */
+  /** The identity of the dead process whose lock was taken over; undefined when the folder was not locked. */
   readonly previousOwner: string | undefined;
   release(): Promise<void>;
 }
 
 /**
- * Takes the lock of a folder for this process.
- * @throws Error when another living process has it; the message names the folder and the process.
+ * Locks a folder for this process.
+ * @throws Error when another living process holds the lock; the message names the folder and the process
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const path = join(folder, 'lock');
@@ -25,7 +25,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   try {
     for (;;) {
       try {
-        // link(2) fails when the name exists: of two processes only one succeeds, and never with half a file.
+        // link(2) fails when the name exists, so only one of two processes succeeds, and the file is complete.
         await link(mine, path);
         return { previousOwner, release: () => rm(path, { force: true }) };
       } catch (error) {
@@ -57,13 +57,13 @@ async function removeStale(path: string, owner: string): Promise<void> {
 }
 
 /**
- * A process's number and the time it started: numbers are used again, above all in containers.
- * @returns undefined when there is no such process.
+ * The id of a process and its start time, because ids are reused, above all in containers.
+ * @returns undefined when the process does not exist
  */
 export async function processIdentity(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-    // The second field is the command in brackets and may itself hold spaces; start time is the 22nd of all.
+    // The second field is the command in brackets, which may contain spaces. The start time is field 22.
     const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields === undefined || fields[0] === 'Z') return undefined;
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');

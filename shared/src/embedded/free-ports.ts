@@ -4,15 +4,15 @@ import { createSocket } from 'node:dgram';
 import { type EventEmitter, once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below the ports that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere; RFC 6335 section 6): none
-// of those takes the port between being found and being listened on.
+// Below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere; RFC 6335 section 6), so that no outgoing connection takes the port
+// before a process listens on it.
 const first = 15_000;
 const last = 31_999;
 
 /**
- * `count` different TCP ports that were free on 127.0.0.1 a moment ago. Nobody else is given them by this function, in this process
- * or in another one, until this process ends: two shops that start at once do not take each other's ports.
- * @throws Error when hardly any port is free
+ * `count` different TCP ports that are free on 127.0.0.1. Until this process ends, this function returns them to no other caller in any
+ * process, so two shops that start concurrently do not take each other's ports.
+ * @throws Error when too few ports are free
  */
 export async function freePorts(count: number): Promise<number[]> {
   const found: number[] = [];
@@ -24,7 +24,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return found;
 }
 
-/** Holds the UDP port of the same number, which the system lets go of however this process ends. */
+/** Reserves the port by binding the UDP port of the same number. The system releases it when this process ends. */
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').on('error', () => {});
   socket.unref();
@@ -41,7 +41,7 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/** Whether it happens before an error does. */
+/** Whether the event occurs before an error. */
 const happens = (emitter: EventEmitter, event: string): Promise<boolean> =>
   once(emitter, event).then(
     () => true,

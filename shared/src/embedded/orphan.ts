@@ -1,4 +1,4 @@
-// A server that outlived the process that started it.
+// Stops a server that outlived the process that started it.
 
 import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
@@ -8,14 +8,14 @@ import { promisify } from 'node:util';
 import { processIdentity } from './folder-lock.ts';
 
 /**
- * Ends such a server on this cluster, or forgets the trace of one that is gone. Call it with the folder's lock held only.
+ * Stops such a server on this cluster, or removes the stale postmaster.pid. The caller must hold the lock of the folder.
  * @throws Error when the server does not end
  */
 export async function stopOrphan(cluster: string): Promise<void> {
   const path = join(cluster, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(path, 'utf8').catch(() => ''), 10);
   if (!(pid > 0)) return;
-  // The number may belong to quite another process by now; PostgreSQL itself would refuse to start then.
+  // The process id may belong to another process by now. PostgreSQL would then refuse to start.
   if (!(await commandOf(pid)).includes(cluster)) return rm(path, { force: true });
   for (const [signal, seconds] of [['SIGINT', 20] as const, ['SIGQUIT', 5] as const]) {
     process.kill(pid, signal);

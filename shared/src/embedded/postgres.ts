@@ -1,4 +1,4 @@
-// Starts and stops one embedded PostgreSQL on the loopback interface; its data is kept between starts.
+// Starts and stops an embedded PostgreSQL on the loopback interface. Its data is kept.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,11 +12,11 @@ import { stopOrphan } from './orphan.ts';
 import { bareContext, chooseUser, type RunAs, reachablePrograms } from './run-as.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** Folder for the data, the superuser's password and the server's log; made when missing. */
+  /** The folder of the data, the superuser's password and the server's log. It is created when it does not exist. */
   dataDir: string;
-  /** TCP port on 127.0.0.1; a free one when left out. */
+  /** The TCP port on 127.0.0.1. Default: a free port. */
   port?: number;
-  /** false: commits need not survive a crash of the machine. For tests only. */
+  /** With false, commits may be lost in a crash of the machine. For tests only. */
   durable: boolean;
 }
 
@@ -26,15 +26,15 @@ export interface EmbeddedPostgres {
   readonly port: number;
   /** Resolves when the server has ended for any reason. */
   readonly ended: Promise<void>;
-  /** Ends the server and waits for it. Calling it again does no harm. */
+  /** Stops the server and waits for its end. Further calls have no effect. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts PostgreSQL on a data folder, which is initialised at the first start: UTF-8, byte-wise collation, UTC,
- * passwords by SCRAM-SHA-256, no Unix socket. As root the server runs as an unprivileged user. It also ends soon after
- * this process dies without having called `stop`; one that is still there all the same is ended first.
- * @throws Error with one line saying what is wrong: folder not writable or in use, port taken, server refuses to start
+ * passwords by SCRAM-SHA-256, no Unix socket. Started by root, the server runs as an unprivileged user. The server also stops soon after
+ * this process dies. A server of a dead process that still runs is stopped first.
+ * @throws Error with one line that names the cause: the folder is not writable or in use, the port is taken, the server does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
@@ -77,7 +77,7 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
     max_connections: '200',
     jit: 'off',
     log_checkpoints: 'off',
-    // Room for the indexes of a large catalogue, and for its filling without a checkpoint every few seconds.
+    // Enough for the indexes of a large catalogue, and for filling it without a checkpoint every few seconds.
     shared_buffers: '256MB',
     wal_buffers: '32MB',
     max_wal_size: '4GB',
@@ -89,7 +89,7 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
     const server = spawn(
       join(programs, 'postgres'),
       ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-      // A process group of its own: Ctrl-C in the terminal must reach the launcher only, which stops things in order.
+      // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops the processes in order.
       { ...bareContext(user), detached: true, stdio: ['ignore', output.fd, output.fd] },
     );
     await Promise.race([once(server, 'spawn'), once(server, 'error').then(([error]) => Promise.reject(error))]);
@@ -107,7 +107,7 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
   }
 }
 
-/** The last line of postmaster.pid says once connections are accepted, on a replica for reading; pg_ctl waits for the same. */
+/** As pg_ctl does, waits until the last line of postmaster.pid states that connections are accepted (on a replica, for reading). */
 async function isReady(cluster: string, pid: number | undefined): Promise<boolean> {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   return lines[0] === String(pid) && ['ready', 'standby'].includes(lines[7]?.trim() ?? '');
@@ -122,7 +122,7 @@ interface Running {
 }
 
 function running({ server, lock, port, password, durable }: Running): EmbeddedPostgres {
-  // Its input closes when this process ends in whatever way, and then it ends the server.
+  // Its standard input closes when this process ends for any reason. It then stops the server.
   const guard = spawn('/bin/sh', ['-c', 'cat; sleep 2; kill -INT "$0"', String(server.pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -143,7 +143,7 @@ function running({ server, lock, port, password, durable }: Running): EmbeddedPo
     port,
     ended,
     async stop() {
-      // Fast: ends sessions and writes all data. Immediate: as in a crash, for data that is deleted afterwards.
+      // A fast shutdown ends sessions and writes all data. An immediate one is like a crash, for data that is deleted afterwards.
       server.kill(durable ? 'SIGINT' : 'SIGQUIT');
       const late = setTimeout(() => server.kill('SIGQUIT'), 20_000);
       await ended;

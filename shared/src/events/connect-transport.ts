@@ -3,7 +3,7 @@ import { StartError } from '../runtime/index.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /**
- * Connects to the broker of the URL. Resolves also while the broker is unavailable: the transport goes on trying.
+ * Connects to the broker of the URL. Also resolves while the broker is unavailable; the transport then keeps trying.
  * @throws StartError when the broker refuses the credentials, or has the topology with other arguments
  */
 export async function connectTransport(options: TransportOptions): Promise<Transport> {

@@ -22,13 +22,13 @@ const unmark = `
     FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Makes all that is kept of these types' published events unpublished again, for the relay to take over the next seconds or
- * minutes: nobody knows how long a consumer had not come to what its queue held. Consumers get it twice.
+ * Makes all kept published events of these types unpublished again, so that the relay publishes them within seconds or minutes. All of them,
+ * because it is unknown since when a lost queue had contained unhandled events. Consumers get some events twice.
  */
 export async function republishEvents({ pool }: Database, types: readonly string[]): Promise<void> {
-  // What the broker has but its relay has not marked yet would be passed over.
+  // Otherwise events that were published but not yet marked by the relay would be skipped.
   await pool.query(`SELECT pg_advisory_xact_lock(${batchLock})`);
-  // What is published again from now on lies past this moment and is not touched a second time.
+  // Events that are republished from now on have a later time, so they are not republished twice.
   const { rows } = await pool.query<{ now: string; past: string }>(firstStep, [publishedEventsStay]);
   const { now = '', past = '' } = rows[0] ?? {};
   for (let from = past, second = 0; from !== now; second += 1) {

@@ -1,12 +1,12 @@
-// How long what was published and taken is kept.
+// The retention of published and handled events.
 import type { Expiry } from '../database/index.ts';
 
 /** In hours. */
 export const publishedEventsStay = 72;
 
 /**
- * Published events stay three days, for the timeline of an order and to publish again what a broker lost; unpublished ones stay
- * however old. What was taken stays thirty days: a redelivery that comes later would count as new.
+ * Published events are kept for three days, for the history of an order and to republish events that a broker lost. Unpublished events are
+ * never deleted. Handled events are kept for thirty days, because a later redelivery would count as new.
  */
 export const expiredEvents: readonly Expiry[] = [
   { table: 'outbox', since: 'published_at', hours: publishedEventsStay },

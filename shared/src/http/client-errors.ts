@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import { requestIdentity } from './request-identity.ts';
 
-/** Answers what the parser refuses with a problem document where there is place for an answer, and ends the connection. */
+/** Answers a request that the parser refuses with a problem document if a response is possible, and closes the connection. */
 export function answerParserErrors(server: Server): void {
   const latest = new WeakMap<Socket, ServerResponse>();
   server.prependListener('request', (request, response) => latest.set(request.socket, response));

@@ -1,4 +1,4 @@
-// Holds a share of the real answers against the contract while the service works; off unless it is asked for.
+// Validates a share of the responses by the contract in production. Off by default.
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Contract } from '../contract/load-contract.ts';
 import type { Log } from '../runtime/index.ts';
@@ -6,12 +6,12 @@ import { beginCounting, instruments } from '../telemetry/index.ts';
 import { requestIdentityOf } from './request-identity.ts';
 
 /**
- * The step that notes down what is sent. It comes before every other step; the answer is looked at after it has gone.
- * Drift is logged as a warning with the operation, the status and what deviates; contents of answers are not.
+ * The step that records responses. It comes before all other steps. A response is validated after it was sent.
+ * Drift is logged as a warning with the operation, the status and the deviation, but without the content of the response.
  * @param share from 0 to 1
  */
 export function watchForDrift(contract: Contract, share: number, log: Log): RequestHandler {
-  // operationId → how many answers were looked at, and how many of them the contract does not allow.
+  // operationId → the number of validated responses, and of those that the contract does not permit.
   const counts = new Map<string, { checked: number; drifted: number }>();
   const operations = new Map(contract.operations.map((operation) => [operation.operationId, operation]));
 

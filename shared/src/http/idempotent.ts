@@ -99,7 +99,7 @@ function fingerprintOf(request: OperationRequest, secret: string): string {
   return createHmac('sha256', secret).update(content).digest('base64url');
 }
 
-/** Locks the key until the transaction ends and reads what it holds. @throws Problem 409 when another request has the lock */
+/** Locks the key until the transaction ends, and reads its row. @throws Problem 409 when another request has the lock */
 async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredAnswer | undefined> {
   const [claimed] = await sql<{ locked: boolean } & (StoredAnswer | { fingerprint: null })>(
     tx,

@@ -5,7 +5,7 @@ import type { Arrival } from './request-identity.ts';
 
 export interface AnsweredRequest {
   readonly method: string | undefined;
-  /** The path of the contract, such as `/v1/orders/{orderId}`; undefined for what is not in it. */
+  /** The path of the contract, such as `/v1/orders/{orderId}`; undefined for a path that is not in it. */
   readonly route: string | undefined;
   readonly status: number;
 }

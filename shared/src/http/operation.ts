@@ -54,7 +54,7 @@ export interface TypedRequest<Types extends OperationTypes> extends OperationReq
   readonly body: ContentOf<Types['requestBody']>;
 }
 
-/** One operation of a contract. `Context` holds what the service gives to its operations. */
+/** One operation of a contract. `Context` is the context of the service's operations. */
 export type TypedOperation<Types extends OperationTypes, Context> = (
   request: TypedRequest<Types>,
   context: Context,

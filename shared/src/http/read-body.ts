@@ -1,4 +1,4 @@
-// From the bytes of a request to a clean JSON value, or a problem that says what was wrong with them.
+// Reads the bytes of a request and parses them as a clean JSON value, or throws a problem with their faults.
 import type { Request } from 'express';
 import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
 import { cleanJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';

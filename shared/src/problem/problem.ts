@@ -67,7 +67,7 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly extensions: Readonly<Record<string, unknown>>;
 
-  /** @param detail a sentence for the client: what was wrong and what to do about it */
+  /** @param detail a sentence for the client with the fault and what to do */
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     // Where a client's request was refused its document says. To find the place in the code takes longer than the refusal.
     const { stackTraceLimit } = Error;
@@ -95,8 +95,8 @@ const maxText = 1_000;
 const maxErrors = 40 * 1024;
 
 /**
- * The problem document (RFC 9457) of a problem. Texts and `errors` are cut short, so that no answer grows with what a
- * client wrote into its request.
+ * The problem document (RFC 9457) of a problem. Texts and `errors` are truncated, so that the size of a response does not
+ * grow with the request.
  * @param instance the request id
  */
 export function problemDocument(problem: Problem, instance: string): Record<string, unknown> {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One environment variable: its name, its default (undefined: required) and how its text becomes a value. */
+/** One environment variable: its name, its default (undefined when required) and its parser. */
 export interface Variable<T> {
   readonly name: string;
   readonly fallback: string | undefined;
@@ -14,7 +14,7 @@ type Values<S extends Record<string, Variable<unknown>>> = {
   readonly [K in keyof S]: S[K] extends Variable<infer T> ? T : never;
 };
 
-/** Every mistake in the environment, a line each. */
+/** All mistakes in the environment, one on each line. */
 export class ConfigError extends Error {
   constructor(mistakes: readonly string[]) {
     super(mistakes.join('\n'));
@@ -23,7 +23,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads all variables. A variable `NAME` may also come as the content of the file that `NAME_FILE` names.
+ * Reads all variables. The value of `NAME` may also be the content of the file that `NAME_FILE` names.
  * @throws ConfigError naming every variable that is missing or wrong
  */
 export function readConfig<S extends Record<string, Variable<unknown>>>(
@@ -59,12 +59,12 @@ function readVariable(environment: Environment, name: string): string | undefine
   }
 }
 
-/** Any text that is not empty. */
+/** A text that is not empty. */
 export function string(name: string, fallback?: string): Variable<string> {
   return { name, fallback, parse: (value) => value };
 }
 
-/** A text, or undefined when the variable is not set. */
+/** A value, or undefined when the variable is not set. */
 export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { name: variable.name, fallback: '', parse: (value) => (value === '' ? undefined : variable.parse(value)) };
 }
@@ -84,10 +84,10 @@ export function integer(name: string, range: { min: number; max: number; fallbac
   };
 }
 
-/** How long, in milliseconds, a process goes on answering after the signal to stop. */
+/** Milliseconds for which a process serves requests after the signal to stop. */
 export const drain = integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 });
 
-/** A share from 0, nothing, to 1, everything. */
+/** A share from 0 to 1. */
 export function share(name: string, fallback: number): Variable<number> {
   return {
     name,
@@ -113,7 +113,7 @@ export function oneOf<const T extends string>(name: string, words: readonly T[],
   };
 }
 
-/** An absolute URL with one of the given schemes. The value is not repeated in the message: it may hold a password. */
+/** An absolute URL with one of the given schemes. Error messages do not repeat the value, because it may contain a password. */
 export function url(name: string, schemes: readonly string[], fallback?: string): Variable<string> {
   return {
     name,
@@ -140,7 +140,7 @@ export function secret(name: string): Variable<string> {
   };
 }
 
-/** Symmetric keys, comma-separated, each 32 bytes in base64url; the first one is used for what is new. */
+/** Symmetric keys, separated by commas, each of 32 bytes in base64url. The first key encrypts; all keys decrypt. */
 export function keyList(name: string): Variable<readonly Buffer[]> {
   return {
     name,

@@ -1,6 +1,6 @@
-// When two e-mail addresses are the same.
+// The normal form by which e-mail addresses are compared.
 
-/** The form that is unique and compared: NFC, trimmed, lower case. Mapping to lower case may undo NFC, so it comes first and last. */
+/** The normal form: NFC, trimmed, lower case. NFC is applied before and after lower-casing, because lower-casing can undo it. */
 export function emailKey(email: string): string {
   return email.normalize('NFC').trim().toLowerCase().normalize('NFC');
 }

@@ -1,12 +1,11 @@
-// What a process knows of its own health: named checks, each a promise that rejects when the thing is away, and figures beside
-// them that are told but not judged by.
+// The health of a process: named checks, each of which rejects when a dependency is unavailable, and figures that are only reported.
 
 export interface Health {
-  /** Registers a check that readiness needs. */
+  /** Registers a check that must pass for readiness. */
   add(name: string, check: () => Promise<void>): void;
-  /** Registers a figure that is reported. Past `most` its check fails, which leaves the process ready. */
+  /** Registers a figure to report. Above `most` its check fails, but the process stays ready. */
   tell(name: string, figure: () => Promise<number>, most: number): void;
-  /** From now on not ready, whatever the checks say: the process is draining. */
+  /** Makes the process not ready from now on, because it is draining. */
   drain(): void;
   /** Runs all checks, each for at most a second. */
   report(): Promise<HealthReport>;

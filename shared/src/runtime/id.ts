@@ -8,7 +8,7 @@ export function newId(): string {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether a text could be an identifier of ours. What is not simply names nothing. */
+/** Whether a text has the form of an identifier. */
 export function isId(text: string): boolean {
   return uuid.test(text);
 }

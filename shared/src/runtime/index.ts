@@ -1,4 +1,4 @@
-// What every process needs: configuration, logs, health, ids and its start and stop.
+// The basis of every process: configuration, logs, health, ids, start and stop.
 export {
   ConfigError,
   drain,

@@ -1,5 +1,5 @@
-// The log of a process: JSON lines on standard output, each with the request and trace that it belongs to, secrets redacted. On a
-// terminal the lines are made for people.
+// The log of a process: JSON lines on standard output, each with its request and trace, and without secrets. On a terminal the lines are
+// formatted for people.
 import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 import { type Environment, oneOf, readConfig } from './config.ts';
@@ -17,8 +17,8 @@ export function readLogLevel(environment: Environment): LogLevel {
 }
 
 /**
- * Of an error its kind, message, stack and code. The driver's errors also carry the statement's values and the row that was
- * refused: what customers wrote, and hashes of passwords.
+ * The name, message, stack and code of an error. Its other members are omitted, because errors of the database driver contain values of
+ * the statement and the refused row: customers' texts and password hashes.
  */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
@@ -27,7 +27,7 @@ function describeError(error: unknown): object {
   return { type, message, stack, ...(code === undefined ? {} : { code }) };
 }
 
-/** Where a line belongs; what the line itself says of it wins. */
+/** The request and trace of a line. Members of the line itself take precedence. */
 function describeRequest(): object {
   const request = requestNow();
   if (request === undefined) return {};
@@ -36,7 +36,7 @@ function describeRequest(): object {
 }
 
 /**
- * A logger that names its process in every line.
+ * A logger that adds the name of the process to every line.
  * @param level default `LOG_LEVEL` or `info`
  * @throws ConfigError when LOG_LEVEL is not a level
  */

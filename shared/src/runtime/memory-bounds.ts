@@ -1,11 +1,11 @@
-// How much memory a process of the shop may take: variables of its environment.
+// Environment variables that limit the memory of a process.
 
 export const memoryBounds = {
   /**
-   * In MiB. The first is for what requests leave behind: half of V8's own is no slower, and leaves 15 to 20 MB free. The
-   * second is several times what a service keeps; without it V8 lets twice as much garbage lie.
+   * In MiB. The first limits the young generation: half of V8's default is as fast and saves 15 to 20 MB. The second limits the old
+   * generation to several times the live data of a service. Without it, V8 keeps twice as much garbage.
    */
   NODE_OPTIONS: '--max-semi-space-size=8 --max-old-space-size=256',
-  /** The C library otherwise opens a heap for each of V8's threads, 20 MB in all that are hardly used. */
+  /** Otherwise the C library allocates a heap for each of V8's threads, 20 MB in all that are hardly used. */
   MALLOC_ARENA_MAX: '1',
 } as const;

@@ -1,7 +1,7 @@
-// Pauses that can be cut short, for loops that are woken often: an AbortController for each of them costs more than the pause is for.
+// Pauses that can be ended early, for loops that are woken often. They are cheaper than a timer with an AbortController.
 
 export interface Pause {
-  /** Resolves when the time is over, or when it was ended. */
+  /** Resolves after the time, or when the pause is ended. */
   readonly over: Promise<void>;
   /** Ends the pause immediately. Further calls have no effect. */
   end(): void;

@@ -1,10 +1,10 @@
-// Random bytes in small portions, without a call into the operating system for each.
+// Random bytes from a buffer, so that small amounts need no system call each.
 import { randomFillSync } from 'node:crypto';
 
 const block = Buffer.alloc(4096);
 let used = block.length;
 
-/** `size` unpredictable bytes, at most 4096; none is given out twice. A copy, which the caller may keep. */
+/** A new buffer of `size` random bytes, at most 4096. No byte is used twice. */
 export function random(size: number): Buffer {
   if (used + size > block.length) {
     randomFillSync(block);

@@ -1,5 +1,5 @@
-// What no log may hold. Members of that name are censored where they are known; the text of every line is looked through besides,
-// because a message may quote what it should not.
+// Removes secrets and e-mail addresses from the log. Members with known names are censored. The text of every line is searched as well,
+// because a message may quote a secret.
 
 /** Names of members whose values are secret. */
 export const secretMembers: readonly string[] = [
@@ -16,24 +16,24 @@ export const secretMembers: readonly string[] = [
 const censored = '[redacted]';
 
 const patterns: readonly (readonly [RegExp, string])[] = [
-  // Name and password in an address.
+  // User and password in a URL.
   [/(\w:\/\/)[^\s/@"'\\]+@/g, `$1${censored}@`],
-  // A signed token, whole or cut short.
+  // A signed token, complete or truncated.
   [/\beyJ[\w-]{8,}(?:\.[\w-]*){0,2}/g, censored],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${censored}`],
-  // A member of a text that was quoted, such as `{\"password\":\"…\"}`.
+  // A member in quoted JSON, such as `{\"password\":\"…\"}`.
   [/(\\?"(?:password|access_token|refresh_token|cookie)\\?"\s*:\s*\\?")(?:[^"\\]|\\[^"])+/gi, `$1${censored}`],
 ];
 
 /**
- * An e-mail address as the shop takes it, and wider: from its `@`, which few lines hold, backwards, so that a line costs no more time
- * than it is long. In a line that is JSON a quote or backslash ends it, and it begins past an escape such as `\n` or `\u0001`. A name
- * of figures alone is the version of a package.
+ * Matches every e-mail address that the shop accepts, and more. It searches backwards from an `@`, which few lines contain, so that the time
+ * is linear in the length of the line. In a JSON line, a quote or backslash ends the address, and it begins behind an escape such as `\n`
+ * or `\u0001`. A domain of digits alone is the version of a package.
  */
 const address =
   /@(?<=((?<!(?<!\\)(?:\\\\)*\\(?:u[\da-f]{0,3})?)[^\s\p{Cc}"\\<>()[\],:;@]{1,254})@)(?=[\p{N}.-]*[\p{L}\p{M}])[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
 
-/** A line of the log without addresses of people, tokens and passwords. */
+/** The line without e-mail addresses, tokens and passwords. */
 export function redact(line: string): string {
   let text = line;
   for (const [pattern, replacement] of patterns) text = text.replace(pattern, replacement);

@@ -1,13 +1,13 @@
-// The life of a process: start in order, stop in reverse order, one clear line when the start fails.
+// Starts a process, stops its parts in reverse order, and prints one line when the start fails.
 import { ConfigError } from './config.ts';
 import { createLog, type Log } from './log.ts';
 
-/** What a starting process may use of its own life. */
+/** What a process can register while it starts. */
 export interface ProcessLife {
   readonly log: Log;
-  /** Registers what has to be stopped; run in reverse order of registration at SIGTERM, SIGINT or a failed start. */
+  /** Registers a function that stops a part. The functions run in reverse order at SIGTERM, SIGINT or a failed start. */
   onStop(label: string, stop: () => Promise<void> | void): void;
-  /** Ends the process as a failed start does: for what turns out to be wrong only when the rest runs already. */
+  /** Ends the process as a failed start does, for mistakes that are found only after the start. */
   fail(error: Error): void;
 }
 

@@ -3,7 +3,7 @@ import { migrate } from '../database/index.ts';
 import { readConfig, runProcess } from '../runtime/index.ts';
 import { serviceVariables } from './config.ts';
 
-/** Applies what is missing of the `migrations` in the service's folder and exits: 0 when the schema is up to date, else 1. */
+/** Applies the missing migrations of the service and exits: with 0 when the schema is up to date, else with 1. */
 export function migrateService(service: string, folder: string): Promise<void> {
   return runProcess(`${service}-migrate`, async ({ log }) => {
     const { databaseUrl } = readConfig(process.env, { databaseUrl: serviceVariables.databaseUrl });

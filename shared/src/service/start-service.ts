@@ -22,7 +22,7 @@ export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
   readonly readConfig: (environment: Environment) => Config;
   /** The database's connections at most, when not as many as usual. */
   readonly poolSize?: number;
-  /** Puts together what is the service's own. Its schema is up to date by then; events and requests come after. */
+  /** Builds the context and the operations. The schema is migrated before; events and requests are handled afterwards. */
   readonly build: (
     start: ServiceStart<Config>,
   ) => Promise<ServiceParts<Context, Consumer>> | ServiceParts<Context, Consumer>;

@@ -21,7 +21,7 @@ export interface ExportOptions {
   readonly name: string;
   readonly edge: boolean;
   readonly settings: TelemetrySettings;
-  /** Whole addresses; undefined for what is sent nowhere. */
+  /** Full URLs; undefined for signals that are not exported. */
   readonly sendTo: { readonly spans: string | undefined; readonly metrics: string | undefined };
 }
 

@@ -1,9 +1,9 @@
-// Everything that is counted and timed, on one screen. Names and attributes follow the semantic conventions of OpenTelemetry;
-// what they do not know begins with `shop.`. Values of attributes come from closed lists: never an id, never a path as it came.
+// All metrics. Names and attributes follow the semantic conventions of OpenTelemetry; the shop's own begin with `shop.`. The values of
+// attributes come from closed lists. They are never ids or raw paths.
 import { setTimeout } from 'node:timers/promises';
 import { type Counter, createNoopMeter, type Meter, type ObservableResult } from '@opentelemetry/api';
 
-/** Seconds. As the conventions advise, with two finer steps: most answers take a few milliseconds. */
+/** Seconds. The boundaries of the conventions with two finer ones, because most responses take a few milliseconds. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Seconds between a COMMIT and its event in the queue. */
 const delays = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -39,10 +39,10 @@ export type Instruments = ReturnType<typeof createInstruments>;
 let meter = createNoopMeter();
 let measuring = false;
 
-/** Without a reader of metrics they do nothing. */
+/** The instruments. They do nothing until `measureWith` is called. */
 export const instruments: Instruments = createInstruments(meter);
 
-/** From now on everything is counted by this meter. Comes before anything else of the process: gauges stay with their meter. */
+/** Makes all instruments with this meter. Call it first in a process, because gauges stay with the meter that they were made with. */
 export function measureWith(next: Meter): void {
   meter = next;
   measuring = true;
@@ -56,7 +56,7 @@ export function methodOf({ method = '' }: { readonly method?: string | undefined
   return methods.has(method) ? method : '_OTHER';
 }
 
-/** Lets a counter begin at nothing: what has not happened yet is then a figure, and its first time is a change. */
+/** Exports a counter as 0 before its first event, so that the first event is visible as a change. */
 export function beginCounting(counter: Counter, all: readonly Attributes[]): void {
   for (const attributes of all) counter.add(0, attributes);
 }
@@ -75,17 +75,17 @@ type Attributes = Readonly<Record<string, string>>;
 
 type Read = (tell: (value: number, attributes?: Attributes) => void) => Promise<void> | void;
 
-/** Reads the figures at each export. A figure that cannot be read is left out. */
+/** Reads the values at each export. A value that cannot be read is omitted. */
 export function observe(name: string, options: GaugeOptions, read: Read): void {
   meter.createObservableGauge(name, options).addCallback(reading(read));
 }
 
-/** The same for figures that only grow. */
+/** As `observe`, for values that only grow. */
 export function observeTotal(name: string, options: GaugeOptions, read: Read): void {
   meter.createObservableCounter(name, options).addCallback(reading(read));
 }
 
-/** Milliseconds. Whoever reads the metrics of a process whose database hangs gets all other figures soon. */
+/** Milliseconds for which an export waits for a value, so that a hanging database does not delay all other metrics. */
 const readWithin = 1_000;
 
 function reading(read: Read): (result: ObservableResult) => Promise<void> {

@@ -3,14 +3,14 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { observe, observeTotal } from './instruments.ts';
 
 const nanoseconds = 1e9;
-/** Milliseconds between two looks, which the loop's own figures contain. */
+/** Milliseconds between two samples. The measured delays include this interval. */
 const resolution = 20;
 
-/** Starts to watch the event loop. The returned function ends it. */
+/** Starts measuring the event loop. The returned function stops it. */
 export function observeProcess(): () => void {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();
-  // Each figure is about the time since it was last asked for.
+  // Each value covers the time since it was last read.
   observe('nodejs.eventloop.delay', { unit: 's', description: 'How late timers were.' }, (tell) => {
     const late = (time: number): number => Math.max(0, time / nanoseconds - resolution / 1000);
     tell(late(delay.percentile(50)), { quantile: '0.5' });

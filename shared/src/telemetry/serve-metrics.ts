@@ -1,11 +1,11 @@
-// The listener for Prometheus: a port of its own, which no gateway leads to.
+// Serves metrics to Prometheus on a port of its own, which the gateway does not expose.
 import { createServer } from 'node:http';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { type ProcessLife, StartError } from '../runtime/index.ts';
 
 /**
  * Serves `/metrics`, until the process stops.
- * @returns what collects the metrics
+ * @returns the reader that collects the metrics
  * @throws StartError when the port is taken or not allowed
  */
 export async function serveMetrics(

@@ -1,4 +1,4 @@
-// The environment variables of telemetry. Those that begin with OTEL_ mean what OpenTelemetry says of them.
+// The environment variables of telemetry. Variables that begin with OTEL_ have the meaning that OpenTelemetry defines.
 import { type Environment, integer, oneOf, optional, readConfig, share, string, url } from '../runtime/index.ts';
 
 const collector = (name: string) => url(name, ['http', 'https']);
@@ -8,10 +8,10 @@ export type TelemetrySettings = ReturnType<typeof readTelemetry>;
 /** @throws ConfigError naming every variable that is wrong */
 export function readTelemetry(environment: Environment) {
   return readConfig(environment, {
-    /** Where this process offers its metrics to Prometheus; nowhere when not set. */
+    /** The port at which this process serves its metrics to Prometheus; undefined for none. */
     metricsPort: optional(integer('METRICS_PORT', { min: 1, max: 65_535 })),
     metricsHost: string('METRICS_HOST', '127.0.0.1'),
-    /** Where spans and metrics are sent; nothing is when not set. */
+    /** The collector of spans and metrics; undefined for none. */
     endpoint: optional(collector('OTEL_EXPORTER_OTLP_ENDPOINT')),
     tracesEndpoint: optional(collector('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')),
     metricsEndpoint: optional(collector('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT')),

@@ -3,13 +3,13 @@ import type { Environment, ProcessLife } from '../runtime/index.ts';
 import { readTelemetry } from './settings.ts';
 
 export interface TelemetryOptions {
-  /** This process receives requests from outside. Their callers do not decide which traces are recorded. */
+  /** Whether this process receives requests from clients. Clients do not decide which traces are recorded. */
   readonly edge?: boolean;
 }
 
 /**
- * Starts telemetry, and ends it with the process, last of all. Comes before everything else: what is made earlier is not
- * measured. Nothing asked for, nothing done and nothing loaded.
+ * Starts telemetry, and stops it last when the process stops. Call it first, because objects that were created earlier are not
+ * measured. Without a configured exporter it does nothing and loads nothing.
  * @throws ConfigError for a wrong variable, StartError when METRICS_PORT is taken
  */
 export async function startTelemetry(

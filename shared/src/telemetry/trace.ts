@@ -1,5 +1,5 @@
-// Spans, made at the few doors that all work goes through. The context of a trace is its `traceparent`, which travels with
-// requests, outbox rows, messages and e-mails anyway; nothing else is carried about.
+// Spans, made at the few entry points of all work. The context of a trace is its `traceparent`, which requests, outbox rows, messages and
+// e-mails contain. No other context is propagated.
 import {
   type Attributes,
   type Context,
@@ -18,8 +18,8 @@ let tracer: Tracer | undefined;
 let decides = false;
 
 /**
- * From now on spans are made.
- * @param edge requests come in from outside: what a client says of recording counts for nothing
+ * Starts making spans.
+ * @param edge whether clients send the requests; their decision about recording is then ignored
  */
 export function traceWith(next: Tracer, edge: boolean): void {
   tracer = next;
@@ -27,15 +27,15 @@ export function traceWith(next: Tracer, edge: boolean): void {
 }
 
 /**
- * The span of a request that has just come in, below `parent` where the caller sent one. Whether the trace is recorded is decided
- * here, once for all processes. Undefined when this process makes no spans, or somebody before it decided against.
+ * Starts the span of an incoming request, as a child of `parent` if the caller sent one. The gateway decides here for all processes
+ * whether the trace is recorded. Undefined when this process makes no spans, or when a process before it decided against recording.
  */
 export function startRequestSpan(parent: string | undefined): Span | undefined {
   if (parent !== undefined && !decides && !isSampled(parent)) return undefined;
   return tracer?.startSpan('request', { kind: SpanKind.SERVER }, contextOf(parent));
 }
 
-/** A span below `parent`; undefined when that trace is not recorded, and then nothing needs to be done for it. */
+/** Starts a child span of `parent`; undefined when the trace is not recorded. */
 export function startSpan(
   name: string,
   kind: SpanKind,
@@ -46,28 +46,28 @@ export function startSpan(
   return tracer.startSpan(name, { kind, attributes }, contextOf(parent));
 }
 
-/** Whether the present request is recorded, so that a span of it is worth describing. */
+/** Whether the present request is recorded. If not, callers need not compute attributes of a span. */
 export function isTraced(): boolean {
   if (tracer === undefined) return false;
   const traceparent = requestNow()?.traceparent;
   return traceparent !== undefined && isSampled(traceparent);
 }
 
-/** Ends a span as failed; what the error says stays out of it, for it may be a customer's. */
+/** Ends a span as failed. The error's message is omitted, because it may contain a customer's data. */
 export function failSpan(span: Span, error: unknown): void {
   span.setAttribute('error.type', errorType(error));
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
 
-/** Runs `work` in a span below that of the present request, or just runs it when nothing is recorded. */
+/** Runs `work` in a child span of the present request, or without a span when the request is not recorded. */
 export function inSpan<T>(name: string, kind: SpanKind, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   const scope = requestNow();
   const span = scope && startSpan(name, kind, attributes, scope.traceparent);
   return span === undefined || scope === undefined ? work() : runInSpan(span, scope, work);
 }
 
-/** Runs `work` for a request, in this span of it. */
+/** Runs `work` as part of a request, in this span. */
 export async function runInSpan<T>(span: Span, { id }: Pick<RequestScope, 'id'>, work: () => Promise<T>): Promise<T> {
   try {
     const result = await inRequest({ id, traceparent: traceparentOf(span) }, work);

@@ -1,8 +1,8 @@
 // The JSON of an answer as tests read it.
 
 /**
- * The members that tests go on with, each with the one type that it has in every contract: the client holds each answer against
- * its contract, which also says whether the member is there. All others are only compared.
+ * The members that tests read, each with its type in every contract. The test client validates each response by its contract, so the
+ * members exist. All other members are only compared.
  */
 export interface AnswerBody {
   readonly id: string;

@@ -18,7 +18,7 @@ export interface TestAnswer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body as JSON; undefined when there is none. Tests know what they expect in it. */
+  /** The body as JSON; undefined without a body. */
   readonly body: AnswerBody;
 }
 

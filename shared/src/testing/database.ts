@@ -23,7 +23,7 @@ export function serviceFolder(service: ServiceName): string {
   return fileURLToPath(new URL(`../../../services/${service}`, import.meta.url));
 }
 
-/** A fresh database with the schemas of the services, migrated. The template is made by whoever needs it first. */
+/** A fresh database with the schemas of the services, migrated. The first call creates the template. */
 export async function createTestDatabase(services: readonly ServiceName[]): Promise<TestDatabase> {
   const adminUrl = process.env[adminUrlVariable];
   if (adminUrl === undefined) throw new Error(`${adminUrlVariable} is not set: run the tests through npm test`);

@@ -1,4 +1,4 @@
-// Stops what the set-up started and leaves no folder behind.
+// Stops the servers of the set-up and deletes their folders.
 import { rm } from 'node:fs/promises';
 import { running, stops } from './run-state.ts';
 

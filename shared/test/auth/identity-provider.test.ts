@@ -63,15 +63,15 @@ describe('the guide for another identity provider', () => {
     ['no id', {}, { jti: undefined }],
     ['a subject that is too long', {}, { sub: 'x'.repeat(256) }],
     ['a time to come', {}, { nbf: Math.floor(Date.now() / 1000) + 600 }],
-  ])('says rightly that a token with %s is refused', async (_name, changedHeader, changedClaims) => {
+  ])('states correctly that a token with %s is refused', async (_name, changedHeader, changedClaims) => {
     await expect(callerOf(changedHeader, changedClaims)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('says rightly that scopes in a list are none', async () => {
+  it('states correctly that scopes in a list are ignored', async () => {
     expect(await callerOf({}, { scope: undefined, scp: ['orders:fulfil'] })).toMatchObject({ scopes: new Set() });
   });
 
-  it('says rightly that a key for encryption spoils the set', async () => {
+  it('states correctly that a key for encryption makes the set invalid', async () => {
     keySet.published = { keys: [pair.jwk, { ...keyPair('other', 'rsa').jwk, use: 'enc' }] };
     await expect(callerOf()).rejects.toMatchObject({ code: 'service-unavailable' });
   });

@@ -1,4 +1,4 @@
-// The key set in force: rotation, revocation, outages, and what is never taken for a key set.
+// The present key set: rotation, revocation, outages, and invalid sets.
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTokenVerifier, type TokenVerifier } from '../../src/auth/index.ts';
@@ -49,7 +49,7 @@ describe('a key', () => {
     expect(await refusal(tokens.verify(await header(old)))).toBe('unauthenticated');
   });
 
-  it('that replaces another under the same id ends what the other one verified', async () => {
+  it('that replaces another key with the same id ends the validity of tokens of that key', async () => {
     const tokens = verifier();
     const known = await header(old);
     await tokens.verify(known);

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe('a service token', () => {
-  it('is taken by the audience that it was made for', () => {
+  it('is accepted by its audience', () => {
     expect(() => catalogue.verify(orders.sign('catalogue', call), 'catalogue', call)).not.toThrow();
   });
 
@@ -30,7 +30,7 @@ describe('a service token', () => {
     expect(() => catalogue.verify(orders.sign('catalogue', call), 'catalogue', bytes)).not.toThrow();
   });
 
-  it.each([-1, 1])('holds for a service whose clock is %d hours off', (hours) => {
+  it.each([-1, 1])('is valid for a service whose clock is %d hours off', (hours) => {
     const token = orders.sign('catalogue', call);
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now + hours * 3_600_000);

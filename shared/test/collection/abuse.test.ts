@@ -77,7 +77,7 @@ function refusal(work: () => unknown): Problem | undefined {
   }
 }
 
-/** Processor time of the best of some tries: what the work costs, and not what else the machine is doing. */
+/** The smallest processor time of several runs, so that other load of the machine does not count. */
 function milliseconds(work: () => unknown): number {
   let best = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 8 || (tries < 80 && best >= enough); tries += 1) {
@@ -150,7 +150,7 @@ describe('any text at all', () => {
 });
 
 describe('SQL', () => {
-  it('holds nothing that a client wrote', () => {
+  it('contains no text of a client', () => {
     fc.assert(
       fc.property(criteria(5), (given) => {
         const position = given.sort.map(() => 'z');

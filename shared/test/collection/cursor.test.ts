@@ -1,4 +1,4 @@
-// Cursors open for what they were sealed for, with any of the keys, and for nothing else.
+// A cursor can be decrypted only for its own query, with any of the keys.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createCursors } from '../../src/collection/index.ts';

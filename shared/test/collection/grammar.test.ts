@@ -68,7 +68,7 @@ describe('the query spelling', () => {
     expect(query(text).conditions).toEqual([condition]);
   });
 
-  it('takes a comma and a repeated parameter alike', () => {
+  it('treats a comma and a repeated parameter equally', () => {
     const expected = [
       { field: 'price', operator: 'lt', value: 2000 },
       { field: 'price', operator: 'gte', value: 1000 },
@@ -153,13 +153,13 @@ describe('the query spelling', () => {
     ['brand=a"b&price=abc&sort=foo:asc&limit=0', ['brand', 'price', 'sort', 'limit']],
     ['sort=price,foo:asc&fields=stock&cursor=', ['sort', 'sort', 'fields', 'cursor']],
     ['price=gte:20,lt:10&rating=x', ['rating', 'price']],
-    // What would only follow from another fault is none.
+    // A consequence of another fault is not reported.
     ['price=abc,"x', ['price']],
     ['price=abc&price="x', ['price']],
     ['brand=eq:A,eq:B,ne:A', ['brand']],
     ['price=gte:20,lt:10,ne:x', ['price']],
     ['sort=price,name:asc,rating:asc,createdAt:asc', ['sort', 'sort']],
-  ])('lists what the syntax and what the values of %s lack together', (text, parameters) => {
+  ])('lists the faults of syntax and values of %s together', (text, parameters) => {
     const problem = refusal(() => query(text));
     expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
     expect(problem.message).toMatch(parameters.length === 1 ? /^The query has a fault;/ : `has ${parameters.length} `);
@@ -170,7 +170,7 @@ describe('the query spelling', () => {
     expect(surplus).toMatchObject({ position: 27, detail: expect.stringContaining('these are 5') });
   });
 
-  it('lists what was found before it too', () => {
+  it('also lists the given faults', () => {
     const found = [{ parameter: 'accountId', detail: 'must be me' }];
     const faults = faultsOf(() => fromQuery(sample, { price: ['x'] }, found));
     expect(faults).toMatchObject([...found, { parameter: 'price' }]);
@@ -253,7 +253,7 @@ describe('the body spelling', () => {
     expect(faults[0]?.pointer).toBe(pointer);
   });
 
-  it('lists what the form and what the values lack together, and nothing that only follows', () => {
+  it('lists the faults of structure and values together, without their consequences', () => {
     const filters = { price: { gte: 'x' }, brand: { in: [] }, or: [{ rating: 5 }, 5, { status: { eq: 'sold' } }] };
     const body = { foo: 1, filters, sort: ['price', { field: 'foo', direction: 'asc' }], pagination: { limit: 0 } };
     expect(faultsOf(() => fromBody(sample, body)).map(({ pointer }) => pointer)).toEqual([
@@ -319,7 +319,7 @@ describe('bounds', () => {
   it('calls a list too long, and not contradictory, when only its first values miss the other conditions', () => {
     const problem = refusal(() => query(`price=in:${numbers(1, 200)},gte:150`));
     expect(problem.extensions.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 200 }]);
-    // None of the values that were read: what is left is the other condition.
+    // None of the parsed values is kept, only the other condition.
     expect(query(String(problem.extensions.nearest)).conditions).toEqual([
       { field: 'price', operator: 'gte', value: 15000 },
     ]);
@@ -333,12 +333,12 @@ describe('bounds', () => {
     ]);
   });
 
-  it('still says that the conditions beside a list that is too long exclude each other', () => {
+  it('also reports contradictory conditions beside a list that is too long', () => {
     const [fault] = faultsOf(() => query(`price=in:${numbers(1, 101)},gte:20,lt:10`));
     expect(fault?.detail).toContain('no price can meet');
   });
 
-  it('proposes only what is accepted when it is sent', () => {
+  it('proposes only queries that are accepted', () => {
     // Lists around the bound, also of one value many times, beside conditions that exclude some, all or none of their values.
     const price = fc.integer({ min: 0, max: 160 });
     const list = fc.oneof(
@@ -382,7 +382,7 @@ describe('bounds', () => {
     expect(Math.min(proposals.body, proposals.query)).toBeGreaterThan(100);
   });
 
-  it('refuses too many conditions and groups, and what it proposes is accepted', () => {
+  it('refuses too many conditions and groups, and its proposal is accepted', () => {
     const group = (n: number) => ({ price: { gte: n, lt: n + 1 }, rating: { gte: 1 }, brand: { ne: ['A', `B${n}`] } });
     const body = { filters: { or: [1, 2, 3, 4, 5, 6, 7].map(group) } };
     const problem = refusal(() => fromBody(sample, body));

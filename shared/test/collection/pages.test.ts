@@ -182,7 +182,7 @@ describe('pages', () => {
     );
   });
 
-  it('go on into absent values when an alternative asks for present ones', async () => {
+  it('continue with absent values when an alternative requires present ones', async () => {
     await pool.query('TRUNCATE samples');
     const rows = fc
       .sample(rowArbitrary, { seed: 5, numRuns: 12 })
@@ -197,7 +197,7 @@ describe('pages', () => {
     expect(await walk(request)).toEqual(reference(rows, request).map(({ id }) => id));
   });
 
-  it('show what was asked for, exactly', async () => {
+  it('contain exactly the requested results', async () => {
     await pool.query('TRUNCATE samples');
     await insert([
       {
@@ -247,7 +247,7 @@ describe('pages', () => {
     expect(first.headers.Link).toBe(`</v1/x?sort=id:asc&limit=1&cursor=${first.pagination.nextCursor}>; rel="next"`);
   });
 
-  it('refuse a cursor with another filter or sort, and take one with another limit or fields', async () => {
+  it('refuse a cursor with another filter or sort order, and accept one with another limit or fields', async () => {
     const base = { filters: { brand: { eq: 'A' } }, pagination: { limit: 1 } };
     const { nextCursor: cursor } = (await page(fromBody(sample, base))).pagination;
     const next = (change: object) => page(fromBody(sample, { ...base, pagination: { limit: 1, cursor }, ...change }));
@@ -261,7 +261,7 @@ describe('pages', () => {
     await expect(next({ sort: [{ field: 'createdAt', direction: 'asc' }] })).rejects.toEqual(refused);
   });
 
-  it('answer a query that takes too long with 422', async () => {
+  it('answer a slow query with 422', async () => {
     const slow = new pg.Pool({ connectionString: database.urls.catalogue, statement_timeout: 20 });
     slow.on('error', () => {}); // its database may be dropped before its last connection has closed
     const patient = { ...sample, from: 'samples CROSS JOIN LATERAL (SELECT pg_sleep(samples.price_minor)) AS slowly' };

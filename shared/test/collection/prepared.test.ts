@@ -56,7 +56,7 @@ describe('a connection', () => {
     expect((await prepared()).sort()).toEqual(usual.map(textOf).sort());
   });
 
-  it('holds so many characters of statements however many shapes are asked for, and each once', async () => {
+  it('limits the characters of all named statements, and names each statement once', async () => {
     const shapes = Array.from({ length: 100 }, (_, index) => ({
       filters: { brand: { in: brands(8) } },
       pagination: { limit: index + 1 },

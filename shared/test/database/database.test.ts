@@ -69,7 +69,7 @@ describe('migrate', () => {
 });
 
 describe('assertCurrency', () => {
-  it('holds a schema to the currency that it was begun with', async () => {
+  it('refuses another currency than the stored one', async () => {
     await assertCurrency(database.pool, 'EUR');
     await assertCurrency(database.pool, 'EUR');
     await expect(assertCurrency(database.pool, 'JPY')).rejects.toThrow(
@@ -79,7 +79,7 @@ describe('assertCurrency', () => {
 });
 
 describe('transaction', () => {
-  it('commits what the work wrote and returns bigint columns as numbers', async () => {
+  it('commits the work and returns bigint columns as numbers', async () => {
     const rows = await database.transaction((tx) =>
       sql<{ n: number }>(tx, 'INSERT INTO things VALUES ($1, $2) RETURNING n', [1, 5]),
     );
@@ -208,7 +208,7 @@ describe('an unavailable database', () => {
     await away.close();
   });
 
-  it('is no reason to end when it ends a connection in the moment in which it stands', async () => {
+  it('does not end the process when it ends a connection as it is established', async () => {
     const message = (type: string, content: Buffer) => {
       const length = Buffer.alloc(4);
       length.writeInt32BE(content.length + 4);
@@ -252,7 +252,7 @@ describe('an unavailable database', () => {
     await proxy.close();
   });
 
-  it('gives up a connection that has been busy for an hour, and prepares named statements again', async () => {
+  it('replaces a connection after an hour of use, and prepares named statements again', async () => {
     const timers = jest.spyOn(globalThis, 'setTimeout');
     const busy = connectDatabase({ url: testDatabase.urls.orders, name: 'test', log, poolSize: 1 });
     const named = { name: 'who', text: 'SELECT pg_backend_pid() AS pid' };

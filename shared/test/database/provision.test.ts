@@ -72,7 +72,7 @@ describe.each(schemas)('the role %s', (name) => {
 });
 
 describe('provisioning', () => {
-  it('keeps what is there when it runs again', async () => {
+  it('keeps existing objects when it runs again', async () => {
     await ask(urls.orders, 'INSERT INTO own VALUES (7)');
     await provisionDatabase({ adminUrl, database, roles });
     expect(await ask(urls.orders, 'SELECT id FROM own')).toEqual([7]);

@@ -43,7 +43,7 @@ describe('prune', () => {
     expect(await prune(database.pool, expiredAnswers)).toBe(0);
   });
 
-  it('keeps what it has deleted when a later batch fails, and deletes the rest the next time', async () => {
+  it('keeps earlier deletions when a later batch fails, and deletes the remaining rows the next time', async () => {
     await query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
       CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys FOR EACH ROW WHEN (OLD.key = '11000') EXECUTE FUNCTION refuse()`);
@@ -80,7 +80,7 @@ describe('prune', () => {
   });
 });
 
-it('keeps events that are unpublished, or were published or taken not long ago', async () => {
+it('keeps unpublished events and recently published or handled ones', async () => {
   await query(`
     INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, published_at)
     SELECT gen_random_uuid(), type, 's', 1, 'r', '{}', now() - interval '100 hours', now() - hours * interval '1 hour'

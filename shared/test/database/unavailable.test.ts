@@ -43,7 +43,7 @@ describe('an error that PostgreSQL raises', () => {
     expect(unavailable).toContain('25006');
   });
 
-  it.each(unavailable)('says with %s that the database is unavailable', async (state) => {
+  it.each(unavailable)('treats %s as an unavailable database', async (state) => {
     expect((await raised(state)).map(isDatabaseUnavailable)).toEqual([true, true]);
   });
 

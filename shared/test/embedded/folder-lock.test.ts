@@ -1,4 +1,4 @@
-// The lock of a folder: one process has it, a dead one does not, and of many that take over only one succeeds.
+// The lock of a folder: one process holds it, a dead one does not, and only one of several processes takes over.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,12 +35,12 @@ describe('the lock of a folder', () => {
     await lock.release();
   });
 
-  it('is taken from a process whose number another one has by now', async () => {
+  it('is taken over from a dead process whose id another process has', async () => {
     await writeFile(join(folder, 'lock'), `${process.pid} 1 at another time`);
     await (await lockFolder(folder)).release();
   });
 
-  it('is taken from a file that was never written to the end', async () => {
+  it('is taken over from an incomplete file', async () => {
     await writeFile(join(folder, 'lock'), '');
     await (await lockFolder(folder)).release();
   });

@@ -1,4 +1,4 @@
-// Ports for processes that listen a while later: nobody else is given them meanwhile.
+// Ports for processes that listen later: no other caller gets them meanwhile.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -14,7 +14,7 @@ const program = `
   process.on('disconnect', () => process.exit());
   process.send(await freePorts(${count}));`;
 
-it('are given to one process only, once, as long as it runs', async () => {
+it('are returned once, to one process, while it runs', async () => {
   const other = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -75,7 +75,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('says in one line why the data cannot be made', async () => {
+  it('reports in one line why the data cannot be created', async () => {
     const path = join(folder, 'refused');
     await mkdir(path);
     const programs = join(folder, 'programs');
@@ -176,7 +176,7 @@ describe('the embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  it('says when it has ended without being asked', async () => {
+  it('reports that it has ended unexpectedly', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     const pid = Number((await readFile(join(dataDir(), 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
     process.kill(pid, 'SIGINT');
@@ -184,7 +184,7 @@ describe('the embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  it('says in one line that the port is taken', async () => {
+  it('reports in one line that the port is taken', async () => {
     const [port = 0] = await freePorts(1);
     const taken = createServer().listen(port, '127.0.0.1');
     await once(taken, 'listening');
@@ -199,7 +199,7 @@ describe('the embedded PostgreSQL', () => {
     await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
   });
 
-  it.each(['file/below', 'file'])('says in one line that it cannot write to %s', async (name) => {
+  it.each(['file/below', 'file'])('reports in one line that it cannot write to %s', async (name) => {
     await writeFile(join(folder, 'file'), '');
     const path = join(folder, name);
     await expect(startEmbeddedPostgres({ dataDir: path, durable: true })).rejects.toThrow(

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { batch } from '../../src/events/batch.ts';
 
 describe('gather', () => {
-  it('does together what comes in the same moment, and what comes meanwhile in the next round', async () => {
+  it('joins the items of one tick in a batch, and items that arrive meanwhile in the next one', async () => {
     const rounds: (readonly number[])[] = [];
     const release: (() => void)[] = [];
     const double = batch<number, number>(async (numbers) => {

@@ -1,4 +1,4 @@
-// The two transports as the tests take them: a namespace of its own on the run's broker, a schema of its own on PostgreSQL.
+// The two transports for tests: a new namespace on the broker of the run, a new schema on PostgreSQL.
 import { connect } from 'amqplib';
 import pg from 'pg';
 import { connectTransport } from '../../src/events/connect-transport.ts';

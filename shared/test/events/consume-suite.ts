@@ -1,4 +1,4 @@
-// The consumer on both transports: each event takes effect once, whatever arrives and whoever dies.
+// The consumer on both transports: each event takes effect once, also with repeated deliveries and killed processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -59,7 +59,7 @@ export const consumeSuite = (kind: Kind): void =>
       (await store.database.pool.query('SELECT event_id, type, attempt FROM inbox WHERE consumer = $1', [consumer]))
         .rows;
 
-    it('hands the checked event to its handler', async () => {
+    it('passes the validated event to its handler', async () => {
       const seen: unknown[] = [];
       const stop = await start('once', { 'order.shipped.v1': async (event) => void seen.push(event) });
       const id = newId();
@@ -94,7 +94,7 @@ export const consumeSuite = (kind: Kind): void =>
       await stop();
     });
 
-    it('makes dead letters, with the reason, of what it can never take', async () => {
+    it('makes dead letters with the reason from messages that it can never handle', async () => {
       const stop = await start('poison', { 'order.delivered.v1': async () => {} });
       const poison = [
         ['no JSON {', /the content is no JSON/],
@@ -118,7 +118,7 @@ export const consumeSuite = (kind: Kind): void =>
       await stop();
     });
 
-    it('rolls the inbox row back with a handler that failed, and takes the event when it comes again', async () => {
+    it('rolls the inbox row back with a failed handler, and handles the event when it is delivered again', async () => {
       let calls = 0;
       const stop = await start('failing', {
         'order.processing.v1': async (event, tx) => {
@@ -153,7 +153,7 @@ export const consumeSuite = (kind: Kind): void =>
       await stop();
     });
 
-    it('takes an event once when its process is killed between COMMIT and acknowledgement', async () => {
+    it('handles an event once when its process is killed between COMMIT and acknowledgement', async () => {
       const id = newId();
       await transport.publish([
         { id, type: 'order.shipped.v1', content: contentOf('order.shipped.v1', undefined, id) },

@@ -1,4 +1,4 @@
-// What a schema tells of the events about one thing.
+// The history of the events about one subject.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withClient } from '../../src/database/index.ts';
 import { eventHistory, sortSteps, toTraceStep } from '../../src/events/index.ts';

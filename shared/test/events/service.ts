@@ -11,9 +11,9 @@ export interface TestStore {
   readonly database: Database;
   /** Appends one event in a transaction of its own and returns its id. */
   append(subject?: string): Promise<string>;
-  /** Writes events that were published `at`, an expression over their number n; each half a minute before the other unless told. */
+  /** Adds events that were published `at`, an expression over their number n. Default: half a minute between them. */
   published(count: number, type?: string, at?: string): Promise<void>;
-  /** The ids of what is not published yet. */
+  /** The ids of the unpublished events. */
   unpublished(): Promise<string[]>;
   close(): Promise<void>;
 }

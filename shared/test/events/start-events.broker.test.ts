@@ -1,4 +1,4 @@
-// A service's events at its start: nothing waits for the broker, and what no waiting mends is told.
+// The start of a service's events: it does not wait for the broker, and reports refusals that retrying cannot fix.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -47,7 +47,7 @@ describe('startEvents', () => {
     },
   );
 
-  it('publishes, once the broker is there, what was written before', async () => {
+  it('publishes earlier events when the broker becomes available', async () => {
     const proxy = await startProxy(await testBroker());
     await proxy.cut();
     const events = await start(proxy.url);

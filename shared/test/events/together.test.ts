@@ -1,4 +1,4 @@
-// A handler that takes several events in one transaction: deliveries are handed over by hand, so that they come together.
+// A handler of several events in one transaction. The test makes the deliveries itself, so that they arrive together.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { sql } from '../../src/database/index.ts';
@@ -71,8 +71,8 @@ const effects = () => idsIn('SELECT event_id AS id FROM effects ORDER BY 1');
 const inbox = () => idsIn('SELECT event_id AS id FROM inbox ORDER BY 1');
 const done = { kind: 'done' };
 
-describe('events that are taken together', () => {
-  it('take effect in one transaction, each once, also when one comes twice among them or again later', async () => {
+describe('events that are handled together', () => {
+  it('take effect in one transaction, each once, also when one is among them twice or delivered again', async () => {
     const [a, b, c] = [newId(), newId(), newId()];
     expect(await Promise.all([deliver(a), deliver(b), deliver(a)])).toEqual([done, done, done]);
     expect(handled).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('events that are taken together', () => {
     expect(await inbox()).toEqual([a, b, c]);
   });
 
-  it('leave the one that cannot be taken behind', async () => {
+  it('take effect without one that cannot be handled', async () => {
     const [a, poison, failing, d] = [newId(), newId(), newId(), newId()];
     unfit.set(poison, new PoisonError('never'));
     unfit.set(failing, new Error('not this time'));

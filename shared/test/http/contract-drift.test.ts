@@ -1,4 +1,4 @@
-// The contract watch over HTTP: what it counts and logs, what it leaves alone, and that nobody notices it.
+// The detection of contract drift over HTTP: its counts and logs, and its effect on responses, which is none.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -97,7 +97,7 @@ describe('the contract watch', () => {
     expect(warnings[0]?.deviations).toEqual(['status 403 is not documented']);
   });
 
-  it('has nothing to say about answers without an operation, HEAD and 304', async () => {
+  it('reports nothing about responses without an operation, HEAD and 304', async () => {
     const { warnings, list, url } = await serviceOf(
       [{ ...conforming, etag: '"1"' }, new Problem('forbidden', 'No.')],
       1,

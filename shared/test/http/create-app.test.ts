@@ -171,18 +171,18 @@ describe('contract', () => {
     'application/json, text/plain, */*',
     'application/json;charset=utf-8',
     'APPLICATION/JSON',
-  ])('takes Accept: %s', async (accept) => {
+  ])('accepts Accept: %s', async (accept) => {
     expect((await client.get('/v1/notes', { headers: { Accept: accept } })).status).toBe(200);
   });
 
-  it.each(['{}', '{"a":1}', 'no JSON at all'])('refuses a body where none is taken: %s', async (rawBody) => {
+  it.each(['{}', '{"a":1}', 'no JSON at all'])('refuses a body for an operation without one: %s', async (rawBody) => {
     const before = effects;
     const refused = await client.post(`/v1/notes/${newId()}/pin`, { rawBody });
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '', detail: 'must be absent' }] } });
     expect(effects).toBe(before);
   });
 
-  it('takes none, and an empty one', async () => {
+  it('accepts a missing and an empty body', async () => {
     const path = `/v1/notes/${newId()}/pin`;
     expect((await client.post(path)).status).toBe(204);
     const { port } = server.address() as AddressInfo;
@@ -193,12 +193,12 @@ describe('contract', () => {
 });
 
 describe('parameters', () => {
-  it('hands over declared parameters by their type', async () => {
+  it('passes declared parameters with their types', async () => {
     await client.get('/v1/notes?limit=7&tag=a+z&tag=b%2Cc+d');
     expect(seen?.query).toEqual({ limit: 7, tag: ['a z', 'b,c d'] });
   });
 
-  it('lists a hundred faults, and says that there are more', async () => {
+  it('lists a hundred faults, and reports that there are more', async () => {
     const names = Array.from({ length: 2_000 }, (_, index) => index.toString(36));
     const { body } = await client.get(`/v1/notes?${names.join('&')}`);
     expect(body.errors).toHaveLength(100);
@@ -240,7 +240,7 @@ describe('parameters', () => {
 });
 
 describe('bodies', () => {
-  it('hands over text in normalization form C', async () => {
+  it('passes text in normalization form C', async () => {
     const answer = await post({ text: 'Cafe\u0301' });
     expect([answer.status, answer.body.body]).toEqual([201, { text: 'Café' }]);
   });
@@ -378,19 +378,19 @@ describe('who calls', () => {
 });
 
 describe('request identity', () => {
-  it('takes a safe request id and returns it, also as the instance of a problem', async () => {
+  it('accepts a safe request id and returns it, also as the instance of a problem', async () => {
     const answer = await client.get('/v1/nothing', { headers: { 'X-Request-Id': 'abc-123' } });
     expect([answer.headers['x-request-id'], answer.body.instance]).toEqual(['abc-123', 'abc-123']);
   });
 
-  it('makes a request id where there is none that is safe', async () => {
+  it('generates a request id when there is no safe one', async () => {
     for (const id of ['', 'a b', 'x'.repeat(129), '<script>']) {
       const made = (await client.get('/v1/notes', { headers: { 'X-Request-Id': id } })).headers['x-request-id'];
       expect(made).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
-  it('continues a trace and starts one where there is none', async () => {
+  it('continues a trace, or starts one when there is none', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     await client.get('/v1/notes', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
     expect(seen?.traceparent).toMatch(new RegExp(`^00-${trace}-(?!00f067aa0ba902b7)[0-9a-f]{16}-01$`));
@@ -415,7 +415,7 @@ describe('conditional requests', () => {
 });
 
 describe('idempotency', () => {
-  it('gives the first answer again, once per account and key', async () => {
+  it('returns the first response again, for the same account and key', async () => {
     const key = { 'Idempotency-Key': newId() };
     const first = await post({ text: 'a' }, key);
     const again = await post({ text: 'a' }, key);
@@ -545,7 +545,7 @@ describe('the log', () => {
     expect(lines[0]?.err).toMatchObject({ message: 'a mistake of ours', stack: expect.any(String) });
   });
 
-  it('has no line for what a client did wrong', async () => {
+  it('has no line for a client error', async () => {
     lines.length = 0;
     expect((await client.get('/nothing')).status).toBe(404);
     expect(lines).toEqual([]);

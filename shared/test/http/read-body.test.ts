@@ -32,7 +32,7 @@ describe('a number', () => {
     ['1.7976931348623157e308', Number.MAX_VALUE],
     ['5e-324', Number.MIN_VALUE],
     ['0e999999999999999999', 0],
-  ])('%s is taken', (source, value) => {
+  ])('%s is accepted', (source, value) => {
     expect(parseBody(Buffer.from(`{"price":${source}}`))).toEqual({ price: value });
   });
 
@@ -81,7 +81,7 @@ describe('a member', () => {
   );
 });
 
-it('a text takes 30 combining marks in a row, and no more', () => {
+it('a text may have at most 30 consecutive combining marks', () => {
   const marks = (count: number) => JSON.stringify({ name: `a${'\u0316'.repeat(count)}` });
   expect(faultsOf(marks(30))).toBeUndefined();
   expect(faultsOf(marks(31))).toEqual([
@@ -90,7 +90,7 @@ it('a text takes 30 combining marks in a row, and no more', () => {
 });
 
 describe('a body of', () => {
-  /** Processor time of the best of some tries: what the work costs, and not what else the machine is doing. */
+  /** The smallest processor time of several runs, so that other load of the machine does not count. */
   function milliseconds(work: () => unknown): number {
     const times = Array.from({ length: 3 }, () => {
       const before = process.cpuUsage();
@@ -115,7 +115,7 @@ describe('a body of', () => {
 describe('a problem document', () => {
   const bytesOf = (problem: Problem) => Buffer.byteLength(JSON.stringify(problemDocument(problem, 'x')));
 
-  it('stays below 64 KiB whatever its problem holds', () => {
+  it('stays below 64 KiB for every problem', () => {
     const long = '\u0000'.repeat(100_000);
     const errors = Array.from({ length: 1_000 }, () => ({
       pointer: long,

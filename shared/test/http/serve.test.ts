@@ -47,7 +47,7 @@ async function send(...pieces: string[]): Promise<string> {
 
 const get = (target: string, fields: string) => `GET ${target} HTTP/1.1\r\nHost: shop\r\n${fields}\r\n`;
 
-it('takes all that a gateway may pass on', async () => {
+it('accepts every request that a gateway may forward', async () => {
   const fields = `A: ${'a'.repeat(65_536)}\r\nConnection: close\r\n`;
   expect(await send(get(`/${'b'.repeat(65_536)}`, fields))).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });

@@ -27,14 +27,14 @@ const good = {
 };
 
 describe('readConfig', () => {
-  it('gives typed values and defaults, frozen', () => {
+  it('returns typed values and defaults, frozen', () => {
     const config = readConfig({ ...good, PORT: '0' }, variables);
     expect(config).toMatchObject({ port: 0, host: '127.0.0.1', currency: 'EUR', smtp: undefined });
     expect(config.keys.map((key) => key[0])).toEqual([1, 2]);
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('takes a value from the file that NAME_FILE names', () => {
+  it('reads a value from the file that NAME_FILE names', () => {
     const file = join(folder, 'secret');
     writeFileSync(file, `${'f'.repeat(40)}\n`);
     expect(readConfig({ ...good, INTERNAL_SECRET: '', INTERNAL_SECRET_FILE: file }, variables).secret).toBe(

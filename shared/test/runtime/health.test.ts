@@ -1,4 +1,4 @@
-// What readiness depends on, and what it only reports.
+// The checks that decide readiness, and the figures that are only reported.
 import { describe, expect, it } from '@jest/globals';
 import { createHealth } from '@shop/shared/runtime';
 

@@ -1,4 +1,4 @@
-// The log of a process: every line tells which request it belongs to, and none tells a secret.
+// The log of a process: every line names its request, and no line contains a secret.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -86,7 +86,7 @@ describe('the log', () => {
     'kim=x@example.com',
     '𝒜.é@bücher.example',
     `${'x'.repeat(240)}@example.com`,
-  ])('takes all of the e-mail address %s out', (address) => {
+  ])('removes the whole e-mail address %s', (address) => {
     const line = (to: string) => JSON.stringify({ msg: `<${to}> on\n${to}, \u0001${to}: no` });
     expect(redact(line(address))).toBe(line('[redacted]'));
   });
@@ -97,7 +97,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(3);
   });
 
-  it('leaves alone what only looks like an address', async () => {
+  it('keeps texts that only resemble an address', async () => {
     const [line] = await linesOf(`log.info({ at: 'node_modules/@opentelemetry/api/index.js' }, 'pg@8.2.1')`);
     expect(line).toMatchObject({ at: 'node_modules/@opentelemetry/api/index.js', msg: 'pg@8.2.1' });
   });

@@ -1,4 +1,4 @@
-// How a process refuses to start when its log cannot be made as it is told.
+// A process refuses to start when its log is configured wrongly.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ describe('LOG_LEVEL', () => {
     expect(run({})).toEqual(informed);
   });
 
-  it('may stand in a file', () => {
+  it('may be in a file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'level-'));
     const file = join(folder, 'level');
     writeFileSync(file, 'debug\n');

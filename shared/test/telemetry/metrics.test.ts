@@ -1,4 +1,4 @@
-// What is counted, as whoever reads the metrics gets it.
+// The exported metrics.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,15 +1,15 @@
-// Texts that are made to be expensive for a pattern: what it repeats, what almost matches it, and what breaks off at the end.
+// Texts that are expensive for a pattern: repetitions, near matches, and matches that fail at the end.
 import type { AST } from '@eslint-community/regexpp';
 import { type CompiledPattern, charactersOf } from './count-steps.ts';
 
-/** Enough of every class that patterns use, and some that few do. */
+/** Characters of every class that the patterns use, and some rare ones. */
 const usual = [...'a0A_ -.,:;/\\"\'@=!\n\t\r{}[]()<>?&%*+~|#`^$', '\u0300', '\u{20000}', 'é', '\u2028', '\ud800', '\0'];
 
-/** Repetitions of each loop: none, some, and one past the bounds that patterns have. */
+/** Repetitions of each loop: none, some, and one more than the bounds of patterns. */
 const repetitions = [0, 1, 2, 15, 31];
 const variants = 4;
 
-/** A piece again and again, between a start and an end. */
+/** A repeated piece between a start and an end. */
 export interface Attack {
   readonly start: string;
   readonly piece: string;
@@ -22,8 +22,8 @@ export function attackText({ start, piece, end }: Attack, length: number): strin
 }
 
 /**
- * Attacks on a pattern. Pieces are single characters, pairs of them, words that match, and beginnings of such words, also with a
- * character that does not follow there.
+ * Attacks on a pattern. Their pieces are single characters, pairs, matching words, and prefixes of such words, also with a wrong next
+ * character.
  */
 export function attacksOn({ ast, flags }: CompiledPattern): Attack[] {
   const alphabet = [...new Set([...lettersOf(ast), ...usual])];
@@ -47,7 +47,7 @@ export function attacksOn({ ast, flags }: CompiledPattern): Attack[] {
   );
 }
 
-/** The characters that stand in a pattern, those at the ends of its ranges included. */
+/** The characters in a pattern, including the ends of its ranges. */
 function lettersOf(node: unknown): string[] {
   const found = new Set<string>();
   const seen = new Set<unknown>();
@@ -62,7 +62,7 @@ function lettersOf(node: unknown): string[] {
   return [...found];
 }
 
-/** Words that match, or would if no assertion stood in their way. */
+/** Words that match, or would match without the assertions. */
 function wordsOf(ast: AST.Pattern, flags: AST.Flags, alphabet: readonly string[]): string[] {
   const characterFlags = `${flags.ignoreCase ? 'i' : ''}${flags.unicode ? 'u' : ''}${flags.unicodeSets ? 'v' : ''}`;
   const words = new Set<string>();

@@ -1,4 +1,4 @@
-// How many steps a backtracking engine takes for a pattern and a text: the same figure on every machine, unlike a time.
+// Counts the steps of a backtracking engine for a pattern and a text. Unlike a time, the number is the same on every machine.
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
 type Instruction =
@@ -25,7 +25,7 @@ export interface Steps {
   readonly isMatch: boolean;
 }
 
-/** @throws Error for a backreference, or for a loop over what may be empty: their cost is not counted here */
+/** @throws Error for a backreference, or for a loop over a possibly empty expression, whose cost is not counted here */
 export function compilePattern(source: string, flags: string): CompiledPattern {
   const { pattern: ast, flags: parsed } = new RegExpParser().parseLiteral(
     `/${source.replaceAll(/(?<!\\)\//g, '\\/')}/${flags}`,
@@ -41,7 +41,7 @@ export function charactersOf(text: string, flags: AST.Flags): string[] {
 /**
  * Runs the pattern over the whole text as `matchAll` does, or up to the first match without the flag g. A step is a
  * character that is tested, or an assertion.
- * @param most steps after which the run is given up
+ * @param most steps after which the run is aborted
  */
 export function countSteps({ program, flags }: CompiledPattern, text: string, most: number): Steps {
   const run = new Run(charactersOf(text, flags), flags, most);
@@ -70,9 +70,9 @@ class Run {
     this.#most = most;
   }
 
-  /** Where the match ends that begins at `start`; undefined when there is none. */
+  /** The end of the match that begins at `start`; undefined without a match. */
   execute({ code, direction }: Program, start: number): number | undefined {
-    // Of each alternative that is still to be tried, the instruction and the position.
+    // The instruction and the position of each alternative that has not been tried.
     const open = [0, start];
     while (open.length > 0 && this.steps < this.#most) {
       let position = open.pop() ?? 0;
@@ -139,7 +139,7 @@ function addAlternatives(
   for (const end of ends) code[end] = { op: 'jump', to: code.length };
 }
 
-/** A choice between going on here and another place, which the caller sets. */
+/** A choice between the next instruction and another one, which the caller sets. */
 function addSplit(code: Instruction[]): { op: 'split'; first: number; second: number } {
   const split = { op: 'split' as const, first: code.length + 1, second: -1 };
   code.push(split);
@@ -207,7 +207,7 @@ function mayBeEmpty(element: AST.Element): boolean {
   }
 }
 
-/** Whether the class, set or character has a character. */
+/** Whether the class, set or character contains a character. */
 function accepterOf(
   raw: string,
   { ignoreCase, dotAll, unicode, unicodeSets }: AST.Flags,

@@ -8,7 +8,7 @@ import { parseSync } from '@swc/core';
 import { parseAllDocuments } from 'yaml';
 
 export interface FoundPattern {
-  /** Files that have it. */
+  /** The files that contain it. */
   readonly files: string[];
   readonly source: string;
   readonly flags: string;
@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const programs = /^(?:shared|services|gateway|client|cli|deploy\/setup)\/(?!.*\btest\/).*\.(?:ts|js)$/;
 const contracts = /^(?:services|gateway|shared)\/(?!.*\btest\/).*(?:api|contracts\/[a-z]+)\.yaml$/;
 
-/** Each distinct pattern once. @throws Error for a pattern that is not known before the program runs */
+/** Each distinct pattern once. @throws Error for a pattern that is only known at run time */
 export function findPatterns(): FoundPattern[] {
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root });
   const found = new Map<string, FoundPattern>();
@@ -59,7 +59,7 @@ function inProgram(text: string, file: string, add: (source: string, flags: stri
   }
 }
 
-/** The text of an expression that has the same one in every run; undefined when it may differ. */
+/** The text of an expression that is the same in every run; undefined when it may differ. */
 function textOf(node: Node, constants: ReadonlyMap<string, Node>): string | undefined {
   if (node.type === 'StringLiteral') return String(node.value);
   if (node.type === 'Identifier') {

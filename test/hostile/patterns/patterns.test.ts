@@ -1,10 +1,10 @@
-// No pattern of the product takes more than a few steps for each character, whatever the text: not one that was added since either.
+// No pattern of the product, including new ones, takes more than a few steps for each character of any text.
 import { describe, expect, it } from '@jest/globals';
 import { attacksOn, attackText } from './attack-texts.ts';
 import { type CompiledPattern, charactersOf, compilePattern, countSteps } from './count-steps.ts';
 import { findPatterns } from './find-patterns.ts';
 
-/** Characters of the texts: many short ones, then those that were the most expensive, longer. */
+/** The lengths of the texts: many short ones, then longer ones of the most expensive attacks. */
 const [short, long, longest] = [200, 8 * 1024, 100 * 1024];
 const mostPerCharacter = 10;
 const furtherTried = 3;
@@ -12,7 +12,7 @@ const furtherTried = 3;
 const patterns = findPatterns().map((pattern) => ({ name: `/${pattern.source}/${pattern.flags}`, ...pattern }));
 let tried = 0;
 
-/** The most steps for a character that any attack takes, and for the worst of them also with longer texts. */
+/** The largest number of steps for a character over all attacks, and over longer texts of the worst ones. */
 function worstOf(pattern: CompiledPattern): { perCharacter: number; text: string } {
   const perCharacter = (text: string): number => {
     const characters = charactersOf(text, pattern.flags).length;
@@ -39,7 +39,7 @@ describe.each(patterns)('$name', ({ source, flags, files }) => {
     expect([perCharacter <= mostPerCharacter || perCharacter, files, text]).toEqual([true, files, text]);
   });
 
-  it('matches in the counter what it matches in the engine', () => {
+  it('has the same matches in the counter and in the engine', () => {
     const matches = (text: string): boolean => new RegExp(source, flags).test(text);
     const attacks = attacksOn(pattern).filter((_, index) => index % 7 === 0);
     const differing = attacks

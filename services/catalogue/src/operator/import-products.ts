@@ -9,7 +9,7 @@ import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
 import { createLineCheck, type ImportedProduct, type RefusedLine } from './imported-product.ts';
-import { type Format, formatOf, readProductFile } from './product-file.ts';
+import { type Format, formatOf, type ProductFile, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
 import { upsertProducts } from './upsert-products.ts';
 
@@ -72,7 +72,7 @@ async function importFile(
   const { path, onProgress } = options;
   const digest = await digestOf(path);
   if (await isSameFile(path, options.refused)) {
-    throw new StartError(`the report of refused lines would take the place of ${path}: name another --refused`);
+    throw new StartError(`the report of refused lines would replace ${path}: name another --refused`);
   }
   // The lock waits for a COMMIT that a killed process has sent and the server has not finished.
   const { rows } = await database.pool.query<Progress>(
@@ -82,8 +82,6 @@ async function importFile(
   let progress: Progress = rows[0] ?? { line: 0, created: 0, changed: 0, unchanged: 0, refused: 0 };
   const resumedAfterLine = progress.line;
   const report = await openReport(options.refused, resumedAfterLine);
-  const check = createLineCheck(currency);
-
   const { size: total } = await stat(path);
   const file = readProductFile(path, options.format);
   const write = async ({ products, refused, lastLine }: Batch): Promise<void> => {
@@ -106,28 +104,15 @@ async function importFile(
     onProgress?.(file.bytesRead(), total);
   };
 
-  // Reads the next batch while one is written.
+  // The next batch is read while one is written.
   let writing: Promise<void> = Promise.resolve();
-  let batch = emptyBatch();
-  const flush = async (): Promise<void> => {
-    await writing;
-    writing = write(batch);
-    writing.catch(() => {}); // the error is thrown where `writing` is awaited
-    batch = emptyBatch();
-  };
   try {
-    for await (const line of file.lines) {
-      if (line.line <= resumedAfterLine) continue;
-      const checked = check(line);
-      if ('row' in checked && batch.keys.has(checked.externalKey)) {
-        // Written in separate batches, so that the later line of a product wins.
-        await flush();
-      }
-      add(batch, checked);
-      if (batch.products.length + batch.refused.length >= batchSize) await flush();
+    for await (const batch of batchesOf(file, resumedAfterLine, currency)) {
+      await writing;
+      writing = write(batch);
+      writing.catch(() => {}); // the error is thrown where `writing` is awaited
     }
     await writing;
-    if (batch.lastLine > 0) await write(batch);
   } catch (error) {
     await writing.catch(() => {});
     throw error;
@@ -144,6 +129,26 @@ interface Batch {
   readonly refused: RefusedLine[];
   readonly keys: Set<string>;
   lastLine: number;
+}
+
+/** The checked lines behind line `after`. A batch contains each product at most once, so that its later line wins. */
+async function* batchesOf(file: ProductFile, after: number, currency: string): AsyncGenerator<Batch, void> {
+  const check = createLineCheck(currency);
+  let batch = emptyBatch();
+  for await (const line of file.lines) {
+    if (line.line <= after) continue;
+    const checked = check(line);
+    if ('row' in checked && batch.keys.has(checked.externalKey)) {
+      yield batch;
+      batch = emptyBatch();
+    }
+    add(batch, checked);
+    if (batch.products.length + batch.refused.length >= batchSize) {
+      yield batch;
+      batch = emptyBatch();
+    }
+  }
+  if (batch.lastLine > 0) yield batch;
 }
 
 function emptyBatch(): Batch {

@@ -53,8 +53,8 @@ function sentence({ bound, says, actual }: Excess): string {
 }
 
 /**
- * The same request with the surplus left out: later conditions, values and groups go first. Of a list, the values that meet the
- * field's other conditions stay; when none of those that were read does, the others say more of what was wanted than the list.
+ * The same request without the surplus. Later conditions, values and groups are removed first. A list keeps the values that meet the
+ * field's other conditions. When no value does, the list is removed and the other conditions stay.
  */
 function nearestAccepted(criteria: Criteria): Criteria {
   let room = bounds.conditions;

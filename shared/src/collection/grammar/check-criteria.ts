@@ -8,12 +8,12 @@ import { bounds, type CollectionSpec, fieldOf, filterable, operators, type SortC
 import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type WrittenValue } from './tree.ts';
 
 /**
- * Checks a tree against the collection's table.
- * @param faults what was found while it was read; what is found here is added
+ * Validates a tree by the collection's table.
+ * @param faults faults of the parser; the faults that are found here are added
  * @throws Problem `invalid-request` listing every fault; `query-too-costly` past a bound, with the nearest accepted query
  */
 export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]): Criteria {
-  // What is past a bound is only counted: the answer is a refusal, and has to be a quick one.
+  // Criteria beyond a bound are only counted, so that the refusal is fast.
   const conditions = checkConditions(spec, tree.conditions.slice(0, bounds.conditions + 1), faults);
   const groups = tree.groups.slice(0, bounds.groups).map((group) => checkConditions(spec, group.conditions, faults));
   const criteria: Criteria = {

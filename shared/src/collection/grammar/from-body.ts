@@ -12,7 +12,7 @@ const paginationMembers = ['limit', 'cursor'];
 
 /**
  * Criteria of a collection request in a JSON body.
- * @param found what is known to be wrong with the request already: refused together with what is found here
+ * @param found faults that are already known; they are refused together with the faults that are found here
  * @throws Problem `invalid-request` with every fault by pointer (RFC 6901); `query-too-costly` past a bound
  */
 export function fromBody(spec: CollectionSpec<never>, body: unknown, found: readonly Fault[] = []): Criteria {

@@ -20,7 +20,7 @@ const settings = ['sort', 'limit', 'cursor', 'fields'];
 
 /**
  * Criteria of a collection request in the query string.
- * @param found what is known to be wrong with the request already: refused together with what is found here
+ * @param found faults that are already known; they are refused together with the faults that are found here
  * @throws Problem `invalid-request` with every fault by parameter and position; `query-too-costly` past a bound
  */
 export function fromQuery(spec: CollectionSpec<never>, query: Query, found: readonly Fault[] = []): Criteria {
@@ -122,7 +122,7 @@ function readFilter(field: string, texts: readonly string[], faults: Fault[]): W
 const operatorAhead = /[A-Za-z_]+:/y;
 const timeAhead = /[0-9]{4}-[0-9]{2}-[0-9]{2}T/y;
 
-/** One pass over the text; a fault ends it, since what follows a broken quote has no meaning. */
+/** Scans the text once. A fault ends the scan, because the text behind a broken quote has no meaning. */
 function readItems(text: string, place: { parameter: string; occurrence?: number }, faults: Fault[]): Item[] {
   const items: Item[] = [];
   let index = 0;

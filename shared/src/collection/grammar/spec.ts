@@ -1,4 +1,4 @@
-// The one table that says what a collection offers: nothing outside it reaches SQL.
+// The table of a collection's fields. Only identifiers in this table reach SQL.
 import type { FieldType } from './field-types.ts';
 
 export const operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'] as const;

@@ -9,7 +9,7 @@ import type { InputLocation } from '../grammar/tree.ts';
 export type Position = readonly (string | null)[];
 
 export interface Cursors {
-  /** @param binding what the cursor belongs to; it opens with the same text only */
+  /** @param binding identifies the query of the cursor; the cursor can only be decrypted with the same text */
   seal(position: Position, binding: string): string;
   /**
    * @param at where the cursor stood in the request

@@ -13,14 +13,14 @@ export interface Prepared {
 const keptShapes = 500;
 const usesBeforeName = 3;
 /**
- * Every connection keeps what it has once heard a name for, with 0.1 to 0.15 kB of PostgreSQL's memory for each character of the
- * text. A client can invent shapes without end, so names are for so many characters and no more: 15 MB a connection at most.
- * What comes later is planned each time. Usual texts have 250 to 3,500 characters, a list of brands by rating 6,700.
+ * Every connection keeps its named statements, which take 0.1 to 0.15 kB of PostgreSQL's memory for each character of their text. Clients
+ * can send any number of different queries, so the total length of named statements is limited: 15 MB for each connection at most. Other
+ * statements are planned each time. Usual texts have 250 to 3,500 characters, a list of brands by rating 6,700.
  */
 const namedCharacters = 100_000;
 const longestNamed = 8_000;
 
-/** Text → name. Of the whole process: collections may share a connection, and a name means one statement there. */
+/** Text → name, for the whole process, because collections may share a connection, on which a name identifies one statement. */
 const names = new Map<string, string>();
 let charactersLeft = namedCharacters;
 

@@ -15,7 +15,7 @@ export interface Collection<Context> {
   readonly writers: Map<string, RowWriter<Context>>;
 }
 
-/** A collection that is ready to be read: its table, its cursors, and what has been compiled for it so far. */
+/** A collection that can be read: its table, its cursors, and its compiled statements. */
 export function openCollection<Context>(spec: CollectionSpec<Context>, cursors: Cursors): Collection<Context> {
   return { spec, cursors, prepared: new PreparedStatements(spec), writers: new Map() };
 }

@@ -133,7 +133,7 @@ function leadingSql({ leading, perValue }: Branch, [first]: readonly SortColumn[
   return leading === 'any' ? [] : [`${first.column} IS ${leading === 'absent' ? '' : 'NOT '}NULL`];
 }
 
-/** Sort columns as a branch sees them: conditions and the split settle whether one can be NULL. */
+/** The sort columns of a branch. Its conditions and the split decide whether a column can be NULL. */
 function sortColumns(
   spec: CollectionSpec<never>,
   { criteria, position }: Input,

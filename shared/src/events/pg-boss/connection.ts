@@ -25,7 +25,7 @@ export class Connection {
     this.#connecting = this.#connect();
   }
 
-  /** Resolves when PostgreSQL was reached, or when the patience is over; the connection goes on trying in both cases. */
+  /** Resolves when PostgreSQL was reached, or after the patience; the connection keeps trying in both cases. */
   async firstConnect(): Promise<void> {
     const { patience = usualPatience } = this.#options;
     await Promise.race([this.#connecting, new Promise((resolve) => setTimeout(resolve, patience).unref())]);

@@ -5,7 +5,7 @@ import { Connection, type PgBossOptions } from './connection.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { deadOf, insertMessages } from './queues.ts';
 
-/** Resolves when PostgreSQL was reached, or when the patience is over; the transport goes on trying in both cases. */
+/** Resolves when PostgreSQL was reached, or after the patience; the transport keeps trying in both cases. */
 export async function connectPgBoss(options: PgBossOptions): Promise<Transport> {
   const { topology } = options;
   const connection = new Connection(options);

@@ -23,7 +23,7 @@ const closeWithin = 1_000;
 const refusals = new Set([403, 406, 530]);
 
 /**
- * Resolves when the connection is open, or when the patience is over; it goes on trying in both cases.
+ * Resolves when the connection is open, or after the patience; it keeps trying in both cases.
  * @throws StartError when the broker refuses credentials, the vhost or the topology within that time
  */
 export async function openConnection<C extends Channel>(options: ConnectionOptions<C>): Promise<Connection<C>> {

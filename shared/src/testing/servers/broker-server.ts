@@ -12,7 +12,7 @@ import { installPackage } from './install-package.ts';
 export interface BrokerServer {
   /** `amqp://user:password@host:port`. Stays the same over a stop and start of the broker inside. */
   readonly url: string;
-  /** Runs `rabbitmqctl` on it and returns what it prints. */
+  /** Runs `rabbitmqctl` on it and returns its output. */
   control(...parameters: readonly string[]): Promise<string>;
   /** Ends it as a loss of power does (SIGKILL); its data stays. */
   kill(): Promise<void>;
@@ -116,7 +116,7 @@ async function untilStarted(control: BrokerServer['control']): Promise<void> {
   }
 }
 
-/** Debian's wrapper in the PATH changes the user and loses the settings; the program itself lies here. */
+/** The folder of the programs, because Debian's wrapper in the PATH changes the user and loses the settings. */
 const programFolders = ['/usr/lib/rabbitmq/bin', '/opt/rabbitmq/sbin', ...(process.env.PATH ?? '').split(delimiter)];
 
 async function startFromPath(): Promise<BrokerServer> {
@@ -196,7 +196,7 @@ async function startFromPath(): Promise<BrokerServer> {
   };
 }
 
-/** Erlang's port mapper was started along with the server; it lets itself be ended once it has noticed that the server is gone. */
+/** Stops Erlang's port mapper, which was started with the server and can be stopped once it has noticed the server's end. */
 async function stopNames(environment: NodeJS.ProcessEnv): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const refused = await run('epmd', ['-kill'], { env: environment }).then(

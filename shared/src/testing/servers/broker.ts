@@ -42,9 +42,8 @@ export function offerBroker(folder: string): () => Promise<void> {
 }
 
 /**
- * The address of the run's broker, in a namespace that nobody else uses: what goes into EVENTS_URL. The first call of a run waits
- * until the broker is up.
- * @throws Error naming the ways to a broker when there is none
+ * The value of EVENTS_URL for the broker of the run, with a new namespace. The first call of a run waits until the broker is started.
+ * @throws Error that names the ways to install a broker when there is none
  */
 export async function testBroker(): Promise<string> {
   const folder = process.env[folderVariable];

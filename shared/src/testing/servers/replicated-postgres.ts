@@ -1,4 +1,4 @@
-// A PostgreSQL with a streaming replica of it, for tests of what is read where.
+// A PostgreSQL with a streaming replica, for tests of reads on the replica.
 import { execFile } from 'node:child_process';
 import { appendFile, chmod, cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ export interface ReplicatedPostgres {
   /** Connection strings of the superuser, for the database `postgres`. */
   readonly primaryUrl: string;
   readonly replicaUrl: string;
-  /** Holds the replica at what it has, or lets it follow again. */
+  /** Pauses or resumes the replay of the replica. */
   replay(follow: boolean): Promise<void>;
   /** Ends the replica as a crash does. */
   killReplica(): Promise<void>;

@@ -56,7 +56,7 @@ export const relaySuite = (kind: Kind): void =>
     });
     afterAll(() => events.close());
 
-    it('publishes what was committed, as a CloudEvent, and marks it', async () => {
+    it('publishes committed events as CloudEvents, and marks them', async () => {
       const taker = await taking();
       relay();
       const { subject, data, traceparent } = shipped();
@@ -129,7 +129,7 @@ export const relaySuite = (kind: Kind): void =>
       else expect(idsOf(taker.deliveries)).toEqual(ids);
     });
 
-    it('publishes what happens now among days of events that it publishes again', async () => {
+    it('publishes new events without delay while it republishes days of events', async () => {
       const taker = await taking();
       await store.published(5_000);
       await republishEvents(store.database, [eventType]);
@@ -147,7 +147,7 @@ export const relaySuite = (kind: Kind): void =>
       await eventually(() => expect(taker.deliveries).toHaveLength(5_001), 30_000);
     });
 
-    it('has what it published marked before it is asked to publish again what is marked', async () => {
+    it('marks the published events before a republication selects marked ones', async () => {
       const taker = await taking();
       const id = await store.append();
       const [published, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -195,12 +195,12 @@ export const relaySuite = (kind: Kind): void =>
       expect(signal).toBe('SIGKILL');
       expect(await store.unpublished()).toEqual([id]);
       relay();
-      // pg-boss knows an event that it has by its id; RabbitMQ delivers both, and the inbox tells them apart.
+      // pg-boss recognises an event by its id. RabbitMQ delivers both, and the inbox recognises the second one.
       await eventually(() => expect(idsOf(taker.deliveries)).toEqual(kind === 'rabbitmq' ? [id, id] : [id]));
       await eventually(async () => expect(await store.unpublished()).toEqual([]));
     });
 
-    it('keeps what no queue takes, says so, and publishes it once the queue is there again', async () => {
+    it('keeps and reports events that no queue accepts, and publishes them when the queue exists again', async () => {
       await events.deleteQueue('taker');
       relay();
       const id = await store.append();
@@ -234,7 +234,7 @@ export const relaySuite = (kind: Kind): void =>
       await eventually(() => expect(taker.deliveries).toHaveLength(2));
     });
 
-    it('goes on after its database connection was ended or cut', async () => {
+    it('continues after its database connection was ended or cut', async () => {
       const taker = await taking();
       const proxy = await startProxy(store.url);
       relay({ databaseUrl: proxy.url });

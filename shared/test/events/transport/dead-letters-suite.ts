@@ -62,7 +62,7 @@ export const deadLettersSuite = (kind: Kind): void =>
       await Promise.all(takers.map(({ stop }) => stop()));
     });
 
-    it('has an id also for what carries none', async () => {
+    it('has an id also for messages without one', async () => {
       const taker = await record(await events.open(topology), 'one', () => ({ kind: 'dead', reason: 'no event' }));
       await events.inject('one', 'anything');
       const desk = await openDeadLetters({ url: events.url, log, topology });

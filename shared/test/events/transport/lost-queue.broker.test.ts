@@ -81,7 +81,7 @@ describe('a deleted queue', () => {
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     // It has been down for almost as long as published events are kept.
     await store.database.pool.query("UPDATE outbox SET published_at = published_at - interval '71 hours'");
-    // Or more: what the sender publishes again when it finds no queue of its own may come beside.
+    // Or more, because the sender may also republish events when its own queue is missing.
     expect(await deleteQueue()).toBeGreaterThanOrEqual(20);
     const taker = await service();
     const stop = await take(taker);
@@ -117,7 +117,7 @@ describe('a deleted queue', () => {
     for (let n = 0; n < 20; n += 1) ids.push(await store.append());
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     await asAdmin((channel, _, names) => channel.deleteQueue(names.repeat('sender')));
-    // Back, with its consumer: what follows is not told by its absence.
+    // The queue exists again, with its consumer, so the following is not caused by its absence.
     await eventually(
       () =>
         asAdmin(async (channel, _, names) => {
@@ -157,7 +157,7 @@ describe('a deleted queue', () => {
     connection.on('error', () => {});
     const channel = await connection.createConfirmChannel();
     const names = namesOf(new URL(own).searchParams.get('namespace') ?? '');
-    // Its queue was not there before: what it had been asked for, and what it was asked for until the queue was there.
+    // Its queue did not exist before, so the events from before and until its declaration are republished.
     await eventually(() => expect(answered).toEqual(['first,second,third', 'first,second,third']));
     [asked.length, answered.length] = [0, 0];
     await requestRepublish(channel, names, ['first']);

@@ -62,7 +62,7 @@ describe('users with rights of their own', () => {
     await Promise.all([...transports.values()].map((transport) => transport.close()));
   });
 
-  it('lets services send their events, take theirs, and make dead letters that the operator replays', async () => {
+  it('permits services to publish and consume their events, and the operator to replay dead letters', async () => {
     let good = false;
     const inventory = await record(as('catalogue'), 'catalogue.inventory', () =>
       good ? { kind: 'done' } : { kind: 'dead', reason: 'no such product' },
@@ -118,7 +118,7 @@ describe('users with rights of their own', () => {
 });
 
 describe('a broker with an alarm', () => {
-  it('takes nothing in, costs no memory here, goes on delivering, and recovers by itself', async () => {
+  it('accepts no messages without using memory here, continues delivering, and recovers by itself', async () => {
     const topology = { consumers: { taker: ['order.shipped.v1'] }, retries: 1, retryDelay: 1 };
     const transport = await connectTransport({ url: `${server.url}?namespace=alarm`, name: 'test', topology, log });
     const taker = await record(transport, 'taker');

@@ -58,7 +58,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('goes on after every session was ended, and after the network was cut', async () => {
+  it('continues after every session was ended, and after the network was cut', async () => {
     const transport = await open();
     const taker = await record(transport, 'taker');
     await arrives(transport, taker.deliveries);
@@ -89,7 +89,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('knows the dead letter of a handler that failed seven times by the id of its event, and so when it fails again', async () => {
+  it('identifies a dead letter by the id of its event, also when it fails again', async () => {
     const consumers = { failing: ['order.shipped.v1'] };
     const often: Topology = { consumers, retries: 6, retryDelay: 0 };
     const transport = await connectTransport({ url: proxy.url, name: 'failing test', topology: often, log });

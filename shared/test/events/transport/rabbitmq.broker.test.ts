@@ -35,7 +35,7 @@ describe('RabbitMQ', () => {
     return result;
   };
 
-  it('refuses to start when a queue exists with other arguments, and says what to do', async () => {
+  it('refuses to start when a queue exists with other arguments, and states what to do', async () => {
     const other = await testBroker();
     const name = `${new URL(other).searchParams.get('namespace')}.taker`;
     await admin((channel) => channel.assertQueue(name, { durable: true, arguments: { 'x-queue-type': 'quorum' } }));
@@ -77,7 +77,7 @@ describe('RabbitMQ', () => {
     await proxy.close();
   });
 
-  it('gives a silent broker up after its time, and a message without a confirm stays with the sender', async () => {
+  it('disconnects a silent broker after a time-out, and a message without a confirm is not delivered', async () => {
     const proxy = await startProxy(url);
     const transport = await open(proxy.url);
     proxy.freeze();
@@ -91,7 +91,7 @@ describe('RabbitMQ', () => {
     await admin((channel) => channel.purgeQueue(queue));
   });
 
-  it('gives up on a message whose consumers always die, and keeps it as a dead letter', async () => {
+  it('makes a dead letter of a message whose consumers always die', async () => {
     const transport = await open(url);
     const sent = message();
     await transport.publish([sent]);

@@ -43,7 +43,7 @@ export const transportSuite = (kind: Kind): void =>
       await fresh.close();
     });
 
-    it('brings an event to every consumer that takes it and to no other', async () => {
+    it('delivers an event to every consumer of its type and to no other', async () => {
       const both = await record(transport, 'both');
       const cancelled = await record(transport, 'cancelled');
       const [first, second] = [message('order.created.v1'), message('order.cancelled.v1')];
@@ -55,7 +55,7 @@ export const transportSuite = (kind: Kind): void =>
       await Promise.all([both.stop(), cancelled.stop()]);
     });
 
-    it('brings a later version of an event to the consumers of the earlier one', async () => {
+    it('delivers a later version of an event to the consumers of the earlier one', async () => {
       const cancelled = await record(transport, 'cancelled');
       const later = message('order.cancelled.v2');
       await transport.publish([later]);
@@ -157,7 +157,7 @@ export const transportSuite = (kind: Kind): void =>
       await deleted.stop();
     });
 
-    it('goes on consuming when the queue was deleted under it', async () => {
+    it('continues consuming after its queue was deleted', async () => {
       const deleted = await record(transport, 'deleted');
       await events.deleteQueue('deleted');
       const registered = message('account.registered.v1');
