@@ -1,4 +1,5 @@
-// Collections with a million products: the service in comparison with a minimal server, with models, and behind the gateway.
+// Collections with a million products: the service in comparison with a minimal server, with models, and behind the
+// gateway.
 import { parseArgs } from 'node:util';
 import { freePorts } from '@shop/shared/embedded';
 import pg from 'pg';

@@ -1,20 +1,27 @@
-// The cost of the gateway: the same requests through a bare forwarder, a common proxy, the stock engine, and this gateway.
+// The cost of the gateway: the same requests through a bare forwarder, a common proxy, the stock engine, and this
+// gateway.
 import { type Measured as Answers, load } from './collections/load.ts';
 import { openElsewhere, openIdle, openSlow } from './gateway/pressure.ts';
 import { type GatewayName, gateways, openStage, type Running, type Stage } from './gateway/stage.ts';
 import { steadyP99 } from './gateway/steady.ts';
 
-/** With microseconds of processor time per request, which is comparable even while other processes keep the machine busy. */
+/**
+ * With microseconds of processor time per request, which is comparable even while other processes keep the machine
+ * busy.
+ */
 type Measured = Answers & { readonly cost: number };
 
 /** Milliseconds of warm-up until V8 has compiled the code in use, and of the shorter warm-up after an idle time. */
 const [warmUp, warmAgain] = [10_000, 6_000];
-/** Short and alternating windows, each compared with its neighbours: the speed of a shared machine can halve at any moment. */
+/**
+ * Short and alternating windows, each compared with its neighbours: the speed of a shared machine can halve at any
+ * moment.
+ */
 const [rounds, measured] = [15, 2_000];
 const [windows, measuredTail] = [5, 20_000];
 /**
- * With slow senders a full garbage collection happens every 30 to 40 s and delays all requests. A shorter window would contain
- * none or too many of them.
+ * With slow senders a full garbage collection happens every 30 to 40 s and delays all requests. A shorter window would
+ * contain none or too many of them.
  */
 const [windowsBeside, measuredBeside] = [3, 60_000];
 const connections = 32;
@@ -46,8 +53,9 @@ export default async function run(): Promise<void> {
 }
 
 /**
- * Measures the latency at half load in comparison with the bare forwarder, the memory with idle connections, and the latency beside
- * slow senders: without them, while they send to another process, and while they send to the gateway or to a minimal server.
+ * Measures the latency at half load in comparison with the bare forwarder, the memory with idle connections, and the
+ * latency beside slow senders: without them, while they send to another process, and while they send to the gateway or
+ * to a minimal server.
  */
 async function underPressure(stage: Stage, rate: number): Promise<void> {
   const atHalf: Record<'bare' | 'ours', number[]> = { bare: [], ours: [] };

@@ -1,8 +1,8 @@
 // The cost of the worst requests for a service and for other clients.
 //
-// First, for each operation with a body or filters: the processor time of every hostile request, as a ratio to that of the cheapest
-// accepted request of the same size. Then the 99th percentile of other clients' response times while one address sends the worst request
-// a hundred times a second, in comparison with the same without it.
+// First, for each operation with a body or filters: the processor time of every hostile request, as a ratio to that of
+// the cheapest accepted request of the same size. Then the 99th percentile of other clients' response times while one
+// address sends the worst request a hundred times a second, in comparison with the same without it.
 import { parseArgs } from 'node:util';
 import { hostileBodies } from '../shared/test/http/hostile-bodies.ts';
 import { hostileQueries } from '../shared/test/http/hostile-queries.ts';
@@ -29,7 +29,10 @@ const attacksPerSecond = 100;
 const othersPerSecond = 50;
 const [windows, windowTime] = [3, 8_000];
 const warmUp = 4_000;
-/** The requests of the other clients to the attacked service. Each response fits into one packet, as `steadyP99` requires. */
+/**
+ * The requests of the other clients to the attacked service. Each response fits into one packet, as `steadyP99`
+ * requires.
+ */
 const asOthers = {
   accounts: '/.well-known/jwks.json',
   catalogue: '/v1/products?limit=1&fields=id',
@@ -70,7 +73,8 @@ async function measureOperation(
     costOf(shop.metrics[service] ?? '', requests, (turn) => send(base, operation, next(turn)));
   const accepted: number[] = [];
   const costs = new Map<string, number>();
-  // In turn, so that other load on the machine affects all of them alike. The first round warms up; the least of the others counts.
+  // In turn, so that other load on the machine affects all of them alike. The first round warms up; the least of the
+  // others counts.
   for (let round = 0; round <= rounds; round += 1) {
     const plain = await cost((turn) => operation.accepted(round * requests + turn));
     if (round > 0) accepted.push(plain);

@@ -1,4 +1,5 @@
-// Orders a second through the gateway, and the time from a cancellation to the release of its stock, with both transports.
+// Orders a second through the gateway, and the time from a cancellation to the release of its stock, with both
+// transports.
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';

@@ -1,4 +1,5 @@
-// The relay in comparison with a plain publisher with confirms on the same broker, and the time from COMMIT to the handler.
+// The relay in comparison with a plain publisher with confirms on the same broker, and the time from COMMIT to the
+// handler.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

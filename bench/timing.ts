@@ -1,8 +1,11 @@
-// Measures whether response times reveal what the responses hide: whether an e-mail address has an account, whether an order exists.
+// Measures whether response times reveal what the responses hide: whether an e-mail address has an account, whether an
+// order exists.
 //
-// Each case sends requests of both kinds in pairs and random order over one connection, without other load. The result is the area under
-// the ROC curve: the probability that, of one response of each kind, that of the first kind took longer, with ties counted half (Mann
-// and Whitney's U over n * m). At 0.5 the time reveals nothing. An area below 0.5 reveals as much as one above. With n pairs an area of pure chance has the standard deviation √((2n + 1) / 12n²): 0.009 for 2,000.
+// Each case sends requests of both kinds in pairs and random order over one connection, without other load. The result
+// is the area under the ROC curve: the probability that, of one response of each kind, that of the first kind took
+// longer, with ties counted half (Mann and Whitney's U over n * m). At 0.5 the time reveals nothing. An area below 0.5
+// reveals as much as one above. With n pairs an area of pure chance has the standard deviation √((2n + 1) / 12n²):
+// 0.009 for 2,000.
 import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';
 import { openShop } from './orders/shop.ts';

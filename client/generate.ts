@@ -1,6 +1,6 @@
-// Writes the types that follow from the contracts: src/contract.ts for the client, src/generated.ts in each service, and
-// shared/src/events/generated.ts for the events.
-// `node client/generate.ts` writes them; with --check it only compares.
+// Writes the types that follow from the contracts: src/contract.ts for the client, src/generated.ts in each service,
+// and shared/src/events/generated.ts for the events. `node client/generate.ts` writes them; with --check it only
+// compares.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleDocument, dereference, type Node, nodeOf, outlineOperations, readDocument } from '@shop/shared/contract';

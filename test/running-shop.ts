@@ -1,4 +1,5 @@
-// A running shop for tests: `npm start` in a temporary folder, or the shop at TEST_SHOP_URL with the data folder TEST_SHOP_DATA.
+// A running shop for tests: `npm start` in a temporary folder, or the shop at TEST_SHOP_URL with the data folder
+// TEST_SHOP_DATA.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

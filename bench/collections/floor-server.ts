@@ -1,4 +1,5 @@
-// The minimal server: node:http and pg, with one handwritten prepared statement for each case, dates as text, and no validation.
+// The minimal server: node:http and pg, with one handwritten prepared statement for each case, dates as text, and no
+// validation.
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { alternatives, brands, range, rating } from './cases.ts';

@@ -65,7 +65,10 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Reserves the first of two cores for the server under test. All other processes, including PostgreSQL, use the second one. */
+/**
+ * Reserves the first of two cores for the server under test. All other processes, including PostgreSQL, use the second
+ * one.
+ */
 export function leaveFirstCore(): boolean {
   if (availableParallelism() < 2) return false;
   try {

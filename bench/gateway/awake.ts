@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { canRun } from './can-run.ts';
 
 /**
- * Uses the time that every other process leaves, and ends with the benchmark. After about 0.1 s it sleeps for a millisecond, because
- * a kernel thread that holds a lock might otherwise never get the core.
+ * Uses the time that every other process leaves, and ends with the benchmark. After about 0.1 s it sleeps for a
+ * millisecond, because a kernel thread that holds a lock might otherwise never get the core.
  */
 const spin = `
   const cell = new Int32Array(new SharedArrayBuffer(4));

@@ -1,5 +1,6 @@
-// The minimal gateway in Node that handles slow senders: it forwards a request after all of it has arrived, within ten seconds. The
-// bare gateway would open a connection to the service for each slow sender and have none left for other requests.
+// The minimal gateway in Node that handles slow senders: it forwards a request after all of it has arrived, within ten
+// seconds. The bare gateway would open a connection to the service for each slow sender and have none left for other
+// requests.
 import { Agent, request as ask, createServer } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });

@@ -33,8 +33,8 @@ function begin(port: number): Socket {
 }
 
 /**
- * Starts another process that only reads from the slow senders. The latency that remains is their effect on the load, with which they
- * share a core.
+ * Starts another process that only reads from the slow senders. The latency that remains is their effect on the load,
+ * with which they share a core.
  */
 export async function openElsewhere(): Promise<{ port: number; close: () => Promise<void> }> {
   const reader = forkIdle('elsewhere.ts');
@@ -59,7 +59,9 @@ export async function openSlow(port: number, count: number): Promise<() => Promi
   };
 }
 
-/** Forks with idle priority where possible, so that the process does not slow down the load and the service on its core. */
+/**
+ * Forks with idle priority where possible, so that the process does not slow down the load and the service on its core.
+ */
 function forkIdle(file: string, ...args: string[]): ChildProcess {
   const how = canIdle ? { execPath: 'chrt', execArgv: ['--idle', '0', process.execPath] } : {};
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, how);

@@ -1,5 +1,6 @@
-// Senders that each send a byte of their request every half second, and start again when disconnected. They run in a separate process
-// so that they do not delay the measurement. The process sends a message when all of them have started.
+// Senders that each send a byte of their request every half second, and start again when disconnected. They run in a
+// separate process so that they do not delay the measurement. The process sends a message when all of them have
+// started.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 

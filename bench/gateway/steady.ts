@@ -9,8 +9,8 @@ const connections = 128;
 const heldUp = 3;
 
 /**
- * Each request is due at a planned time. When no connection is free, it waits for one, and its wait counts. Otherwise a gateway that
- * stops answering would get fewer requests and better results.
+ * Each request is due at a planned time. When no connection is free, it waits for one, and its wait counts. Otherwise a
+ * gateway that stops answering would get fewer requests and better results.
  * @param perSecond requests a second
  * @returns the 99th percentile, in milliseconds, of the time from when a request was due to its answer
  * @throws when the gateway ends a connection

@@ -1,4 +1,5 @@
-// `npm start`: the whole shop on this machine, one process each, until Ctrl-C. `npm run dev` also restarts what changed.
+// `npm start`: the whole shop on this machine, one process each, until Ctrl-C. `npm run dev` also restarts what
+// changed.
 import { seedDemo } from '@shop/catalogue/operator';
 import { ConfigError, StartError } from '@shop/shared/runtime';
 import { banner } from './launcher/banner.ts';

@@ -1,4 +1,5 @@
-// A variable that is set as a file has the same effect as one that is set directly, for the processes of `npm start` and for the doctor.
+// A variable that is set as a file has the same effect as one that is set directly, for the processes of `npm start`
+// and for the doctor.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The command line on a PostgreSQL that DATABASE_URL names: restore, backup, and the messages when the database is not ready.
+// The command line on a PostgreSQL that DATABASE_URL names: restore, backup, and the messages when the database is not
+// ready.
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

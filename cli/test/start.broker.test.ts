@@ -1,5 +1,5 @@
-// `npm start` with EVENTS_URL=amqp://…: an order, its cancellation, the released stock, the e-mails, and status and dead letters of a
-// shop whose events are not in its database.
+// `npm start` with EVENTS_URL=amqp://…: an order, its cancellation, the released stock, the e-mails, and status and
+// dead letters of a shop whose events are not in its database.
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

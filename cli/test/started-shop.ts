@@ -1,4 +1,5 @@
-// Runs `npm start` in a data folder of its own for tests: waits until it is ready, stops it, and finds processes that are left.
+// Runs `npm start` in a data folder of its own for tests: waits until it is ready, stops it, and finds processes that
+// are left.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

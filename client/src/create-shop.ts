@@ -40,7 +40,10 @@ export interface Shop {
   logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
   /** Ends the session here and at the shop. @throws Refusal when it has ended here alone */
   logOut(): Promise<void>;
-  /** All products that meet the criteria, page after page as they are taken. @throws Refusal; TypeError for an empty list */
+  /**
+   * All products that meet the criteria, page after page as they are taken.
+   * @throws Refusal; TypeError for an empty list
+   */
   products<Field extends keyof Product = keyof Product>(
     criteria?: ProductCriteria,
     walk?: Walk<Field, 'createdAt' | 'name' | 'price' | 'rating' | 'id'>,

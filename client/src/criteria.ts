@@ -40,7 +40,9 @@ function conditionsByField(criteria: Readonly<Record<string, unknown>>): Record<
   );
 }
 
-/** Without the operands that are undefined. An empty list has no meaning: left out, "none of these" would become "all". */
+/**
+ * Without the operands that are undefined. An empty list has no meaning: left out, "none of these" would become "all".
+ */
 function conditionsOf(field: string, criterion: unknown): object {
   const conditions = Object.entries(operatorsOf(criterion)).filter(([, operand]) => operand !== undefined);
   if (conditions.some(([, operand]) => Array.isArray(operand) && operand.length === 0))

@@ -3,7 +3,10 @@ import type { components } from './contract.ts';
 
 type Schemas = components['schemas'];
 
-/** Of any part of the shop: the faults of the orders have every member that the others' have, the catalogue's query both spellings. */
+/**
+ * Of any part of the shop: the faults of the orders have every member that the others' have, the catalogue's query both
+ * spellings.
+ */
 export type ProblemDocument = Schemas['Problem'];
 
 /** A refusal of a request. `code` identifies the reason. */

@@ -14,8 +14,9 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 const firstWait = 200;
 
 /**
- * A `send` that repeats: 429 always; 502, 503, 504 and a connection that broke when the request is safe, searches products or
- * carries an `Idempotency-Key`; 409 `request-in-progress` under its key. Waits for `Retry-After`, else longer each time.
+ * A `send` that repeats: 429 always; 502, 503, 504 and a connection that broke when the request is safe, searches
+ * products or carries an `Idempotency-Key`; 409 `request-in-progress` under its key. Waits for `Retry-After`, else
+ * longer each time.
  */
 export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): Send {
   return async (request) => {

@@ -12,7 +12,10 @@ const done: Reaction = { status: 201, body: { id } };
 let server: FaultyShop;
 afterEach(() => server.close());
 
-/** A client of a server with given reactions: to the first request, the second, and the last one to all further requests. */
+/**
+ * A client of a server with given reactions: to the first request, the second, and the last one to all further
+ * requests.
+ */
 async function clientOf(reactions: readonly Reaction[], options: Partial<ShopOptions> = {}) {
   server = await startFaultyShop((_, count) => reactions[Math.min(count, reactions.length) - 1] ?? done);
   return createShop({ baseUrl: server.url, ...options });

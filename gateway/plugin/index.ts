@@ -1,4 +1,5 @@
-// The shop's plugin for express-gateway: the guard in front of every pipeline, the policy of the API, and those of the pages.
+// The shop's plugin for express-gateway: the guard in front of every pipeline, the policy of the API, and those of the
+// pages.
 import { type ApiOptions, api } from './api.ts';
 import { guard } from './entry/guard.ts';
 import type { Middleware, Policy } from './entry/policy.ts';

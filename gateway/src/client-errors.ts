@@ -1,4 +1,5 @@
-// Refusals of bytes that are not a request, or of a request that becomes invalid. A refusal keeps its place among the responses.
+// Refusals of bytes that are not a request, or of a request that becomes invalid. A refusal keeps its place among the
+// responses.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Problem } from '@shop/shared/problem';
@@ -32,8 +33,8 @@ export function problemFor({ code, rawPacket }: ParserError, { maximumTarget, ma
 }
 
 /**
- * Ends a connection on which something is invalid: the body of the last request, or bytes after it that are not a request. The
- * responses to the earlier requests are sent first.
+ * Ends a connection on which something is invalid: the body of the last request, or bytes after it that are not a
+ * request. The responses to the earlier requests are sent first.
  * @param problem undefined: the connection ends after those responses, without a refusal
  */
 export function refuse(socket: Socket, problem: Problem | undefined, responses?: LastResponses): void {
@@ -50,11 +51,14 @@ export function refuse(socket: Socket, problem: Problem | undefined, responses?:
     endConnection(socket, answered || problem === undefined ? '' : rawRefusal(problem, broken?.req));
   if (problem === undefined && last !== undefined) last.shouldKeepAlive = false;
   if (ahead === undefined || ahead.writableFinished) end();
-  // Prepended, so that a pipelined request that waits for the same event finds the connection ended and is not executed.
+  // Prepended, so that a pipelined request that waits for the same event finds the connection ended and is not
+  // executed.
   else ahead.prependOnceListener('close', end);
 }
 
-/** Ends a connection with these bytes. It is still read for a while, because a reset could arrive before the bytes do. */
+/**
+ * Ends a connection with these bytes. It is still read for a while, because a reset could arrive before the bytes do.
+ */
 function endConnection(socket: Socket, bytes: string): void {
   if (!socket.writable) return;
   socket.end(bytes);

@@ -55,7 +55,9 @@ function addresses(name: string): Variable<string> {
   };
 }
 
-/** Addresses of metrics by process, separated by commas: `orders=http://host:port/metrics`. A process may have several. */
+/**
+ * Addresses of metrics by process, separated by commas: `orders=http://host:port/metrics`. A process may have several.
+ */
 function metricsAddresses(name: string): Variable<readonly (readonly [string, string])[]> {
   return {
     name,

@@ -6,11 +6,13 @@ import { LinkedQueue, QueueEntry } from './linked-queue.ts';
 
 export interface ConnectionLimits {
   /**
-   * Open connections. An idle one takes about 16 KB: 10,000 of them, the buffered bodies and the process itself stay below the
-   * 384 MiB of the container.
+   * Open connections. An idle one takes about 16 KB: 10,000 of them, the buffered bodies and the process itself stay
+   * below the 384 MiB of the container.
    */
   readonly maximumConnections: number;
-  /** Open connections of one client network. It does not apply behind trusted proxies, whose address every socket has. */
+  /**
+   * Open connections of one client network. It does not apply behind trusted proxies, whose address every socket has.
+   */
   readonly maximumPerAddress: number;
   readonly trustedProxies: number;
 }
@@ -38,7 +40,10 @@ class Connection {
   spare = false;
   /** Bytes that had arrived when the connection became idle. Further bytes are the next request. */
   bytesRead = 0;
-  /** Since its last request it has sent bytes that are not a request, such as empty lines. Further bytes do not count as one. */
+  /**
+   * Since its last request it has sent bytes that are not a request, such as empty lines. Further bytes do not count as
+   * one.
+   */
   sentNoRequest = false;
 
   constructor(socket: Socket, network: Network) {
@@ -48,8 +53,8 @@ class Connection {
 }
 
 /**
- * The open connections of a server. At the bound of a network or of the server, a new connection replaces the one that has been
- * idle longest (RFC 9112 section 9.5). Each call takes constant time.
+ * The open connections of a server. At the bound of a network or of the server, a new connection replaces the one that
+ * has been idle longest (RFC 9112 section 9.5). Each call takes constant time.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
@@ -141,7 +146,10 @@ export class Connections {
     return false;
   }
 
-  /** Called when its next request is arriving. After bytes that are not a request, such as an empty line, it becomes idle again. */
+  /**
+   * Called when its next request is arriving. After bytes that are not a request, such as an empty line, it becomes
+   * idle again.
+   */
   #receive(connection: Connection): void {
     this.#leaveQueues(connection);
     const rest = (): void => {
@@ -173,7 +181,10 @@ export class Connections {
     return !connection.spare || this.#makeSpare();
   }
 
-  /** Makes room for one more spare connection. A probe sends its request immediately, so the oldest silent one is closed. */
+  /**
+   * Makes room for one more spare connection. A probe sends its request immediately, so the oldest silent one is
+   * closed.
+   */
   #makeSpare(): boolean {
     const { first } = this.#spare;
     if (this.#spares >= spare && first !== undefined) this.#close(first);

@@ -23,8 +23,9 @@ const require = createRequire(import.meta.url);
 const requireLikeEngine = createRequire(require.resolve('express-gateway'));
 const { Router } = requireLikeEngine('express') as { Router(): EngineRouter };
 
-// The engine gives every request a context with its own prototype: a random id that is never read, and a new hidden class that V8
-// frees only in a full garbage collection. All contexts share one prototype here, which keeps those collections rare.
+// The engine gives every request a context with its own prototype: a random id that is never read, and a new hidden
+// class that V8 frees only in a full garbage collection. All contexts share one prototype here, which keeps those
+// collections rare.
 const contextFile = 'express-gateway/lib/gateway/context.js';
 const base = new (require(contextFile) as new () => object)();
 const loaded = require.cache[require.resolve(contextFile)];
@@ -39,8 +40,8 @@ const pipelines = require('express-gateway/lib/gateway/pipelines.js') as {
 /**
  * Reads `system.config.yml` and `gateway.config.yml` of a folder and builds the pipelines.
  *
- * The engine's own start is not used: it ignores a missing plugin or policy, opens a server whose limits cannot be set, and
- * mounts a log-in middleware in front of every pipeline.
+ * The engine's own start is not used: it ignores a missing plugin or policy, opens a server whose limits cannot be set,
+ * and mounts a log-in middleware in front of every pipeline.
  * @throws when a plugin, a policy or an endpoint that the configuration names does not exist
  */
 export async function startEngine(folder: string, plugin: GatewayPlugin): Promise<Engine> {
@@ -82,7 +83,9 @@ async function buildPipelines(plugin: GatewayPlugin): Promise<EngineRouter> {
   }
 }
 
-/** Checks what the engine's schema does not: every policy exists, and every endpoint belongs to exactly one pipeline. */
+/**
+ * Checks what the engine's schema does not: every policy exists, and every endpoint belongs to exactly one pipeline.
+ */
 function checkPipelines({ apiEndpoints, policies, pipelines: all }: GatewayConfig): void {
   const unknown = policies.filter((name) => !Object.hasOwn(registry.policies, name));
   if (unknown.length > 0) throw new Error(`no such policy: ${unknown.join(', ')}`);

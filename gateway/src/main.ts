@@ -16,7 +16,8 @@ await runProcess('gateway', async (life) => {
   const config = readEnvironment(process.env);
   await startTelemetry('gateway', life, { edge: true });
   const { accounts, orders, catalogue, jwksUrl, issuer, audience, algorithm, configFolder } = config;
-  // The configuration files refer to these variables. A value may come from a file (`…_FILE`) instead of the environment.
+  // The configuration files refer to these variables. A value may come from a file (`…_FILE`) instead of the
+  // environment.
   Object.assign(process.env, { ACCOUNTS_URL: accounts, ORDERS_URL: orders, CATALOGUE_URL: catalogue });
 
   let draining = false;

@@ -3,15 +3,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Percent by which the old space may grow until the next full garbage collection: about 55 MB, and never more than half of the
- * way to its maximum.
+ * Percent by which the old space may grow until the next full garbage collection: about 55 MB, and never more than half
+ * of the way to its maximum.
  */
 const growth = 200;
 
 /**
- * Frees memory that only the start needed: parsed documents, compiled schemas, the text of modules. After that, full garbage
- * collections are rare. V8's default growth of eight megabytes is used up within seconds, and each full collection delays all
- * requests by tens of milliseconds. Call it once.
+ * Frees memory that only the start needed: parsed documents, compiled schemas, the text of modules. After that, full
+ * garbage collections are rare. V8's default growth of eight megabytes is used up within seconds, and each full
+ * collection delays all requests by tens of milliseconds. Call it once.
  */
 export function settleMemory(): void {
   setFlagsFromString('--expose-gc');

@@ -1,6 +1,9 @@
 // Spreads many small tasks over turns of the event loop, so that requests are not delayed by all of them at once.
 
-/** @returns runs each given task in order, at most `perTurn` of them in one turn of the event loop, from the next turn on */
+/**
+ * @returns runs each given task in order, at most `perTurn` of them in one turn of the event loop, from the next turn
+ *   on
+ */
 export function paceTasks(perTurn: number): (task: () => void) => void {
   const tasks: (() => void)[] = [];
   const runSome = (): void => {

@@ -1,7 +1,9 @@
 // Detects RTSP and ICE requests, which Node's parser accepts as if they were HTTP.
 import type { Socket } from 'node:net';
 
-/** The end of their request line. In HTTP only the end of a header value can match: a JSON string contains no line end. */
+/**
+ * The end of their request line. In HTTP only the end of a header value can match: a JSON string contains no line end.
+ */
 const otherProtocol = / (?:RTSP|ICE)\/\d\.\d\r?\n/;
 /** The beginning of such an end, at the end of the bytes that have arrived. */
 const begun = / (?:R(?:T(?:S(?:P(?:\/(?:\d(?:\.(?:\d\r?)?)?)?)?)?)?)?|I(?:C(?:E(?:\/(?:\d(?:\.(?:\d\r?)?)?)?)?)?)?)?$/;
@@ -18,9 +20,9 @@ interface Parser {
 }
 
 /**
- * Finds request lines that name another protocol than HTTP. Node does not expose the protocol of a request, so the bytes are
- * searched for it. They are read from the parser: with a listener for `data`, Node would emit every piece of every body, which
- * doubles the cost of slow senders.
+ * Finds request lines that name another protocol than HTTP. Node does not expose the protocol of a request, so the
+ * bytes are searched for it. They are read from the parser: with a listener for `data`, Node would emit every piece of
+ * every body, which doubles the cost of slow senders.
  */
 export class ProtocolNames {
   readonly #found: (socket: Socket) => void;
@@ -52,7 +54,10 @@ export class ProtocolNames {
     };
   }
 
-  /** Searches the bytes that arrived last. Called before each request is executed, because a name may follow in the same piece. */
+  /**
+   * Searches the bytes that arrived last. Called before each request is executed, because a name may follow in the same
+   * piece.
+   */
   search(socket: Socket): void {
     const { bytesRead } = socket;
     if (socket === this.#socket && bytesRead === this.#bytesRead) return;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Log } from '@shop/shared/runtime';
 import type { Engine } from './engine.ts';
 
-// Polling the modification time also works for a symbolic link that is replaced, such as mounted configuration in Kubernetes.
+// Polling the modification time also works for a symbolic link that is replaced, such as mounted configuration in
+// Kubernetes.
 const pollEvery = 1_000;
 
 /** Watches `gateway.config.yml` of a folder until closed. A refused configuration is logged with the reason. */

@@ -14,9 +14,14 @@ import { ProtocolNames } from './protocol-name.ts';
 
 /** Pipelined requests that a connection may have unanswered. Each one holds memory until it is executed. */
 const pipelinedRequests = 100;
-/** Bytes of pipelined requests, bodies included, that may arrive after those that came together with the first of them. */
+/**
+ * Bytes of pipelined requests, bodies included, that may arrive after those that came together with the first of them.
+ */
 const pipelinedBytes = 64 * 1_024;
-/** Refusals in one turn of the event loop. Thousands of slow senders can time out at once, and other requests must not wait. */
+/**
+ * Refusals in one turn of the event loop. Thousands of slow senders can time out at once, and other requests must not
+ * wait.
+ */
 const refusalsPerTurn = 8;
 
 /** The unanswered requests of a connection. An idle connection keeps no state. */
@@ -58,8 +63,8 @@ export class RequestDispatcher {
   }
 
   /**
-   * Executes a request after the response to the one before it. Node parses a pipelined request immediately, but the earlier
-   * request may end the connection, and a request without a response must not be executed.
+   * Executes a request after the response to the one before it. Node parses a pipelined request immediately, but the
+   * earlier request may end the connection, and a request without a response must not be executed.
    */
   accept(request: GatewayRequest, response: GatewayResponse): void {
     const { socket } = request;
@@ -87,7 +92,9 @@ export class RequestDispatcher {
     else this.#runAfter(previous, pending, request, response);
   }
 
-  /** Refuses what a connection has sent, because of an error of Node's parser, of its timers, or of the request line. */
+  /**
+   * Refuses what a connection has sent, because of an error of Node's parser, of its timers, or of the request line.
+   */
   refuse(error: ParserError, socket: Socket): void {
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
@@ -97,7 +104,8 @@ export class RequestDispatcher {
     }
     const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? this.#pending.get(socket)?.last.req : undefined;
     this.#pace(() => {
-      // The rest of a late request may have arrived meanwhile: then it is answered, and the connection ends without a refusal.
+      // The rest of a late request may have arrived meanwhile: then it is answered, and the connection ends without a
+      // refusal.
       const problem = late?.complete ? undefined : problemFor(error, this.#limits);
       refuse(socket, problem, this.#pending.get(socket));
     });

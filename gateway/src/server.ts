@@ -36,7 +36,8 @@ export function createGatewayServer(
   const connections = new Connections(limits, log);
   const dispatcher = new RequestDispatcher(handle, limits, connections, log);
   const accept = (request: GatewayRequest, response: GatewayResponse): void => dispatcher.accept(request, response);
-  // Node's bound has room for the longest target and the largest header section. The guard finds which of them is too long.
+  // Node's bound has room for the longest target and the largest header section. The guard finds which of them is too
+  // long.
   const maxHeaderSize = limits.maximumHeader + limits.maximumTarget;
   const server = createServer({ ...options, maxHeaderSize }, accept as never) as Server<typeof GatewayRequest>;
   // The guard counts the fields. Node would silently drop those past its own bound.

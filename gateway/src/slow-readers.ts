@@ -1,4 +1,5 @@
-// Disconnects clients that do not read their responses. Unread responses stay in memory, and such connections are not idle.
+// Disconnects clients that do not read their responses. Unread responses stay in memory, and such connections are not
+// idle.
 import type { Socket } from 'node:net';
 import type { Log } from '@shop/shared/runtime';
 
@@ -14,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Closes each connection whose client has read nothing in `checksWithoutProgress` checks although bytes wait. Node's own time-out
- * restarts whenever the client sends or the server writes something. Checks are counted instead of time, because this process
- * itself may have been blocked.
+ * Closes each connection whose client has read nothing in `checksWithoutProgress` checks although bytes wait. Node's
+ * own time-out restarts whenever the client sends or the server writes something. Checks are counted instead of time,
+ * because this process itself may have been blocked.
  * @param sockets the open connections
  */
 export function watchReaders(sockets: () => Iterable<Socket>, log: Log): NodeJS.Timeout {

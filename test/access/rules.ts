@@ -1,4 +1,5 @@
-// The access rules: each operation of each contract, for each kind of caller, on an own, a foreign and a missing resource.
+// The access rules: each operation of each contract, for each kind of caller, on an own, a foreign and a missing
+// resource.
 import { newId } from '@shop/shared/runtime';
 
 /** Each kind of caller with the scopes of its token. */

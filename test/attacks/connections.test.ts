@@ -1,4 +1,5 @@
-// Connections from one address that idle, send or read slowly, or send expensive bodies, while another address is served.
+// Connections from one address that idle, send or read slowly, or send expensive bodies, while another address is
+// served.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +16,10 @@ import { report } from './report.ts';
 const attackers = '127.0.1.1';
 const customers = '127.0.1.2';
 
-/** Sends requests from the customers' address until it is stopped. @returns a line for each request that was not served */
+/**
+ * Sends requests from the customers' address until it is stopped.
+ * @returns a line for each request that was not served
+ */
 function startServing(url: string, path: string, every: number) {
   const dispatcher = new Agent({ connect: { localAddress: customers }, connections: 4 });
   const failures: string[] = [];

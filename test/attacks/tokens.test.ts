@@ -1,4 +1,5 @@
-// Invalid signatures and access tokens: test vectors for the primitive of the verifier, and forged tokens for each service.
+// Invalid signatures and access tokens: test vectors for the primitive of the verifier, and forged tokens for each
+// service.
 import { generateKeyPairSync, webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

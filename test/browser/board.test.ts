@@ -1,4 +1,5 @@
-// The board in a real browser: customers see the missing scope, and staff sees the live state of the shop, on any screen.
+// The board in a real browser: customers see the missing scope, and staff sees the live state of the shop, on any
+// screen.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';

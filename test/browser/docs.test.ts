@@ -1,4 +1,5 @@
-// The documentation in a real browser: its pages on each screen, and an order that is placed and cancelled from the page.
+// The documentation in a real browser: its pages on each screen, and an order that is placed and cancelled from the
+// page.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -49,7 +50,10 @@ async function visit(path: string, options: BrowserContextOptions = {}): Promise
 
 const paths = ['/docs', ...guideNames.map((name) => `/docs/${name}`), '/problems', '/problems/price-changed'];
 
-/** The luminance of the page and of its first heading, from 0 (black) to 1 (white). A page without a colour has the browser's. */
+/**
+ * The luminance of the page and of its first heading, from 0 (black) to 1 (white). A page without a colour has the
+ * browser's.
+ */
 async function lightness(page: Page): Promise<{ ground: number | undefined; text: number }> {
   const [body = '', root = '', heading = ''] = await page.evaluate<string[]>(
     `[document.body, document.documentElement, document.querySelector('h1, h2')]

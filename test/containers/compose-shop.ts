@@ -29,7 +29,8 @@ export interface ComposeShop {
   /** Runs a program inside a service's container. */
   run(service: string, ...command: string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
   /**
-   * As `docker compose run --rm operator …`, with a folder of this machine as `/files` when one is given. Builds the image first.
+   * As `docker compose run --rm operator …`, with a folder of this machine as `/files` when one is given. Builds the
+   * image first.
    * @returns the exit code and what was written
    */
   operate(

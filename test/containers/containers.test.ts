@@ -1,5 +1,5 @@
-// docker-compose.yml as a user starts it: the shop works through its published port, each part reaches only what it needs, replicas share
-// the work, and a rolling restart loses no request.
+// docker-compose.yml as a user starts it: the shop works through its published port, each part reaches only what it
+// needs, replicas share the work, and a rolling restart loses no request.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -219,8 +219,8 @@ describe('the networks', () => {
   const servers = ['postgres:5432', 'rabbitmq:5672'];
   const inside = ['accounts:8080', 'orders:8080', 'catalogue:8080', 'gateway:8080'];
 
-  // A network permits connections in both directions, so the processes that the gateway calls, and notifications, whose metrics it reads,
-  // can also reach the gateway.
+  // A network permits connections in both directions, so the processes that the gateway calls, and notifications, whose
+  // metrics it reads, can also reach the gateway.
   it.each([
     ['gateway', [...inside, 'notifications:8080']],
     ['accounts', [...inside, ...servers]],

@@ -34,7 +34,8 @@ function mostConnections(manifests: readonly Manifest[]): number {
       const { maxReplicas } = named(manifests, 'HorizontalPodAutoscaler', service).spec;
       const { strategy, minReadySeconds } = named(manifests, 'Deployment', service).spec;
       expect(strategy).toMatchObject({ rollingUpdate: { maxSurge: 1 } });
-      // 5 s until no load balancer sends to it and 10 s to end. Then the next one starts, so that only one ends at a time.
+      // 5 s until no load balancer sends to it and 10 s to end. Then the next one starts, so that only one ends at a
+      // time.
       expect(minReadySeconds).toBeGreaterThanOrEqual(5 + 10);
       return (Number(maxReplicas) + 2) * connectionsOf(service);
     })

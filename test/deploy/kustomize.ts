@@ -1,5 +1,5 @@
-// Renders a folder of deploy/kubernetes as `kubectl kustomize` does, for the features of Kustomize that the folder uses, so that
-// the tests need only npm.
+// Renders a folder of deploy/kubernetes as `kubectl kustomize` does, for the features of Kustomize that the folder
+// uses, so that the tests need only npm.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';

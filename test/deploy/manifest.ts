@@ -1,8 +1,8 @@
 // A Kubernetes manifest as the tests read it, and the pod in it.
 
 /**
- * A manifest of any kind, and each object in it, with the members that the tests read. A member has the same type wherever it occurs.
- * Schemas validate the required members.
+ * A manifest of any kind, and each object in it, with the members that the tests read. A member has the same type
+ * wherever it occurs. Schemas validate the required members.
  */
 export interface Manifest {
   apiVersion: string;

@@ -1,5 +1,5 @@
-// deploy/kubernetes as rendered: every document fits its schema, every pod fits the restricted Pod Security Standard, and the network
-// policies permit the arrows of the architecture and nothing else.
+// deploy/kubernetes as rendered: every document fits its schema, every pod fits the restricted Pod Security Standard,
+// and the network policies permit the arrows of the architecture and nothing else.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';

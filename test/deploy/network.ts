@@ -32,7 +32,10 @@ function placesOf(manifests: readonly Manifest[]): Place[] {
   return [...inside, ...outside];
 }
 
-/** Connections as `from → to:port`, sorted, without the cluster's DNS. `anywhere` means every address, inside and outside. */
+/**
+ * Connections as `from → to:port`, sorted, without the cluster's DNS. `anywhere` means every address, inside and
+ * outside.
+ */
 export function permittedArrows(manifests: readonly Manifest[]): string[] {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
   const places = placesOf(manifests);

@@ -1,5 +1,5 @@
-// Orders split by account, as docs/growing.md says: the service runs on hash partitions without a change, and what it does for one
-// account touches that account's partition and no other.
+// Orders split by account, as docs/growing.md says: the service runs on hash partitions without a change, and what it
+// does for one account touches that account's partition and no other.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -54,7 +54,9 @@ async function partitionOf({ accountId }: Customer): Promise<string | undefined>
   return rows[0]?.name.replace('orders_', '');
 }
 
-/** The partitions that the service reads or writes for `work`. The service is stopped, so that its statistics are added. */
+/**
+ * The partitions that the service reads or writes for `work`. The service is stopped, so that its statistics are added.
+ */
 async function touched(work: () => Promise<void>): Promise<string[]> {
   const orders = shop.services.service('orders');
   await orders.kill();

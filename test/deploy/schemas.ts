@@ -5,8 +5,8 @@ type Errors = readonly { readonly instancePath: string; readonly message?: strin
 type Model = new (data: unknown) => { validate(): void };
 
 /**
- * The package of the models of each group. RabbitMQ's operator has no maintained models on npm, so the tests compare its manifest with
- * expectations of their own.
+ * The package of the models of each group. RabbitMQ's operator has no maintained models on npm, so the tests compare
+ * its manifest with expectations of their own.
  */
 const packages: Readonly<Record<string, string>> = {
   v1: 'kubernetes-models/v1',
@@ -42,8 +42,8 @@ export async function faultsOf(manifest: Manifest): Promise<string[]> {
 }
 
 /**
- * The schemas permit undefined members, as the API server did for long, so a misspelt member silently has no effect. The compiled
- * validators read exactly the defined members, so a member that was never read is undefined.
+ * The schemas permit undefined members, as the API server did for long, so a misspelt member silently has no effect.
+ * The compiled validators read exactly the defined members, so a member that was never read is undefined.
  */
 function watch(root: Manifest): { value: object; untouched(): string[] } {
   const places = new Map<object, { path: string; read: Set<string>; keys: string[] }>();

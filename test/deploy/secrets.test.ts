@@ -1,4 +1,5 @@
-// deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount, and each owner gets only its own.
+// deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount, and each owner gets only its
+// own.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';

@@ -56,7 +56,9 @@ function messageOf(block: string): { first: string; headers: Record<string, stri
   return { first, headers: Object.fromEntries(pairs), body: rest.length === 0 ? undefined : rest.join('\n\n') };
 }
 
-/** The differences of a response from the example: missing members and other types. Values may differ unless `exact`. */
+/**
+ * The differences of a response from the example: missing members and other types. Values may differ unless `exact`.
+ */
 export function differences(shown: unknown, given: unknown, at = ''): string[] {
   if (Array.isArray(shown)) {
     if (!Array.isArray(given)) return [`${at} is no list`];

@@ -1,4 +1,5 @@
-// No request to an operation with a body or a query makes a service send a long response, take long or run out of memory.
+// No request to an operation with a body or a query makes a service send a long response, take long or run out of
+// memory.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

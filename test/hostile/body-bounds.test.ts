@@ -1,4 +1,5 @@
-// Every operation accepts the largest body that its contract describes; a byte past its bound is refused before it is read.
+// Every operation accepts the largest body that its contract describes; a byte past its bound is refused before it is
+// read.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,4 +1,5 @@
-// No body costs a service much more processor time than the cheapest accepted one of the same size, so no client can block others.
+// No body costs a service much more processor time than the cheapest accepted one of the same size, so no client can
+// block others.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
 import { freePorts } from '@shop/shared/embedded';

@@ -31,8 +31,8 @@ export async function grant(databaseUrl: string, name: string, scope: StaffScope
 const hour = 3_600;
 
 /**
- * An access token that is signed with the shop's own key. It differs from the tokens of accounts only in its times: it is three hours old
- * and valid for a day, so that it is valid for every clock of the test.
+ * An access token that is signed with the shop's own key. It differs from the tokens of accounts only in its times: it
+ * is three hours old and valid for a day, so that it is valid for every clock of the test.
  */
 export async function signToken(
   admin: pg.Pool,

@@ -1,4 +1,5 @@
-// The broker is unavailable, silent, full, or without its declarations. Orders continue, and their events wait in the outbox.
+// The broker is unavailable, silent, full, or without its declarations. Orders continue, and their events wait in the
+// outbox.
 import { connect } from 'amqplib';
 import { countRows, eventsWait, type Fault, pause, seen } from './fault.ts';
 import { consumerQueues, withChannel } from './queues.ts';
@@ -15,7 +16,10 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Injects a fault into the broker and always removes it. Returns whether the fault was observed and events waited meanwhile. */
+/**
+ * Injects a fault into the broker and always removes it. Returns whether the fault was observed and events waited
+ * meanwhile.
+ */
 function away(
   name: string,
   broken: { readonly cut: Act; readonly seen: (system: System) => Promise<boolean>; readonly mend: Act },

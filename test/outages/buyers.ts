@@ -1,4 +1,5 @@
-// Buyers that order, read and cancel by a seeded schedule, repeat requests without a clear reply with the same key, and record everything.
+// Buyers that order, read and cancel by a seeded schedule, repeat requests without a clear reply with the same key, and
+// record everything.
 
 import { type Journal, type OrderOutcome, untilClear } from './journal.ts';
 import { createRandom, type Random } from './random.ts';

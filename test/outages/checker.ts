@@ -1,4 +1,5 @@
-// Reads all schemas and the e-mails after a round, and lists all violations. It does not rely on replies of the services.
+// Reads all schemas and the e-mails after a round, and lists all violations. It does not rely on replies of the
+// services.
 
 import { readStockReport } from '../../services/catalogue/src/operator/verify-stock.ts';
 import { effectViolations } from './effects.ts';

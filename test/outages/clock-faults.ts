@@ -5,9 +5,10 @@ import { countRows, type Fault, seen } from './fault.ts';
 const hour = 3_600_000;
 
 /**
- * The clocks stay wrong until everything was counted. First nothing else is broken, and no order may notice; then a reservation is
- * left behind, which processes with wrong clocks have to resolve. The gateway's clock is right, and access tokens are older and hold
- * longer than an hour: what those of ordinary length do under a wrong clock is decided by RFC 7519, not by the shop.
+ * The clocks stay wrong until everything was counted. First nothing else is broken, and no order may notice; then a
+ * reservation is left behind, which processes with wrong clocks have to resolve. The gateway's clock is right, and
+ * access tokens are older and hold longer than an hour: what those of ordinary length do under a wrong clock is decided
+ * by RFC 7519, not by the shop.
  */
 const apart: Fault = {
   name: "the services' clocks are two hours apart",

@@ -140,7 +140,9 @@ async function serverTime({ admin }: System): Promise<Date> {
   return rows[0]?.now ?? new Date();
 }
 
-/** Waits until consumers have handled events since a time. Returns their number and their largest number of attempts. */
+/**
+ * Waits until consumers have handled events since a time. Returns their number and their largest number of attempts.
+ */
 async function deliveriesSince(system: System, since: Date): Promise<{ taken: number; longest: number }> {
   const read = async () => {
     const inboxes = ['orders', 'catalogue', 'notifications'].map(

@@ -56,8 +56,8 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
 }
 
 /**
- * Counts how often the handlers of notifications ran to their COMMIT. Most handlers have no effect the second time, so no figure of the
- * shop shows that one ran twice. The attempt to add an existing e-mail shows it.
+ * Counts how often the handlers of notifications ran to their COMMIT. Most handlers have no effect the second time, so
+ * no figure of the shop shows that one ran twice. The attempt to add an existing e-mail shows it.
  */
 export const handlerWatch = `
   CREATE SCHEMA harness;

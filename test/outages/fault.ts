@@ -4,17 +4,23 @@ import type { Random } from './random.ts';
 import type { System } from './system.ts';
 
 /**
- * The effect on requests. `nothing`: every order is answered as in normal operation. `service`: 502, 503 and 504 are permitted while the
- * fault lasts and until the shop has recovered. `gateway`: requests may get no reply.
+ * The effect on requests. `nothing`: every order is answered as in normal operation. `service`: 502, 503 and 504 are
+ * permitted while the fault lasts and until the shop has recovered. `gateway`: requests may get no reply.
  */
 export type Interrupts = 'nothing' | 'service' | 'gateway';
 
 export interface Fault {
   readonly name: string;
   readonly interrupts: Interrupts;
-  /** Milliseconds until the shop has recovered; 10,000 unless more processes have to start concurrently than two cores allow. */
+  /**
+   * Milliseconds until the shop has recovered; 10,000 unless more processes have to start concurrently than two cores
+   * allow.
+   */
   readonly recovery?: number;
-  /** Injects the fault while buyers shop, removes it, and resolves to the evidence; undefined when the fault had no effect. */
+  /**
+   * Injects the fault while buyers shop, removes it, and resolves to the evidence; undefined when the fault had no
+   * effect.
+   */
   inject(scene: Scene): Promise<string | undefined>;
   /** Removes effects that must last until everything was counted. */
   mend?(system: System): Promise<void>;
@@ -41,7 +47,10 @@ export async function seen(happened: () => boolean | Promise<boolean>, within = 
   return true;
 }
 
-/** Whether orders were placed whose events had to wait, which shows that the broker is unavailable and orders are not affected. */
+/**
+ * Whether orders were placed whose events had to wait, which shows that the broker is unavailable and orders are not
+ * affected.
+ */
 export function eventsWait(system: System): Promise<boolean> {
   return seen(async () => (await countRows(system, 'orders.outbox WHERE published_at IS NULL')) >= 20);
 }

@@ -1,9 +1,11 @@
-// Proves that the outage tests can fail: removes one guard at a time from a copy of the checkout, and expects a failure.
+// Proves that the outage tests can fail: removes one guard at a time from a copy of the checkout, and expects a
+// failure.
 //
 //   node test/outages/mutations.ts            all guards; about five minutes on two cores
 //   node test/outages/mutations.ts inbox      those whose name has this word
 //
-// Prints a line for each, and exits with 0 when every removal was noticed. A guard that is not found in its file is an error.
+// Prints a line for each, and exits with 0 when every removal was noticed. A guard that is not found in its file is an
+// error.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

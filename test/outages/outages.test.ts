@@ -1,6 +1,6 @@
-// Injects every fault of the table into the running shop while buyers shop, and then counts orders, stock, e-mails and replies.
-// OUTAGE_SEED sets the schedule, OUTAGE_ROUNDS the number of rounds through the table, and OUTAGE_PATIENCE the seconds in which all work
-// must end. Prints the effect of each fault and the time of the recovery.
+// Injects every fault of the table into the running shop while buyers shop, and then counts orders, stock, e-mails and
+// replies. OUTAGE_SEED sets the schedule, OUTAGE_ROUNDS the number of rounds through the table, and OUTAGE_PATIENCE the
+// seconds in which all work must end. Prints the effect of each fault and the time of the recovery.
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { slowness } from '@shop/shared/testing';
@@ -19,7 +19,9 @@ const seed = Number(process.env.OUTAGE_SEED ?? 20_261_121);
 const rounds = Number(process.env.OUTAGE_ROUNDS ?? 1);
 const productCount = 12;
 const stockEach = 100_000;
-/** Milliseconds after the end of a fault within which the shop recovers by itself, on the machine that pace.ts names. */
+/**
+ * Milliseconds after the end of a fault within which the shop recovers by itself, on the machine that pace.ts names.
+ */
 const promised = 10_000;
 /** Milliseconds after which the test no longer waits for the end of all work. */
 const patience = Number(process.env.OUTAGE_PATIENCE ?? 120) * 1_000;
@@ -121,7 +123,10 @@ describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d
 
 const inSeconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
 
-/** Runs the work of `count` buyers, `atOnce` at a time, and records their replies in the journal. No fault is active meanwhile. */
+/**
+ * Runs the work of `count` buyers, `atOnce` at a time, and records their replies in the journal. No fault is active
+ * meanwhile.
+ */
 async function inFlight(
   count: number,
   atOnce: number,

@@ -50,8 +50,8 @@ async function keepRegistering({ system, journal, random }: Scene, signal: Abort
 }
 
 /**
- * The order at which both processes of orders die is never requested again, so only the resolving of reservations can release its
- * stock.
+ * The order at which both processes of orders die is never requested again, so only the resolving of reservations can
+ * release its stock.
  */
 const abandonedOrder: Fault = {
   name: 'orders die between reservation and order, and the buyer with them',

@@ -1,4 +1,5 @@
-// A TCP proxy in front of PostgreSQL or the broker: passes, hangs, refuses, or cuts a connection at a chosen byte sequence.
+// A TCP proxy in front of PostgreSQL or the broker: passes, hangs, refuses, or cuts a connection at a chosen byte
+// sequence.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -10,7 +11,8 @@ export interface TcpProxy {
   refuse(): void;
   pass(): void;
   /**
-   * Cuts the next connection on which a client sends `bytes`. They reach the server, but its reply does not reach the client.
+   * Cuts the next connection on which a client sends `bytes`. They reach the server, but its reply does not reach the
+   * client.
    * @param of bytes that the client must have sent when it connected
    */
   cutAnswerTo(bytes: string, of?: string): void;

@@ -1,5 +1,5 @@
-// Loaded into a service process before its own code (node --import): gives it a clock that can be set, as a machine's can be wrong
-// or jump. PostgreSQL, the broker and the test itself keep the right time.
+// Loaded into a service process before its own code (node --import): gives it a clock that can be set, as a machine's
+// can be wrong or jump. PostgreSQL, the broker and the test itself keep the right time.
 
 /** Sent to the process to set its clock ahead, in milliseconds. The process replies with a ClockReport. */
 export interface ClockOrder {

@@ -16,7 +16,9 @@ export interface Supervised {
   /** Each time since the last call that it ended without having been killed. */
   accidents(): readonly string[];
   kill(signal: NodeJS.Signals): void;
-  /** Has the process kill itself the next time that it comes by this point, on this account's behalf if one is named. */
+  /**
+   * Has the process kill itself the next time that it comes by this point, on this account's behalf if one is named.
+   */
   crashAt(point: CrashPoint, account?: string): void;
   /** Sets its clock so many milliseconds ahead, for it and for those that follow it. */
   setClock(ahead: number): void;

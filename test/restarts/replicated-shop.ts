@@ -16,7 +16,10 @@ export interface ReplicatedShop {
   readonly mailFolder: string;
   /** The processes, in the order of their replacement. */
   readonly processes: readonly ShopProcess[];
-  /** Replaces a process, and waits until all its clients use the new one. @returns the exit code or signal of the old one */
+  /**
+   * Replaces a process, and waits until all its clients use the new one.
+   * @returns the exit code or signal of the old one
+   */
   replace(process: ShopProcess): ReturnType<ShopProcess['replace']>;
   stop(): Promise<void>;
 }

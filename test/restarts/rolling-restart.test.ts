@@ -1,4 +1,5 @@
-// Every process of the shop, two of each kind, is replaced in turn under load. No request is lost and nothing happens twice.
+// Every process of the shop, two of each kind, is replaced in turn under load. No request is lost and nothing happens
+// twice.
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';

@@ -1,4 +1,5 @@
-// Two gateways and Redis: they share their limits, count alone while Redis is dead or hangs, and share them again afterwards.
+// Two gateways and Redis: they share their limits, count alone while Redis is dead or hangs, and share them again
+// afterwards.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { Redis } from 'ioredis';

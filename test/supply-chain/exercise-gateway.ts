@@ -1,4 +1,5 @@
-// Starts the gateway as it is shipped, sends requests through each of its policies, and reports which packages it loaded.
+// Starts the gateway as it is shipped, sends requests through each of its policies, and reports which packages it
+// loaded.
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +48,9 @@ export async function runGateway(environment: Readonly<Record<string, string>> =
   }
 }
 
-/** As `runGateway`, as in a container: in production mode, with rate limits in Redis, and spans and metrics exported. */
+/**
+ * As `runGateway`, as in a container: in production mode, with rate limits in Redis, and spans and metrics exported.
+ */
 export async function runConnectedGateway(): Promise<LoadedPackages> {
   const [redis, receiver, [port = 0]] = await Promise.all([startRedis(), startOtlpReceiver(), freePorts(1)]);
   try {

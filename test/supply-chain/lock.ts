@@ -42,7 +42,9 @@ export const installed: readonly InstalledPackage[] = Object.entries(lock).flatM
 /** The empty package that replaces unused packages of the engine. */
 export const placeholder = 'empty-npm-package';
 
-/** The folders of the production packages that are installed only for the package in `place`, including that package. */
+/**
+ * The folders of the production packages that are installed only for the package in `place`, including that package.
+ */
 export function neededOnlyBy(place: string): readonly string[] {
   const workspaces = Object.keys(lock).filter((key) => key !== '' && !key.includes(inModules));
   const others = reachable(workspaces, place);

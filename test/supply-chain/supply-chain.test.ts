@@ -85,8 +85,8 @@ describe('the lock file', () => {
   });
 
   it('has an integrity value for every package except the binaries of three tools for other platforms', () => {
-    // When the lock file was made, the binaries for Linux on x64 and arm64 were available, so the others have no integrity value. None of
-    // them runs in production.
+    // When the lock file was made, the binaries for Linux on x64 and arm64 were available, so the others have no
+    // integrity value. None of them runs in production.
     const unpinned = Object.entries(lock).filter(
       ([place, { integrity, link }]) => place.includes('node_modules/') && link !== true && integrity === undefined,
     );

@@ -1,4 +1,5 @@
-// Imported before a program (`node --import`): appends the folder of each package to TRACE_FILE when its first module is loaded.
+// Imported before a program (`node --import`): appends the folder of each package to TRACE_FILE when its first module
+// is loaded.
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 

@@ -1,5 +1,5 @@
-// The telemetry of a running shop: one trace from the gateway to the e-mail, every monitored metric, and logs with the request of each line
-// and without secrets.
+// The telemetry of a running shop: one trace from the gateway to the e-mail, every monitored metric, and logs with the
+// request of each line and without secrets.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

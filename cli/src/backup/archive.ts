@@ -1,4 +1,5 @@
-// A backup on disk: a folder with a compressed file for each table, the secrets, a manifest, and checksums of all files.
+// A backup on disk: a folder with a compressed file for each table, the secrets, a manifest, and checksums of all
+// files.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, readFile, writeFile } from 'node:fs/promises';

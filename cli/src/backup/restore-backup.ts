@@ -32,8 +32,8 @@ export interface RestoreHooks {
 }
 
 /**
- * Restores all schemas, or none of them. Stored events become unpublished and are published again, because the backup does not contain the
- * queues. Consumers recognise events that they have handled by their inbox.
+ * Restores all schemas, or none of them. Stored events become unpublished and are published again, because the backup
+ * does not contain the queues. Consumers recognise events that they have handled by their inbox.
  * @returns how many events will be published again
  * @throws StartError when a table is not empty, or the restored rows differ from the backup
  */

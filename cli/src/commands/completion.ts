@@ -1,4 +1,5 @@
-// `completion`: generates the completion script of a shell from the commands. The script also defines the command `shop`.
+// `completion`: generates the completion script of a shell from the commands. The script also defines the command
+// `shop`.
 import { join } from 'node:path';
 import { Argument, Command, type Option } from 'commander';
 import { root } from '../shop/settings.ts';

@@ -15,7 +15,10 @@ import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Wanted } from './settings.ts';
 
 const oldestPostgres = 150_000;
-/** Milliseconds. Tokens allow clocks to differ by some seconds. A larger difference makes log-ins fail without a visible reason. */
+/**
+ * Milliseconds. Tokens allow clocks to differ by some seconds. A larger difference makes log-ins fail without a visible
+ * reason.
+ */
 const skewSeen = 1_000;
 const skewHurts = 5_000;
 

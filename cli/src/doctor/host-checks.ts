@@ -28,7 +28,10 @@ export function checkNode(): Finding {
       );
 }
 
-/** Reads the configuration of every process as the process itself would, in the environment that npm start would give it. */
+/**
+ * Reads the configuration of every process as the process itself would, in the environment that npm start would give
+ * it.
+ */
 export async function checkConfiguration(settings: Settings, given: NodeJS.ProcessEnv): Promise<Finding[]> {
   const readers: Readonly<Record<ProcessName, Reader>> = {
     gateway: (await import('../../../gateway/src/config.ts')).readEnvironment,

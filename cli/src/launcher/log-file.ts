@@ -5,7 +5,9 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 export interface LogFile {
-  /** Writes all lines of a stream. Shows JSON lines of pino at level warn and above; `plain` decides about other lines. */
+  /**
+   * Writes all lines of a stream. Shows JSON lines of pino at level warn and above; `plain` decides about other lines.
+   */
   take(stream: Readable, plain: (line: string) => void): void;
   close(): void;
 }

@@ -13,7 +13,10 @@ export interface ProcessOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly logs: string;
-  /** The address of its `/health/ready`. Without it, the process is a job, which is ready when it has ended with success. */
+  /**
+   * The address of its `/health/ready`. Without it, the process is a job, which is ready when it has ended with
+   * success.
+   */
   readonly url?: string;
   readonly say: (line: string) => void;
 }
@@ -27,8 +30,8 @@ export function spawnProcess(options: ProcessOptions): Run {
   const child = spawn(process.execPath, [options.script, ...(options.parameters ?? [])], {
     cwd: options.cwd,
     env: options.environment,
-    // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops the processes in order. The IPC channel
-    // closes when the launcher ends.
+    // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops the processes in order. The
+    // IPC channel closes when the launcher ends.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -29,8 +29,8 @@ export interface Delays {
 const usualDelays: Delays = { first: 500, longest: 30_000, steady: 60_000 };
 
 /**
- * Launches the part, and launches it again whenever a run ends. When the first run does not become ready, `ready` rejects and the part is
- * not launched again.
+ * Launches the part, and launches it again whenever a run ends. When the first run does not become ready, `ready`
+ * rejects and the part is not launched again.
  */
 export function supervise(launch: () => Run, say: (line: string) => void, delays: Delays = usualDelays): Supervised {
   let run = launch();

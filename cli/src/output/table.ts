@@ -7,8 +7,8 @@ export type Cell = string | number | null | undefined;
 export type Colours = Readonly<Record<string, 'green' | 'yellow' | 'red'>>;
 
 /**
- * The lines of a table; the first row is the heading. A cell without a value stays empty. Colours are used on a terminal only,
- * and not where NO_COLOR is set.
+ * The lines of a table; the first row is the heading. A cell without a value stays empty. Colours are used on a
+ * terminal only, and not where NO_COLOR is set.
  */
 export function table(rows: readonly (readonly Cell[])[], colours: Colours = {}): string {
   const texts = rows.map((row) => row.map((cell) => String(cell ?? '')));

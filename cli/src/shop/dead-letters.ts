@@ -54,7 +54,8 @@ export async function resolveDeadLetters(
         resolved.push({ consumer: letter.consumer, id: letter.id });
       }
     }
-    // A short page was the last one. The oldest letters come first, so a page of known letters has no new ones behind it.
+    // A short page was the last one. The oldest letters come first, so a page of known letters has no new ones behind
+    // it.
     if (letters.length < perRead || fresh.length === 0) break;
   }
   return { resolved, unknown: (ids ?? []).filter((id) => !resolved.some((letter) => letter.id === id)) };

@@ -49,8 +49,9 @@ export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: 
 }
 
 /**
- * Runs `use` with the database of a new shop, with roles and schemas: an embedded one, which is created when it does not exist, or the one of
- * DATABASE_URL. An outside database must be empty. `use` checks the content of an embedded one.
+ * Runs `use` with the database of a new shop, with roles and schemas: an embedded one, which is created when it does
+ * not exist, or the one of DATABASE_URL. An outside database must be empty. `use` checks the content of an embedded
+ * one.
  * @param secrets the values of the secret environment variables of the new shop
  * @throws StartError when a shop exists or runs there
  */

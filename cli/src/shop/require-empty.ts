@@ -6,7 +6,8 @@ import { namedDatabase } from './database.ts';
 import { tablesOf } from './tables.ts';
 
 /**
- * Reads the database of an outside server as its administrator, and changes nothing. A database that does not exist is empty.
+ * Reads the database of an outside server as its administrator, and changes nothing. A database that does not exist is
+ * empty.
  * @param url DATABASE_URL
  * @throws StartError when a table of the shop has rows
  */
@@ -15,7 +16,8 @@ export async function requireEmptyDatabase(url: string): Promise<void> {
     for (const name of serviceNames) {
       await client.query('BEGIN');
       const { rows } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
-      // An administrator without superuser rights can read a role's tables only as its member. The transaction is rolled back.
+      // An administrator without superuser rights can read a role's tables only as its member. The transaction is
+      // rolled back.
       if (rows.length > 0) await client.query(`GRANT ${name} TO CURRENT_USER`);
       await client.query(`SET LOCAL search_path = ${name}`);
       await requireEmpty(client, name);

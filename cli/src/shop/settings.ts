@@ -1,4 +1,5 @@
-// The environment variables that `npm start` and the command line read themselves. All others are passed on to the processes.
+// The environment variables that `npm start` and the command line read themselves. All others are passed on to the
+// processes.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {

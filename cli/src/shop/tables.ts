@@ -1,4 +1,5 @@
-// Reads the tables and sequences of a schema from PostgreSQL, so that a backup includes everything that a migration adds.
+// Reads the tables and sequences of a schema from PostgreSQL, so that a backup includes everything that a migration
+// adds.
 import pg from 'pg';
 
 export interface Table {

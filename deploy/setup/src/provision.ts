@@ -1,4 +1,5 @@
-// Makes the shop's database, its schemas and the roles that own them, and ends. Run again it changes nothing but passwords.
+// Makes the shop's database, its schemas and the roles that own them, and ends. Run again it changes nothing but
+// passwords.
 import { provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
 import { readConfig, runProcess, secret, string, url } from '@shop/shared/runtime';
 

@@ -1,4 +1,5 @@
-// Which secrets the shop has, and which file of which owner holds what. Every owner is given its own files and no other's.
+// Which secrets the shop has, and which file of which owner holds what. Every owner is given its own files and no
+// other's.
 import { randomBytes } from 'node:crypto';
 import { type SchemaName, schemas } from '@shop/shared/database';
 import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';

@@ -14,7 +14,9 @@ export function addressIn(entry: string): string | undefined {
   return isIP(address) === 0 || (bracketed !== undefined && !isIPv6(address)) ? undefined : plainAddress(address);
 }
 
-/** The canonical form of an address. An IPv4-mapped IPv6 address becomes its IPv4 address (RFC 4291 section 2.5.5.2). */
+/**
+ * The canonical form of an address. An IPv4-mapped IPv6 address becomes its IPv4 address (RFC 4291 section 2.5.5.2).
+ */
 export function plainAddress(address: string): string {
   if (!isIPv6(address)) return address;
   const [unzoned = ''] = address.split('%');
@@ -25,7 +27,10 @@ export function plainAddress(address: string): string {
   return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.');
 }
 
-/** The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one client has them all. */
+/**
+ * The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one client
+ * has them all.
+ */
 export function clientNetwork(address: string): string {
   const plain = plainAddress(address);
   if (isIPv4(plain) || !isIPv6(plain)) return plain;

@@ -46,7 +46,10 @@ export class GatewayRequest extends IncomingMessage {
   /** The buffer of the body, when the body is buffered. */
   bodyBuffer: BodyBuffer | undefined = undefined;
   operation: OperationOutline | undefined = undefined;
-  /** Set by the step `authenticate` when it admits the request. No upstream and no figure of the board is reached without it. */
+  /**
+   * Set by the step `authenticate` when it admits the request. No upstream and no figure of the board is reached
+   * without it.
+   */
   authenticated = false;
   caller: Caller | undefined = undefined;
   /** Counts a response 409 before it is sent to the client. Rejects with the problem that is sent instead. */
@@ -72,14 +75,17 @@ export class GatewayRequest extends IncomingMessage {
   }
 }
 
-/** The operation that streams the board's figures. It lasts as long as the page is open, so its duration is not recorded. */
+/**
+ * The operation that streams the board's figures. It lasts as long as the page is open, so its duration is not
+ * recorded.
+ */
 export const boardStream = 'watchBoard';
 
 export type GatewayResponse = ServerResponse<GatewayRequest>;
 
 /**
- * A listener for the `close` event of responses. All responses share it: thousands of requests may wait for their senders, and
- * a closure for each of them would make every garbage collection slower.
+ * A listener for the `close` event of responses. All responses share it: thousands of requests may wait for their
+ * senders, and a closure for each of them would make every garbage collection slower.
  */
 export function onResponseClose(
   listener: (request: GatewayRequest, response: GatewayResponse) => void,

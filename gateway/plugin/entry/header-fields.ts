@@ -1,4 +1,5 @@
-// Reads the header section of a request once, from its raw form: refuses it, or splits it into kept and forwarded fields.
+// Reads the header section of a request once, from its raw form: refuses it, or splits it into kept and forwarded
+// fields.
 import { Problem } from '@shop/shared/problem';
 
 export interface HeaderFields {

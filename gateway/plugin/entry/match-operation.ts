@@ -1,4 +1,5 @@
-// Step `match-operation`: finds the operation of the contract that a request calls. A path outside the contract does not exist.
+// Step `match-operation`: finds the operation of the contract that a request calls. A path outside the contract does
+// not exist.
 import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
 import { Problem } from '@shop/shared/problem';
 import type { Step } from './policy.ts';

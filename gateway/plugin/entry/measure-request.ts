@@ -3,8 +3,8 @@ import { instruments, isMeasuring, methodOf, SpanStatusCode } from '@shop/shared
 import { boardStream, type GatewayRequest, type GatewayResponse, onResponseClose } from './gateway-request.ts';
 
 /**
- * Records the duration of the request and ends its span when the response closes. Health probes and the board's stream are not
- * recorded.
+ * Records the duration of the request and ends its span when the response closes. Health probes and the board's stream
+ * are not recorded.
  */
 export function measureRequest(request: GatewayRequest, response: GatewayResponse): void {
   if (!isMeasuring() && request.span === undefined) return;

@@ -3,15 +3,15 @@ import { contentTooLarge } from '@shop/shared/problem';
 import { BodyBuffer, incompleteBody } from './body-buffer.ts';
 import { type Body, type GatewayRequest, type GatewayResponse, onResponseClose } from './gateway-request.ts';
 
-// A buffered body can be sent twice and always has a Content-Length. Its slow sender holds no connection to an upstream.
-// Past this size the memory costs more than these advantages.
+// A buffered body can be sent twice and always has a Content-Length. Its slow sender holds no connection to an
+// upstream. Past this size the memory costs more than these advantages.
 export const bufferedAtMost = 128 * 1024;
 
 /**
- * The body of a request, at most `maximum` bytes or as many as its contract accepts. The first call starts to read it; each
- * further call returns the same promise.
- * @throws Problem 413 past the maximum; 503 with `Retry-After` when the buffered bodies exceed their common bound; 400 when the
- *   client closed the connection or the request was refused meanwhile
+ * The body of a request, at most `maximum` bytes or as many as its contract accepts. The first call starts to read it;
+ * each further call returns the same promise.
+ * @throws Problem 413 past the maximum; 503 with `Retry-After` when the buffered bodies exceed their common bound; 400
+ *   when the client closed the connection or the request was refused meanwhile
  */
 export function receiveBody(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
   request.body ??= startReading(request, response, Math.min(maximum, request.operation?.maxBytes ?? maximum));
@@ -35,8 +35,8 @@ function startReading(request: GatewayRequest, response: GatewayResponse, maximu
   });
 }
 
-// All requests share these listeners. Thousands of requests may wait for their senders, and each closure that a request keeps
-// makes every garbage collection slower.
+// All requests share these listeners. Thousands of requests may wait for their senders, and each closure that a request
+// keeps makes every garbage collection slower.
 function onData(this: GatewayRequest, chunk: Buffer): void {
   this.bodyBuffer?.add(chunk);
 }
@@ -67,7 +67,10 @@ async function* streamBody(request: GatewayRequest, response: GatewayResponse, m
   if (connectionEnded(request)) throw incompleteBody();
 }
 
-/** Whether the connection can carry no further response. The request may have been refused as late: then it must not be executed. */
+/**
+ * Whether the connection can carry no further response. The request may have been refused as late: then it must not be
+ * executed.
+ */
 function connectionEnded({ socket }: GatewayRequest): boolean {
   return !socket.writable;
 }

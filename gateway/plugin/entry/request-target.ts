@@ -17,8 +17,8 @@ const plain = /^(?:\/\.well-known)?(?:\/[a-z0-9_~-][a-z0-9._~-]*)+$/;
 
 /**
  * The path of a request target.
- * @throws Problem 414 past `maximum` bytes; 400 for another form than origin-form (RFC 9112 section 3.2.1) or an ambiguous path;
- *   404 for a path in a form that no resource has: upper-case letters, escapes, a trailing slash
+ * @throws Problem 414 past `maximum` bytes; 400 for another form than origin-form (RFC 9112 section 3.2.1) or an
+ *   ambiguous path; 404 for a path in a form that no resource has: upper-case letters, escapes, a trailing slash
  */
 export function readRequestTarget(target: string, maximum: number): string {
   if (target.length > maximum) {

@@ -59,8 +59,8 @@ export class FailedAttempts {
   }
 
   /**
-   * Counts the attempt as failed until its response shows otherwise. So concurrent attempts are bounded like successive ones,
-   * and a client gains nothing by closing the connection early. An attempt that is refused here stays counted.
+   * Counts the attempt as failed until its response shows otherwise. So concurrent attempts are bounded like successive
+   * ones, and a client gains nothing by closing the connection early. An attempt that is refused here stays counted.
    * @param network of the client
    * @throws Problem 429 with `Retry-After` when the e-mail address in the body has failed too often
    */
@@ -92,7 +92,10 @@ export class FailedAttempts {
   }
 }
 
-/** An address of 254 characters is never longer in any decomposed form. Normalizing a much longer text could take seconds. */
+/**
+ * An address of 254 characters is never longer in any decomposed form. Normalizing a much longer text could take
+ * seconds.
+ */
 const longestEmail = 2_048;
 
 // Decodes as the service does: it accepts a byte order mark, which JSON.parse alone refuses.

@@ -68,8 +68,8 @@ class RedisStore implements RateLimitStore {
   }
 
   /**
-   * Replaces a connection on which Redis does not answer, so that no further request waits for it. Redis gets several pings
-   * before that, because the delay may have been in this process.
+   * Replaces a connection on which Redis does not answer, so that no further request waits for it. Redis gets several
+   * pings before that, because the delay may have been in this process.
    */
   async #checkConnection(): Promise<void> {
     if (this.#checking) return;

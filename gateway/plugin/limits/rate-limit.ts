@@ -1,4 +1,5 @@
-// Step `rate-limit` of API requests, and policy `limit` of pages: how many requests one account or client network may send.
+// Step `rate-limit` of API requests, and policy `limit` of pages: how many requests one account or client network may
+// send.
 import { clientNetwork } from '../entry/client-network.ts';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
 import { actionSchema, type Policy } from '../entry/policy.ts';

@@ -1,4 +1,5 @@
-// The token bucket of a rate limit: a steady rate, a reserve for bursts, and the RateLimit header fields of the response.
+// The token bucket of a rate limit: a steady rate, a reserve for bursts, and the RateLimit header fields of the
+// response.
 import { Problem } from '@shop/shared/problem';
 import { outsideRequests } from '@shop/shared/runtime';
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
@@ -12,8 +13,8 @@ export interface Rate {
   readonly reserve?: number;
   readonly reserveSeconds?: number;
   /**
-   * All accounts of one client network together get at most this many times the steady rate. Without it, their number is not
-   * bounded.
+   * All accounts of one client network together get at most this many times the steady rate. Without it, their number
+   * is not bounded.
    */
   readonly accountsPerAddress?: number;
 }
@@ -24,7 +25,9 @@ interface Quota {
   readonly counter: RateLimiterAbstract;
 }
 
-/** The token bucket of one operation. Each caller has its own; the accounts of one client network share a further one. */
+/**
+ * The token bucket of one operation. Each caller has its own; the accounts of one client network share a further one.
+ */
 export class TokenBucket {
   readonly #quotas: readonly Quota[];
   readonly #shared: Quota | undefined = undefined;
@@ -55,7 +58,8 @@ export class TokenBucket {
   /**
    * Takes one request from the first quota that has one left, and adds the RateLimit header fields to the response.
    * @param network of the client
-   * @param account of the caller, if there is one: it has quotas of its own, and shares one with the accounts of its network
+   * @param account of the caller, if there is one: it has quotas of its own, and shares one with the accounts of its
+   *   network
    * @throws Problem 429 with `Retry-After` when every quota is used up
    */
   async take(request: GatewayRequest, network: string, account?: string): Promise<void> {
@@ -91,8 +95,8 @@ interface Taken {
 }
 
 async function consume({ name, counter }: Quota, key: string): Promise<Taken> {
-  // The counter outlives the request, so it must not keep the request's context. The library resolves and rejects with the same
-  // type; a rejection with any other value is a failure.
+  // The counter outlives the request, so it must not keep the request's context. The library resolves and rejects with
+  // the same type; a rejection with any other value is a failure.
   const result = await outsideRequests(() => counter.consume(key)).then(
     (state) => ({ allowed: true, state }),
     (state: unknown) => ({ allowed: false, state }),

@@ -1,4 +1,5 @@
-// The static files of the pages: Swagger UI from its package, and the shop's own. Each address contains a digest of its file.
+// The static files of the pages: Swagger UI from its package, and the shop's own. Each address contains a digest of its
+// file.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';

@@ -4,7 +4,10 @@ import type { Assets } from './assets.ts';
 /** The Content-Security-Policy of pages without scripts. */
 export const guidePolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** The Content-Security-Policy of Swagger UI. It needs no inline scripts, inline styles or eval; its icons are `data:` URLs. */
+/**
+ * The Content-Security-Policy of Swagger UI. It needs no inline scripts, inline styles or eval; its icons are `data:`
+ * URLs.
+ */
 export const referencePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

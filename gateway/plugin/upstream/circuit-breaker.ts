@@ -1,11 +1,15 @@
-// The circuit breaker of an upstream: when most requests fail, further requests are refused immediately instead of waiting.
+// The circuit breaker of an upstream: when most requests fail, further requests are refused immediately instead of
+// waiting.
 
 const windowLength = 10_000;
 const fewestRequests = 20;
 const shortestOpen = 1_000;
 const longestOpen = 8_000;
 
-/** Opens when at least half of at least 20 requests within 10 s failed. While open, it admits one trial request at a time. */
+/**
+ * Opens when at least half of at least 20 requests within 10 s failed. While open, it admits one trial request at a
+ * time.
+ */
 export class CircuitBreaker {
   #since = 0;
   #requests = 0;
@@ -19,7 +23,9 @@ export class CircuitBreaker {
     return this.#openings > 0;
   }
 
-  /** Milliseconds until the next trial; 0 when this request is admitted. While open, an admitted request is the trial. */
+  /**
+   * Milliseconds until the next trial; 0 when this request is admitted. While open, an admitted request is the trial.
+   */
   wait(now: number): number {
     if (this.#openings === 0) return 0;
     if (now < this.#openUntil) return this.#openUntil - now;

@@ -1,4 +1,5 @@
-// Step `forward`: sends the request to a host of its upstream, and to another host when the first cannot have received it.
+// Step `forward`: sends the request to a host of its upstream, and to another host when the first cannot have received
+// it.
 import { Problem } from '@shop/shared/problem';
 import { type Span, traceparentOf } from '@shop/shared/telemetry';
 import type { GatewayConfig } from '../entry/gateway-config.ts';
@@ -75,7 +76,10 @@ export function forward(upstream: Upstream, maximumBody: number): Step {
   };
 }
 
-/** Makes at most two attempts: the second one only when the first cannot have been received, or repeating it is harmless. */
+/**
+ * Makes at most two attempts: the second one only when the first cannot have been received, or repeating it is
+ * harmless.
+ */
 async function tryHosts(
   request: GatewayRequest,
   response: GatewayResponse,
@@ -142,7 +146,10 @@ function timeLeft({ deadline }: GatewayRequest): number {
   return deadline - performance.now();
 }
 
-/** Whether a second attempt is allowed: the upstream cannot have received the first, or repeating is harmless. Never when late. */
+/**
+ * Whether a second attempt is allowed: the upstream cannot have received the first, or repeating is harmless. Never
+ * when late.
+ */
 function mayRepeat(request: GatewayRequest, body: Body, { sent, late }: UpstreamFailure): boolean {
   const whole = body === undefined || Buffer.isBuffer(body);
   const harmless =

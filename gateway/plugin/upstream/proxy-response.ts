@@ -98,7 +98,10 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     if (this.#ended) controller.abort(new Error('abandoned before it was sent'));
   }
 
-  /** Starts the upstream's own time: it does not include the wait for a connection or the transfer of the request's body. */
+  /**
+   * Starts the upstream's own time: it does not include the wait for a connection or the transfer of the request's
+   * body.
+   */
   onRequestSent(): void {
     if (this.#ended || this.#response.headersSent) return;
     const { headersTimeout } = this.#times;
@@ -181,8 +184,8 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * The upstream is late. `setImmediate` first lets a response be read that arrived meanwhile, because the delay may have been in
-   * this process.
+   * The upstream is late. `setImmediate` first lets a response be read that arrived meanwhile, because the delay may
+   * have been in this process.
    */
   #expire(): void {
     setImmediate(() => {

@@ -44,7 +44,9 @@ export function responseHeaders(request: GatewayRequest, status: number, fields:
   return headers;
 }
 
-/** The fields that `Connection` names, on one line or on several. Its value is `keep-alive` in nearly every response. */
+/**
+ * The fields that `Connection` names, on one line or on several. Its value is `keep-alive` in nearly every response.
+ */
 function namedBy(connection: string | string[] | undefined): string[] | undefined {
   if (connection === undefined || connection === 'keep-alive') return undefined;
   const options = String(connection).toLowerCase().split(',');

@@ -16,10 +16,11 @@ export interface UpstreamHostOptions {
 
 const failuresToEject = 5;
 const shortestEjection = 1_000;
-// Short enough that an upstream which crashed several times in a row is used again within ten seconds of its last start.
+// Short enough that an upstream which crashed several times in a row is used again within ten seconds of its last
+// start.
 const longestEjection = 5_000;
-// A stopping service answers for 4.5 s. Idle connections close earlier, so that the service never closes one under a request.
-// The service's own limit (Keep-Alive: timeout=65) applies only while it does not stop.
+// A stopping service answers for 4.5 s. Idle connections close earlier, so that the service never closes one under a
+// request. The service's own limit (Keep-Alive: timeout=65) applies only while it does not stop.
 const idleAtMost = 3_000;
 const probeEvery = 1_000;
 const probeSoon = 200;
@@ -46,8 +47,8 @@ export class UpstreamHost {
     this.#log = log;
     this.#onReady = onReady;
     const idle = { keepAliveTimeout: idleAtMost, keepAliveMaxTimeout: idleAtMost };
-    // The caller limits the time of a response. undici keeps each of its timers for half a second after the timer was cleared,
-    // which makes up two thirds of what a busy gateway's garbage collector has to copy.
+    // The caller limits the time of a response. undici keeps each of its timers for half a second after the timer was
+    // cleared, which makes up two thirds of what a busy gateway's garbage collector has to copy.
     this.pool = new Pool(origin, { connections, connectTimeout, headersTimeout: 0, bodyTimeout: 0, ...idle });
     void this.#probe();
   }

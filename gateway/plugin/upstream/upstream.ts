@@ -1,4 +1,5 @@
-// An upstream is a service behind the gateway: its hosts and its circuit breaker. The directory holds the upstreams in force.
+// An upstream is a service behind the gateway: its hosts and its circuit breaker. The directory holds the upstreams in
+// force.
 import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -37,8 +38,9 @@ export class Upstream {
   }
 
   /**
-   * The next host, in rotation and other than `tried` where possible. When no host is in rotation, any host is returned: the
-   * upstream may have recovered since the last probe, and an attempt costs less than an unnecessary refusal.
+   * The next host, in rotation and other than `tried` where possible. When no host is in rotation, any host is
+   * returned: the upstream may have recovered since the last probe, and an attempt costs less than an unnecessary
+   * refusal.
    */
   choose(tried?: UpstreamHost): UpstreamHost {
     this.#next += 1;
@@ -94,7 +96,10 @@ export class UpstreamDirectory {
     return upstream;
   }
 
-  /** Puts the opened upstreams in force, because their configuration was accepted. The others close after their last request. */
+  /**
+   * Puts the opened upstreams in force, because their configuration was accepted. The others close after their last
+   * request.
+   */
   keepOpened(): void {
     const old = [...this.#inForce].filter(([key]) => !this.#opened.has(key));
     setTimeout(() => this.#close(old), closeAfter).unref();

@@ -1,5 +1,5 @@
-// For every framing, the service receives exactly the requests that the gateway answered, each with the identity of its own
-// token.
+// For every framing, the service receives exactly the requests that the gateway answered, each with the identity of its
+// own token.
 
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -32,7 +32,10 @@ it.each([
   expect(await check.faultsOf(sequenceVariants(check.partsOf), { silence: usualSilence + 3_000 })).toEqual([]);
 });
 
-/** The service answers with the request that it received, in two pieces: `before` ms before the first, `between` ms between them. */
+/**
+ * The service answers with the request that it received, in two pieces: `before` ms before the first, `between` ms
+ * between them.
+ */
 function answerInTwo(before: number, between: number): void {
   gateway.service.answer = async (request, response) => {
     const answer = Buffer.from(JSON.stringify(shown(gateway.service.seen.at(-1))));

@@ -1,4 +1,5 @@
-// Forgeries in the claims, with a valid signature: wrong types and values, missing and repeated members, texts that are not an object.
+// Forgeries in the claims, with a valid signature: wrong types and values, missing and repeated members, texts that are
+// not an object.
 import { type Attempt, accountId, type Genuine, goodClaims, goodHeader, type Members, signed } from './genuine.ts';
 
 export function duplicates(genuine: Genuine): Attempt[] {

@@ -22,8 +22,8 @@ const steadily = async <T>(count: number, ask: (index: number) => Promise<T>) =>
   return answers;
 };
 /**
- * Sends 330 concurrent requests. A client may send 100 in each second of the burst, and 100 from its reserve. On a machine so slow
- * that all of them pass, the next attempt repeats the burst as another client.
+ * Sends 330 concurrent requests. A client may send 100 in each second of the burst, and 100 from its reserve. On a
+ * machine so slow that all of them pass, the next attempt repeats the burst as another client.
  */
 const burst = async <T extends { status: number }>(ask: (attempt: number, index: number) => Promise<T>) => {
   for (let attempt = 1; ; attempt += 1) {
@@ -402,7 +402,8 @@ describe('with Redis', () => {
   it('counts the requests of several gateways together', async () => {
     const passed = statuses(await steadily(360, (index) => logInAt(index, '192.0.2.3')))[200] ?? 0;
     expect(passed).toBeGreaterThanOrEqual(300);
-    // Each gateway alone would admit all of its 180. A command that Redis does not answer in time is counted by one gateway alone.
+    // Each gateway alone would admit all of its 180. A command that Redis does not answer in time is counted by one
+    // gateway alone.
     expect(passed).toBeLessThan(330);
     expect([...redis.counts.keys()]).toContain('shop:createToken:steady:192.0.2.3');
   });

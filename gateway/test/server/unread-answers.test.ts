@@ -10,7 +10,9 @@ import { afterEach, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { configWith, startGateway, type TestGateway } from '../start-gateway.ts';
 
-/** Less than the gateway buffers for one client. Several of them exceed the buffers between the gateway and the client. */
+/**
+ * Less than the gateway buffers for one client. Several of them exceed the buffers between the gateway and the client.
+ */
 const answer = Buffer.alloc(240 * 1_024, 'x');
 const asked = 100;
 

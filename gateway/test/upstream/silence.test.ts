@@ -108,7 +108,10 @@ it('does not abandon an upstream while the client does not read', async () => {
   expect(read).toBeGreaterThan(answer.length);
 });
 
-/** Stops the gateway process when the service has started its response, and resumes it after the whole response has arrived. */
+/**
+ * Stops the gateway process when the service has started its response, and resumes it after the whole response has
+ * arrived.
+ */
 function whileGatewayStands(answer: RequestListener): RequestListener {
   return async (request, response) => {
     await setTimeout(50);

@@ -41,7 +41,8 @@ async function logIn(request: OperationRequest, context: Context, email: string,
   const found = await Account.findOne({ where: { emailKey: emailKey(email) } });
   const fits = await context.passwords.matches(found?.passwordHash, password);
   const granted = await context.database.transaction(async (tx) => {
-    // Read again with a lock, because the password may have changed while the given one was checked against the old hash.
+    // Read again with a lock, because the password may have changed while the given one was checked against the old
+    // hash.
     const account =
       found !== null && fits
         ? await Account.findOne({

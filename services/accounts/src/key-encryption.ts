@@ -1,4 +1,5 @@
-// Encrypts private keys at rest: AES-256-GCM with a secret from the environment, so that nobody can sign with a copy of the database.
+// Encrypts private keys at rest: AES-256-GCM with a secret from the environment, so that nobody can sign with a copy of
+// the database.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface KeyEncryption {

@@ -3,7 +3,10 @@ import type { Transaction } from '@shop/shared/database';
 import pg from 'pg';
 import { Sequelize, Transaction as SequelizeTransaction } from 'sequelize';
 
-/** The part of sequelize's connection manager that lends connections to queries outside a transaction; its types lack it. */
+/**
+ * The part of sequelize's connection manager that lends connections to queries outside a transaction; its types lack
+ * it.
+ */
 interface ConnectionManager {
   getConnection(): Promise<pg.PoolClient>;
   releaseConnection(connection: pg.PoolClient): void;
@@ -19,8 +22,8 @@ export function connectModels(pool: pg.Pool): Sequelize {
 }
 
 /**
- * The options that run a model's query in the transaction and lock its row until the end. Sequelize's queries use only two members of
- * a transaction: `connection` and `finished`.
+ * The options that run a model's query in the transaction and lock its row until the end. Sequelize's queries use only
+ * two members of a transaction: `connection` and `finished`.
  */
 export function inside(tx: Transaction, lock?: 'UPDATE' | 'SHARE') {
   const transaction = tx as unknown as SequelizeTransaction;

@@ -7,14 +7,15 @@ export interface Passwords {
   /** The hash to store, with its parameters and salt. @throws Problem 503 when too many are waiting */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password matches the hash. Without a hash, the password is checked against a hash that nothing matches, so that the
-   * time does not reveal whether the account exists.
+   * Whether the password matches the hash. Without a hash, the password is checked against a hash that nothing matches,
+   * so that the time does not reveal whether the account exists.
    * @throws Problem 503 when too many are waiting
    */
   matches(stored: string | undefined, password: string): Promise<boolean>;
 }
 
-// OWASP Password Storage Cheat Sheet: argon2id (2; the library's const enum cannot be imported), 19 MiB, 2 passes, 1 lane.
+// OWASP Password Storage Cheat Sheet: argon2id (2; the library's const enum cannot be imported), 19 MiB, 2 passes, 1
+// lane.
 const strength: Options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export async function createPasswords(semaphore: Pick<Semaphore, 'run'>): Promise<Passwords> {

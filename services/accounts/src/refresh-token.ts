@@ -1,4 +1,5 @@
-// Refresh tokens: opaque, stored as digests, each valid for one use. All tokens that descend from one log-in form a family.
+// Refresh tokens: opaque, stored as digests, each valid for one use. All tokens that descend from one log-in form a
+// family.
 import { createHash, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
@@ -22,7 +23,9 @@ export interface RefreshLifetimes {
 /** The end of a family that is used now. */
 const expiry = "least(now() + $2 * interval '1 day', created_at + $3 * interval '1 day')";
 
-/** The first token of a new family. The caller has locked the account, so that no change of its password is concurrent. */
+/**
+ * The first token of a new family. The caller has locked the account, so that no change of its password is concurrent.
+ */
 export async function startFamily(tx: Transaction, accountId: string, lifetimes: RefreshLifetimes): Promise<string> {
   const { refreshTokenDays, refreshFamilyDays } = lifetimes;
   const id = newId();
@@ -35,10 +38,10 @@ export async function startFamily(tx: Transaction, accountId: string, lifetimes:
 }
 
 /**
- * Replaces a token by its successor. A token that was used before ends the family (RFC 9700 section 4.14.2), because one of its two
- * holders stole it. There is no grace period. Of two concurrent requests with one token, the first gets a successor and the second
- * ends the family. A client that did not receive its reply has to log in again.
- * The transaction must commit even when the token is refused, because it records the end of the family.
+ * Replaces a token by its successor. A token that was used before ends the family (RFC 9700 section 4.14.2), because
+ * one of its two holders stole it. There is no grace period. Of two concurrent requests with one token, the first gets
+ * a successor and the second ends the family. A client that did not receive its reply has to log in again. The
+ * transaction must commit even when the token is refused, because it records the end of the family.
  */
 export async function rotate(tx: Transaction, token: string, lifetimes: RefreshLifetimes): Promise<Rotation> {
   const digest = digestOf(token);

@@ -8,7 +8,10 @@ import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
 import { inside } from './models.ts';
 
-/** @throws Problem 409 for a registered e-mail, 422 for a common password, 503 when too many passwords wait for their hash */
+/**
+ * @throws Problem 409 for a registered e-mail, 422 for a common password, 503 when too many passwords wait for their
+ *   hash
+ */
 export const registerAccount: Operation<'registerAccount'> = async (request, context) => {
   const { password, ...profile } = request.body;
   refuseCommonPassword(password);

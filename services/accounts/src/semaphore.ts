@@ -1,4 +1,5 @@
-// A semaphore with a bounded queue, for work that keeps a processor core busy: some calls run, some wait, and the rest is refused.
+// A semaphore with a bounded queue, for work that keeps a processor core busy: some calls run, some wait, and the rest
+// is refused.
 import { Problem } from '@shop/shared/problem';
 
 export interface SemaphoreOptions {

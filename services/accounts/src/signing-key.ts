@@ -1,5 +1,5 @@
-// The keys that sign access tokens. Every process reads the table each time, so a rotation or a revocation takes effect everywhere
-// with its COMMIT. Only the decrypted private key is kept in memory.
+// The keys that sign access tokens. Every process reads the table each time, so a rotation or a revocation takes effect
+// everywhere with its COMMIT. Only the decrypted private key is kept in memory.
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import {
@@ -87,7 +87,10 @@ export async function lockSigningKeys(tx: Transaction): Promise<void> {
   await sql(tx, "SELECT pg_advisory_xact_lock(hashtextextended('signing keys ' || current_schema(), 0))");
 }
 
-/** Creates the missing keys: the current one at the first start, a next one after each change. The caller holds the lock. */
+/**
+ * Creates the missing keys: the current one at the first start, a next one after each change. The caller holds the
+ * lock.
+ */
 export async function fillSigningKeys(tx: Transaction, encryption: KeyEncryption): Promise<void> {
   const states = (await sql<{ state: string }>(tx, 'SELECT DISTINCT state FROM signing_keys')).map(
     ({ state }) => state,

@@ -16,8 +16,8 @@ import { endAllFamilies } from './refresh-token.ts';
 
 /**
  * A patch that changes nothing keeps the version and sends no event.
- * @throws Problem 403 for another account, and for new credentials with an access token from before their last change; 409 for an
- *   e-mail address that is registered; 412 when If-Match is stale; 422 for a common password
+ * @throws Problem 403 for another account, and for new credentials with an access token from before their last change;
+ *   409 for an e-mail address that is registered; 412 when If-Match is stale; 422 for a common password
  */
 export const updateAccount: Operation<'updateAccount'> = async (request, context) => {
   const accountId = ownAccountId(request);
@@ -67,8 +67,8 @@ function credentialsChange(before: Profile, after: Profile, passwordHash: string
 }
 
 /**
- * Refuses an access token from before the last change of credentials, so that a stolen token cannot revert the owner's change. The
- * row is locked, so that only one of two requests with one token can change the credentials.
+ * Refuses an access token from before the last change of credentials, so that a stolen token cannot revert the owner's
+ * change. The row is locked, so that only one of two requests with one token can change the credentials.
  */
 function requirePresentCredentials(request: OperationRequest, account: Account): void {
   if (isIssuedForPresent(callerOf(request), account)) return;
@@ -78,7 +78,10 @@ function requirePresentCredentials(request: OperationRequest, account: Account):
   );
 }
 
-/** A token without a count has only the second of its issue. A token of the same second as the change may be older than the change. */
+/**
+ * A token without a count has only the second of its issue. A token of the same second as the change may be older than
+ * the change.
+ */
 function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: Account): boolean {
   if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;
   const { credentialsChangedAt } = account;

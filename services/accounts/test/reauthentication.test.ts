@@ -1,4 +1,5 @@
-// Access tokens that were issued before a change of password or e-mail address, on tokens that the service issues itself.
+// Access tokens that were issued before a change of password or e-mail address, on tokens that the service issues
+// itself.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import {

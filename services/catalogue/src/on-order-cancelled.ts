@@ -4,8 +4,8 @@ import { appendEvent, type EventHandler, PoisonError } from '@shop/shared/events
 import { giveStockBack, lockReservation } from './reservation.ts';
 
 /**
- * Releases the stock exactly once, also when `order.created.v1` has not arrived. When the reservation is unknown, the event reports
- * `failed`, and the order shows it.
+ * Releases the stock exactly once, also when `order.created.v1` has not arrived. When the reservation is unknown, the
+ * event reports `failed`, and the order shows it.
  */
 export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event, tx) => {
   const { reservationId, orderId, accountId } = event.data;

@@ -22,8 +22,8 @@ export function openProductReads(
 }
 
 /**
- * Whether the caller may change products. The next list must show the change of such a caller's last request. An invalid token is
- * treated as anonymous, because the list is public.
+ * Whether the caller may change products. The next list must show the change of such a caller's last request. An
+ * invalid token is treated as anonymous, because the list is public.
  */
 async function changesProducts(verify: TokenVerifier['verify'], authorization: string | undefined): Promise<boolean> {
   if (authorization === undefined) return false;

@@ -1,4 +1,5 @@
-// The life of a reservation: it is held, confirmed by its order, and then released or shipped. Each happens at most once.
+// The life of a reservation: it is held, confirmed by its order, and then released or shipped. Each happens at most
+// once.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 
@@ -26,7 +27,10 @@ export interface Taken {
   readonly orderId: string;
 }
 
-/** Confirms the reservations of known orders, so that they no longer expire. Returns the orders whose reservations were still held. */
+/**
+ * Confirms the reservations of known orders, so that they no longer expire. Returns the orders whose reservations were
+ * still held.
+ */
 export async function confirmReservations(tx: Transaction, taken: readonly Taken[]): Promise<ReadonlySet<string>> {
   const confirmed = await sql<{ orderId: string }>(
     tx,
@@ -65,8 +69,8 @@ export async function giveStockBack(tx: Transaction, id: string, orderId: string
 }
 
 /**
- * Ships the stock of a locked reservation. When more units leave than the ledger has on hand, which only a back order can cause, the
- * difference is entered as received first.
+ * Ships the stock of a locked reservation. When more units leave than the ledger has on hand, which only a back order
+ * can cause, the difference is entered as received first.
  */
 export async function shipStock(tx: Transaction, id: string, orderId: string): Promise<void> {
   await end(tx, id, 'shipped', orderId);

@@ -26,8 +26,8 @@ type FreeLine = ReservedLine | { readonly productId: string; readonly name: null
 /**
  * One statement. Each part uses the result of the part before:
  * - claimed: waits for a concurrent request with the same reservation, before anything is locked;
- * - free: locks the products in the order of their ids, so that orders of the same products wait instead of deadlocking. Products
- *   that are sold out are not locked, so that requests for them do not wait for each other;
+ * - free: locks the products in the order of their ids, so that orders of the same products wait instead of
+ *   deadlocking. Products that are sold out are not locked, so that requests for them do not wait for each other;
  * - taken: reserves all lines or none.
  * @returns undefined when the id was used before
  */
@@ -103,7 +103,10 @@ async function refusal(
   return new Problem(code, detail, { errors });
 }
 
-/** The reply to the first request, while the reservation is held and the lines are equal; undefined when the id is used up. */
+/**
+ * The reply to the first request, while the reservation is held and the lines are equal; undefined when the id is used
+ * up.
+ */
 async function repeated(tx: Transaction, input: ReservationInput): Promise<ReservedLine[] | undefined> {
   const lines = await sql<ReservedLine>(
     tx,

@@ -1,4 +1,5 @@
-// Resolves reservations past their expiry: asks the orders service, whose answer is final, and confirms or releases them.
+// Resolves reservations past their expiry: asks the orders service, whose answer is final, and confirms or releases
+// them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type InternalClient, requestIdentity } from '@shop/shared/http';
@@ -19,8 +20,8 @@ interface DueReservation {
 const lookEvery = 1_000;
 const batchSize = 20;
 
-// A claim postpones the next question beyond any time-out, so another replica asks only when this one died. Asking twice is harmless.
-// No row stays locked while the orders service is asked.
+// A claim postpones the next question beyond any time-out, so another replica asks only when this one died. Asking
+// twice is harmless. No row stays locked while the orders service is asked.
 const claim = `
   UPDATE reservations SET settle_at = now() + interval '10 seconds'
   WHERE id IN (
@@ -29,7 +30,10 @@ const claim = `
   )
   RETURNING id, account_id AS "accountId"`;
 
-/** Starts the loop; any number of replicas may run it. The returned function stops it and waits for the batch in progress. */
+/**
+ * Starts the loop; any number of replicas may run it. The returned function stops it and waits for the batch in
+ * progress.
+ */
 export function startResolving(options: ResolvingOptions): () => Promise<void> {
   const stop = new AbortController();
   const run = async (): Promise<void> => {

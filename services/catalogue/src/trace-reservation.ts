@@ -28,7 +28,10 @@ export const traceReservation: Operation<'traceReservation'> = async ({ path: { 
   return { status: 200, body: { steps: steps.map(toTraceStep) } };
 };
 
-/** The states of a reservation, its movements of stock and the events about its order, by time. Empty for an unknown reservation. */
+/**
+ * The states of a reservation, its movements of stock and the events about its order, by time. Empty for an unknown
+ * reservation.
+ */
 export async function readReservationTrace(from: Queryable, reservationId: string): Promise<HistoryStep[]> {
   const { rows } = await from.query<HistoryStep & { readonly orderId: string | null }>(states, [reservationId]);
   const orderId = rows[0]?.orderId ?? null;

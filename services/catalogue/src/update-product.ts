@@ -22,7 +22,10 @@ interface LockedRow extends WrittenRow {
   readonly version: number;
 }
 
-/** 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock would be less than the units that orders reserved. */
+/**
+ * 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock would be less than the units that orders
+ * reserved.
+ */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
   const { database, products } = context;
   const { productId } = request.path;

@@ -9,7 +9,10 @@ const program = (path: string, refused: string): string => `
   const onProgress = () => process.stdout.write('a batch\\n');
   await importProducts(process.env, ${JSON.stringify({ path, refused }).slice(0, -1)}, onProgress });`;
 
-/** Starts the import of a file, and kills its process after the first batch. @returns the signal that ended the process */
+/**
+ * Starts the import of a file, and kills its process after the first batch.
+ * @returns the signal that ended the process
+ */
 export async function killImport(databaseUrl: string, path: string, refused: string): Promise<NodeJS.Signals | null> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program(path, refused)], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),

@@ -1,4 +1,5 @@
-// Helpers for the tests of the inventory: internal calls, a stand-in for orders, stock figures, and the verification of the ledger.
+// Helpers for the tests of the inventory: internal calls, a stand-in for orders, stock figures, and the verification of
+// the ledger.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from '@jest/globals';
@@ -41,8 +42,8 @@ export async function lockWaits(services: TestServices): Promise<number> {
 }
 
 /**
- * Runs `change` while the product with the lowest id is locked. Returns the other products that are locked once `change` waits for the
- * first one. A change that locks in the order of ids locks none.
+ * Runs `change` while the product with the lowest id is locked. Returns the other products that are locked once
+ * `change` waits for the first one. A change that locks in the order of ids locks none.
  */
 export async function lockedMeanwhile(
   { services }: Inventory,

@@ -1,4 +1,5 @@
-// Every permitted sort order, alone and with the common filters, reads a page from an index, and every index is used by one of them.
+// Every permitted sort order, alone and with the common filters, reads a page from an index, and every index is used by
+// one of them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, compile, fromBody, fromQuery, type Input } from '@shop/shared/collection';
 import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';

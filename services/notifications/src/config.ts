@@ -12,7 +12,10 @@ export function readNotificationsConfig(environment: Environment) {
     mailDir: string('MAIL_DIR', '.data/mail'),
     mailFrom: mailAddress('MAIL_FROM', 'orders@shop.example'),
     shopName: string('SHOP_NAME', 'The Shop'),
-    /** E-mails about orders, and as many about the account, that one address gets at once and then within each hour; more are sent later. */
+    /**
+     * E-mails about orders, and as many about the account, that one address gets at once and then within each hour;
+     * more are sent later.
+     */
     emailsPerHour: integer('EMAILS_PER_HOUR', { min: 1, max: 1_000_000, fallback: 20 }),
   });
 }

@@ -1,5 +1,5 @@
-// Composes e-mails: a plain text and simple HTML with the same content. A customer's text appears only as plain words, and in a
-// header only as a plain name.
+// Composes e-mails: a plain text and simple HTML with the same content. A customer's text appears only as plain words,
+// and in a header only as a plain name.
 import { isAboutOrder, type Occasion } from './notification.ts';
 import { oneLine, plainName, plainSentence } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
@@ -29,7 +29,10 @@ interface Content {
   readonly blocks: readonly Block[];
 }
 
-/** Composes the e-mail of a notification. Each copy has the same Message-ID, so that e-mail programs recognise duplicates. */
+/**
+ * Composes the e-mail of a notification. Each copy has the same Message-ID, so that e-mail programs recognise
+ * duplicates.
+ */
 export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion): Email {
   const name = plainName(recipient.name);
   const shopName = oneLine(sender.shopName);

@@ -12,8 +12,8 @@ export interface Mailer {
   /**
    * Resolves when the server has accepted the e-mail.
    * @param signal ends the attempt
-   * @throws UndeliverableError when no attempt can succeed, UnsureError when the server may have accepted it, another error when a
-   *   later attempt may succeed
+   * @throws UndeliverableError when no attempt can succeed, UnsureError when the server may have accepted it, another
+   *   error when a later attempt may succeed
    */
   send(email: Email, signal: AbortSignal): Promise<void>;
   close(): void;
@@ -29,8 +29,8 @@ export class UnsureError extends Error {
   override readonly name = 'UnsureError';
 }
 
-// After the greeting, each reply may take nodemailer's 10 minutes, which RFC 5321 section 4.5.3.2.6 requires at the end of the data. A
-// client that disconnects earlier does not learn that the e-mail was accepted, and sends it again.
+// After the greeting, each reply may take nodemailer's 10 minutes, which RFC 5321 section 4.5.3.2.6 requires at the end
+// of the data. A client that disconnects earlier does not learn that the e-mail was accepted, and sends it again.
 const timeouts = { connectionTimeout: 30_000, greetingTimeout: 30_000, dnsTimeout: 10_000, idleTimeout: 5_000 };
 
 /** @param url `smtp://` or `smtps://`, credentials included */
@@ -120,8 +120,8 @@ function requireAddress({ to }: Email): void {
 const notLetIn: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /**
- * A 5xx reply to the recipient or the message (RFC 5321 section 4.2.1). A 5xx reply to MAIL FROM concerns the shop's own address and
- * affects every e-mail, so the e-mails wait until an operator has fixed it.
+ * A 5xx reply to the recipient or the message (RFC 5321 section 4.2.1). A 5xx reply to MAIL FROM concerns the shop's
+ * own address and affects every e-mail, so the e-mails wait until an operator has fixed it.
  */
 function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;

@@ -29,17 +29,17 @@ export interface AttemptedEmail extends SendOutcome {
   readonly traceparent: string | undefined;
 }
 
-// No transaction stays open while an e-mail is sent, which may take many minutes. A claim lasts longer than the interval of its
-// renewal, and is short enough that the e-mails of a dead sender do not wait long.
+// No transaction stays open while an e-mail is sent, which may take many minutes. A claim lasts longer than the
+// interval of its renewal, and is short enough that the e-mails of a dead sender do not wait long.
 const lease = "interval '30 seconds'";
 /** The interval at which a sender renews its claims, in milliseconds. */
 export const renewEvery = 10_000;
 
-// An e-mail whose account is unknown waits for the account's event, for at most a week. Later e-mails about an order wait until the
-// first one is no longer waiting.
+// An e-mail whose account is unknown waits for the account's event, for at most a week. Later e-mails about an order
+// wait until the first one is no longer waiting.
 //
-// Each e-mail reserves a time from the share of its recipient, once for each address (generic cell rate algorithm). The row of the
-// share is locked, so that all senders together keep the pace. An e-mail waits for its time.
+// Each e-mail reserves a time from the share of its recipient, once for each address (generic cell rate algorithm). The
+// row of the share is locked, so that all senders together keep the pace. An e-mail waits for its time.
 const claim = `
   WITH due AS (
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,

@@ -3,7 +3,9 @@ import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 
-/** How many e-mails of one kind (about orders, about the account) a recipient gets at once, and then in which time each. */
+/**
+ * How many e-mails of one kind (about orders, about the account) a recipient gets at once, and then in which time each.
+ */
 export interface Pace {
   readonly burst: number;
   readonly secondsEach: number;
@@ -66,9 +68,9 @@ export async function addNotifications<K extends OrderKind>(
 }
 
 /**
- * Adds a notice to the holder of an account, at the address before the change. None is added while a notice of the same kind waits for
- * the share of this address. Otherwise a stranger who repeatedly takes the address and leaves it could delay the notices of its owner
- * for days.
+ * Adds a notice to the holder of an account, at the address before the change. None is added while a notice of the same
+ * kind waits for the share of this address. Otherwise a stranger who repeatedly takes the address and leaves it could
+ * delay the notices of its owner for days.
  */
 export async function addNotice(
   tx: Transaction,
@@ -87,8 +89,8 @@ export async function addNotice(
 }
 
 /**
- * When an order is cancelled, an earlier e-mail about it that waits for its recipient's share becomes obsolete. The e-mail about the
- * cancellation takes over the reserved time.
+ * When an order is cancelled, an earlier e-mail about it that waits for its recipient's share becomes obsolete. The
+ * e-mail about the cancellation takes over the reserved time.
  */
 export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(
@@ -104,8 +106,8 @@ export async function replaceObsolete(tx: Transaction, orderId: string): Promise
 }
 
 /**
- * Returns the times that the waiting e-mails of an account have reserved from the share of its former address, so that the next owner
- * of the address does not wait for them. The e-mails use the share of the present address.
+ * Returns the times that the waiting e-mails of an account have reserved from the share of its former address, so that
+ * the next owner of the address does not wait for them. The e-mails use the share of the present address.
  */
 export async function leaveShare(tx: Transaction, accountId: string, { secondsEach }: Pace): Promise<void> {
   await sql(

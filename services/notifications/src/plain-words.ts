@@ -1,12 +1,18 @@
-// The part of a customer's text that an e-mail may repeat. The address is not verified: a stranger may have entered it, so a name or
-// a reason must not deliver links or addresses to the recipient.
+// The part of a customer's text that an e-mail may repeat. The address is not verified: a stranger may have entered it,
+// so a name or a reason must not deliver links or addresses to the recipient.
 
-/** Characters that a display leaves out: they can hide an address from the checks below (Unicode: Default_Ignorable_Code_Point). */
+/**
+ * Characters that a display leaves out: they can hide an address from the checks below (Unicode:
+ * Default_Ignorable_Code_Point).
+ */
 const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
 /** Dots that NFKC keeps, and that resolvers of host names treat as a full stop (UTS #46). */
 const otherDots = /[\u3002\uff61]/g;
 
-/** Texts that an e-mail program could turn into a link. Each pattern takes few steps for a character in the longest text. */
+/**
+ * Texts that an e-mail program could turn into a link. Each pattern takes few steps for a character in the longest
+ * text.
+ */
 const addresses = [
   // A scheme, an e-mail address, a percent-encoded byte, the beginning of an encoded word (RFC 2047).
   /:\/\/|@|%[0-9a-f]{2}|=\?/i,
@@ -31,13 +37,18 @@ export function plainName(name: string): string | undefined {
   return personName.test(line) && !mayHoldAddress(line) ? shortened(line, longestName) : undefined;
 }
 
-/** A sentence on one line. @returns undefined when it is empty or an e-mail program could make a link of a part of it */
+/**
+ * A sentence on one line.
+ * @returns undefined when it is empty or an e-mail program could make a link of a part of it
+ */
 export function plainSentence(text: string): string | undefined {
   const line = oneLine(text);
   return line === '' || mayHoldAddress(line) ? undefined : shortened(line, longestReason);
 }
 
-/** Removes line breaks, which could begin another line or header, and characters that change the direction of the text. */
+/**
+ * Removes line breaks, which could begin another line or header, and characters that change the direction of the text.
+ */
 export function oneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')

@@ -1,4 +1,5 @@
-// Sends the waiting e-mails: claims as many as may be in progress, sends them concurrently, and records the outcome of each.
+// Sends the waiting e-mails: claims as many as may be in progress, sends them concurrently, and records the outcome of
+// each.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type Pause, startPause } from '@shop/shared/runtime';
@@ -23,7 +24,10 @@ const counted = { sent: 'sent', failed: 'failed', waiting: 'put off' } as const;
 
 /** Milliseconds between two queries for e-mails when `wake` is not called. */
 const pollInterval = 1_000;
-/** Milliseconds to wait after recording outcomes, so that e-mails added meanwhile share a claim. The first e-mail after an idle time does not wait. */
+/**
+ * Milliseconds to wait after recording outcomes, so that e-mails added meanwhile share a claim. The first e-mail after
+ * an idle time does not wait.
+ */
 const batchDelay = 50;
 /** Milliseconds that a stop waits for the e-mails in progress. The whole stop of the process may take 10 s. */
 const finishWithin = 1_500;
@@ -83,7 +87,9 @@ class Sender implements SendLoop {
     }
   }
 
-  /** Records outcomes and claims e-mails. Returns whether a short wait before the next pass lets e-mails share a claim. */
+  /**
+   * Records outcomes and claims e-mails. Returns whether a short wait before the next pass lets e-mails share a claim.
+   */
   async #pass(): Promise<boolean> {
     const tried = this.#ended;
     this.#ended = [];
@@ -104,14 +110,20 @@ class Sender implements SendLoop {
     return tried.length > 0 && emails.length < free;
   }
 
-  /** Called before a claim: after a loss of the database, an expired claim of this sender would look like another sender's. */
+  /**
+   * Called before a claim: after a loss of the database, an expired claim of this sender would look like another
+   * sender's.
+   */
   async #renewClaims(): Promise<void> {
     if (this.#inProgress.size === 0 || performance.now() - this.#renewedAt <= renewEvery) return;
     await renewClaims(this.#options.database, [...this.#inProgress]);
     this.#renewedAt = performance.now();
   }
 
-  /** An e-mail whose outcome cannot be recorded stays in progress and is not sent again. When the process stops, its claim expires. */
+  /**
+   * An e-mail whose outcome cannot be recorded stays in progress and is not sent again. When the process stops, its
+   * claim expires.
+   */
   async #record(tried: readonly AttemptedEmail[]): Promise<void> {
     try {
       await recordOutcomes(this.#options.database, tried);

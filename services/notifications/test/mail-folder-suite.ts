@@ -1,4 +1,5 @@
-// The whole service with e-mails as files, on both transports: from the event to the .eml file and the event that reports it.
+// The whole service with e-mails as files, on both transports: from the event to the .eml file and the event that
+// reports it.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

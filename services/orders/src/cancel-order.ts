@@ -9,8 +9,8 @@ import { type LockedOrder, lockOrder, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
 
 /**
- * 200 with the order, or 204 with `Prefer: return=minimal` (RFC 7240); 409 once it has shipped. Cancelling a cancelled order changes
- * nothing and publishes no event.
+ * 200 with the order, or 204 with `Prefer: return=minimal` (RFC 7240); 409 once it has shipped. Cancelling a cancelled
+ * order changes nothing and publishes no event.
  */
 export const cancelOrder: Operation<'cancelOrder'> = async (request, context) => {
   const caller = callerOf(request);
@@ -59,7 +59,10 @@ async function cancel(
   });
 }
 
-/** Whether a `Prefer` header asks for `return=minimal`; the first of several `return` preferences counts (RFC 7240 section 2). */
+/**
+ * Whether a `Prefer` header asks for `return=minimal`; the first of several `return` preferences counts (RFC 7240
+ * section 2).
+ */
 function prefersMinimal(header: string | string[] | undefined): boolean {
   const preferences = [header ?? []].flat().join(',').toLowerCase().split(',');
   const wanted = preferences.map((preference) => preference.split(';')[0]?.trim() ?? '');

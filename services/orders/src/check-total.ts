@@ -38,7 +38,8 @@ export function checkTotal(order: NewOrder, expected: bigint | undefined, orders
   };
   const lines = order.lines.flatMap((line) =>
     line.positions.map((position): Fault => {
-      // The expected price of a single product follows from the total. Of several products only the new prices are known.
+      // The expected price of a single product follows from the total. Of several products only the new prices are
+      // known.
       const quantity = BigInt(line.quantity);
       const known = order.lines.length === 1 && expected % quantity === 0n;
       const unitPrice = major(BigInt(line.unitPriceMinor));

@@ -15,8 +15,9 @@ type OrderInput = components['schemas']['NewOrder'];
 const reservationKey = /^reservations(_\d+)?_pkey$/;
 
 /**
- * 201 with the order and its address; 409 when stock is missing or the total differs from `expectedTotal`, 422 for a product that
- * cannot be ordered. When a process dies, repeating the request with its idempotency key leads to exactly one order or to none.
+ * 201 with the order and its address; 409 when stock is missing or the total differs from `expectedTotal`, 422 for a
+ * product that cannot be ordered. When a process dies, repeating the request with its idempotency key leads to exactly
+ * one order or to none.
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {
   const expectedTotal = readExpectedTotal(request, context.orders);

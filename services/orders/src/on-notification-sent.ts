@@ -1,4 +1,5 @@
-// notification.sent.v1: records that the customer was notified of a cancellation, or could not be. Other e-mails are ignored.
+// notification.sent.v1: records that the customer was notified of a cancellation, or could not be. Other e-mails are
+// ignored.
 import { sql } from '@shop/shared/database';
 import type { SelectiveHandler } from '@shop/shared/events';
 

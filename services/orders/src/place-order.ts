@@ -23,8 +23,8 @@ export interface NewOrder {
 }
 
 /**
- * The reply to the creation of the order. Fails on `reservations_pkey` when the reservation was resolved or used before, because the
- * fence row commits together with the order.
+ * The reply to the creation of the order. Fails on `reservations_pkey` when the reservation was resolved or used
+ * before, because the fence row commits together with the order.
  */
 export async function placeOrder(
   tx: Transaction,
@@ -67,7 +67,10 @@ interface InsertedOrder extends NewOrder {
   readonly accountId: string;
 }
 
-/** Returns the row that the reply shows. The inserted rows have the names of the tables, so that the usual columns can be read. */
+/**
+ * Returns the row that the reply shows. The inserted rows have the names of the tables, so that the usual columns can
+ * be read.
+ */
 async function insertOrder(
   tx: Transaction,
   request: OperationRequest,

@@ -28,8 +28,8 @@ export type ReservedStock =
 const derivedAttempts = 3;
 
 /**
- * The reservation id of this attempt. With an idempotency key, the id is derived from the request, so that a repeat after a crash
- * finds its own reservation instead of making a second one. After a few used ids, a random id is used.
+ * The reservation id of this attempt. With an idempotency key, the id is derived from the request, so that a repeat
+ * after a crash finds its own reservation instead of making a second one. After a few used ids, a random id is used.
  */
 export function reservationIdFor(request: OperationRequest, lines: readonly WantedLine[], attempt: number): string {
   const key = request.headers['idempotency-key'];
@@ -44,8 +44,8 @@ export function reservationIdFor(request: OperationRequest, lines: readonly Want
 
 /**
  * Reserves the stock in the catalogue, all lines or none.
- * @throws Problem `service-unavailable` when the outcome is unknown. The same id can be tried again; the catalogue resolves it after
- *   its expiry.
+ * @throws Problem `service-unavailable` when the outcome is unknown. The same id can be tried again; the catalogue
+ *   resolves it after its expiry.
  */
 export async function reserveStock(
   request: OperationRequest,
@@ -84,8 +84,9 @@ function atItems(fault: Fault, wanted: readonly WantedLine[]): Fault[] {
 }
 
 /**
- * Releases a reservation that no order will use. It is resolved here first, so that no repeat of the request can commit an order with
- * it. Then the catalogue releases the stock. When that call fails, the catalogue resolves the reservation after its expiry.
+ * Releases a reservation that no order will use. It is resolved here first, so that no repeat of the request can commit
+ * an order with it. Then the catalogue releases the stock. When that call fails, the catalogue resolves the reservation
+ * after its expiry.
  */
 export async function abandonReservation(request: OperationRequest, context: OrdersContext, id: string): Promise<void> {
   const { accountId } = callerOf(request);

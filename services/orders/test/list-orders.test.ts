@@ -7,7 +7,9 @@ import { type Customer, startShop, type TestShop } from './shop.ts';
 let shop: TestShop;
 let customer: Customer;
 let other: Customer;
-/** Orders of `customer`, oldest first: 10, 20, 30, 40 and 50 euros; the second is cancelled, the third is processing. */
+/**
+ * Orders of `customer`, oldest first: 10, 20, 30, 40 and 50 euros; the second is cancelled, the third is processing.
+ */
 const ids: string[] = [];
 
 beforeAll(async () => {

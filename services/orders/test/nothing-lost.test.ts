@@ -107,7 +107,10 @@ it.each(['orders', 'catalogue'] as const)('loses nothing when %s is killed repea
   expect(await shop.stockOf(product)).toEqual({ stock: 60, reserved: units, oversold: 0 });
 });
 
-/** Orders one unit, and repeats the request with its key until a reply arrives. Returns the order's id, or `refused` when sold out. */
+/**
+ * Orders one unit, and repeats the request with its key until a reply arrives. Returns the order's id, or `refused`
+ * when sold out.
+ */
 async function untilAnswered(product: string): Promise<string> {
   const headers = { 'Idempotency-Key': newId() };
   for (;;) {

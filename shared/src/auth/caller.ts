@@ -7,8 +7,8 @@ export interface Caller {
   readonly accountId: string;
   readonly scopes: ReadonlySet<string>;
   /**
-   * How often the account's password or e-mail address had changed when the token was issued; undefined when the token does not
-   * say, as those of an outside identity provider.
+   * How often the account's password or e-mail address had changed when the token was issued; undefined when the token
+   * does not say, as those of an outside identity provider.
    */
   readonly credentialsVersion: number | undefined;
   /** Seconds since 1970. */

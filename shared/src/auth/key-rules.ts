@@ -22,8 +22,8 @@ const fits: Record<TokenAlgorithm, (jwk: JWK) => boolean> = {
 };
 
 /**
- * Parses a JWK Set (RFC 7517 section 5) as a whole. One invalid key refuses the set, because a set with a weak, private, foreign or
- * duplicate key was published by mistake.
+ * Parses a JWK Set (RFC 7517 section 5) as a whole. One invalid key refuses the set, because a set with a weak,
+ * private, foreign or duplicate key was published by mistake.
  * @throws Error with the fault of the set
  */
 export async function readKeySet(

@@ -9,7 +9,8 @@ export interface KeySet {
   /** The present key with this id, without waiting; undefined when there is none. */
   current(kid: string): CryptoKey | undefined;
   /**
-   * The same, after waiting for the next load while no set is in force; an unknown id asks the issuer once more, at most every 30 s.
+   * The same, after waiting for the next load while no set is in force; an unknown id asks the issuer once more, at
+   * most every 30 s.
    * @throws Problem `service-unavailable` when no key set was ever loaded, or none was confirmed for an hour
    */
   find(kid: string): Promise<CryptoKey | undefined>;
@@ -24,8 +25,8 @@ const keepThroughOutage = 3_600_000;
 const maximumBytes = 64 * 1024;
 
 /**
- * Follows the key set at `url`. The key set is fetched once a second, whatever callers send, so a forged `kid` cannot direct requests
- * at the issuer. A conditional GET (RFC 9110 section 13) makes an unchanged set cheap.
+ * Follows the key set at `url`. The key set is fetched once a second, whatever callers send, so a forged `kid` cannot
+ * direct requests at the issuer. A conditional GET (RFC 9110 section 13) makes an unchanged set cheap.
  */
 export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): KeySet {
   return new FollowedKeySet(url, algorithm, log);

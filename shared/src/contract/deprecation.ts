@@ -3,7 +3,10 @@ import { locate, type Node } from './openapi-document.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The answer headers of a request with this target and these header fields; undefined when it has nothing that is deprecated. */
+/**
+ * The answer headers of a request with this target and these header fields; undefined when it has nothing that is
+ * deprecated.
+ */
 export type Deprecation = (request: {
   readonly url: string;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -19,8 +22,8 @@ interface Mark {
 
 /**
  * What says of a request that its operation or a parameter in it is marked `deprecated`: `Deprecation` (RFC 9745) from
- * `x-deprecated-at`, `Sunset` (RFC 8594) from `x-sunset-at`, both RFC 3339 dates and of several the earliest, and `Link` from
- * `x-deprecation-link`.
+ * `x-deprecated-at`, `Sunset` (RFC 8594) from `x-sunset-at`, both RFC 3339 dates and of several the earliest, and
+ * `Link` from `x-deprecation-link`.
  * @param parameters places in the document
  * @throws Error for a mark without `x-deprecated-at`
  */

@@ -24,7 +24,10 @@ export interface BodyRule {
 export interface ContractOperation extends OperationOutline {
   readonly body: BodyRule | undefined;
   readonly deprecation: Deprecation;
-  /** @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault that the operation does not refuse */
+  /**
+   * @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault that the operation does
+   *   not refuse
+   */
   readonly check: (input: RawInput) => CheckedInput;
   /** What in an answer the document does not allow; empty when it conforms. */
   readonly checkAnswer: ResponseCheck;

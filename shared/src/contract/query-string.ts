@@ -8,7 +8,8 @@ export type QueryString = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Splits and decodes the query of a request target (application/x-www-form-urlencoded).
- * @param faults gets a fault for each value that is not UTF-8, contains NUL, or has a broken percent sequence; the result omits the value
+ * @param faults gets a fault for each value that is not UTF-8, contains NUL, or has a broken percent sequence; the
+ *   result omits the value
  */
 export function parseQueryString(target: string, faults: Fault[]): QueryString {
   const start = target.indexOf('?');

@@ -1,4 +1,5 @@
-// Reads OpenAPI and AsyncAPI documents; a document may refer to components of other files, such as shared/contracts/common.yaml.
+// Reads OpenAPI and AsyncAPI documents; a document may refer to components of other files, such as
+// shared/contracts/common.yaml.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,8 +7,8 @@ import { parse } from 'yaml';
 import { isNode, type Node, nodeOf, referenceTokens } from './openapi-document.ts';
 
 /**
- * Returns a document in which every reference is local: a component of another file is copied under its own name, with all
- * components that it refers to.
+ * Returns a document in which every reference is local: a component of another file is copied under its own name, with
+ * all components that it refers to.
  * @throws Error when a reference leads nowhere, or two different components have one name
  */
 export function bundleDocument(file: URL | string): Node {

@@ -77,7 +77,8 @@ export function checkInput(
 
 /**
  * @param found the faults that the contract found
- * @param further the faults that the operation found; one at a pointer that has a fault already only follows from it, and is dropped
+ * @param further the faults that the operation found; one at a pointer that has a fault already only follows from it,
+ *   and is dropped
  * @throws Problem 400 with all faults, if there are any
  */
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {

@@ -54,7 +54,10 @@ function findingOf(error: ErrorObject): ValidationFinding | undefined {
   }
 }
 
-/** `x-pattern-detail` of a schema explains its pattern in words, because clients should not have to read a regular expression. */
+/**
+ * `x-pattern-detail` of a schema explains its pattern in words, because clients should not have to read a regular
+ * expression.
+ */
 function patternDetail(error: ErrorObject): string {
   const meaning: unknown = error.parentSchema?.['x-pattern-detail'];
   return typeof meaning === 'string' ? meaning : 'does not have the documented form';

@@ -23,9 +23,10 @@ export interface Database {
   /** For statements outside transactions. */
   readonly pool: pg.Pool;
   /**
-   * Runs `work` in one transaction (READ COMMITTED) and commits. A deadlock or serialization failure (40P01, 40001) rolls back
-   * and runs `work` again, at most three times in all: `work` must have no effect outside the transaction. It must not wait for
-   * another connection of the pool either, because all of them may be held by transactions that wait for the same.
+   * Runs `work` in one transaction (READ COMMITTED) and commits. A deadlock or serialization failure (40P01, 40001)
+   * rolls back and runs `work` again, at most three times in all: `work` must have no effect outside the transaction.
+   * It must not wait for another connection of the pool either, because all of them may be held by transactions that
+   * wait for the same.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Rejects when the database does not answer or is read-only. */
@@ -34,8 +35,8 @@ export interface Database {
 }
 
 /**
- * How long a connection that is never idle is kept, in seconds. Its server process remembers every statement that had a name on it,
- * and more; a new one begins without, and has named statements prepared again.
+ * How long a connection that is never idle is kept, in seconds. Its server process remembers every statement that had a
+ * name on it, and more; a new one begins without, and has named statements prepared again.
  */
 export const connectionLife = 1_800;
 
@@ -49,8 +50,8 @@ function parseInt8(text: string): number {
 }
 
 /**
- * A connection may fail before the pool adds its own listener, and an error event without a listener ends the process. The pool
- * still detects every lost connection.
+ * A connection may fail before the pool adds its own listener, and an error event without a listener ends the process.
+ * The pool still detects every lost connection.
  */
 class ListeningClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
@@ -88,7 +89,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
     pool: measured(pool),
     transaction: (work) => retryConflicts(() => measureTransaction(() => inTransaction(pool, work))),
     async ping() {
-      // That all connections are in use says nothing about the server, and waiting for one may take longer than a probe allows.
+      // That all connections are in use says nothing about the server, and waiting for one may take longer than a probe
+      // allows.
       const full = pool.totalCount >= size && pool.idleCount === 0;
       if (full) return withClient({ url: options.url, connectWithin: 1_000 }, requireWritable);
       const client = await pool.connect();

@@ -40,8 +40,9 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * SQLSTATEs after which the same request may succeed later, because the server cannot do it at the moment or because this
- * connection leads to a server that cannot (PostgreSQL documentation, Appendix A). Two characters mean a whole class.
+ * SQLSTATEs after which the same request may succeed later, because the server cannot do it at the moment or because
+ * this connection leads to a server that cannot (PostgreSQL documentation, Appendix A). Two characters mean a whole
+ * class.
  */
 export const unavailableStates = {
   '08': 'connection exception',
@@ -86,8 +87,8 @@ function isUnavailableState(code: string): boolean {
 }
 
 /**
- * Whether the connection of a failed statement must be closed. It leads to a read-only server, and the next connection may lead to
- * the primary; or the driver gave the statement up, and the server may still be running it.
+ * Whether the connection of a failed statement must be closed. It leads to a read-only server, and the next connection
+ * may lead to the primary; or the driver gave the statement up, and the server may still be running it.
  */
 export function spoilsConnection(error: unknown): boolean {
   const code = errorCode(error);

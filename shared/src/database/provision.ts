@@ -66,7 +66,8 @@ function provisioningSql(database: string, roles: Record<SchemaName, string>): s
       `ALTER ROLE ${role} IN DATABASE ${name} SET search_path = ${role}`,
       `ALTER ROLE ${role} IN DATABASE ${name} SET timezone = 'UTC'`,
       `GRANT CONNECT ON DATABASE ${name} TO ${role}`,
-      // Only a member of a role may make it the owner of a schema. An administrator without superuser rights is not a member by default.
+      // Only a member of a role may make it the owner of a schema. An administrator without superuser rights is not a
+      // member by default.
       `GRANT ${role} TO CURRENT_USER`,
       `CREATE SCHEMA IF NOT EXISTS ${role} AUTHORIZATION ${role}`,
       `REVOKE ${role} FROM CURRENT_USER`,

@@ -16,12 +16,13 @@ const batchSize = 5_000;
 const pruneEvery = 60_000;
 
 /**
- * Deletes all expired rows, or until the signal. Several processes can prune concurrently, because each skips the rows that another one has
- * locked.
+ * Deletes all expired rows, or until the signal. Several processes can prune concurrently, because each skips the rows
+ * that another one has locked.
  * @returns the number of deleted rows
  */
 export async function prune(pool: Queryable, { table, since, hours }: Expiry, signal?: AbortSignal): Promise<number> {
-  // By ctid, so that the statement does not depend on the key. In the order of the index, or the planner would read all younger rows.
+  // By ctid, so that the statement does not depend on the key. In the order of the index, or the planner would read all
+  // younger rows.
   const batch = `
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${table} WHERE ${since} < now() - $1 * interval '1 hour'
@@ -36,8 +37,8 @@ export async function prune(pool: Queryable, { table, since, hours }: Expiry, si
 }
 
 /**
- * Prunes immediately, and then every minute. A failure is logged and affects neither the rows that were deleted before nor the other
- * tables. The returned function stops it after the batch in progress.
+ * Prunes immediately, and then every minute. A failure is logged and affects neither the rows that were deleted before
+ * nor the other tables. The returned function stops it after the batch in progress.
  */
 export function startPruning(pool: Queryable, expiries: readonly Expiry[], log: Log): () => Promise<void> {
   const stop = new AbortController();

@@ -1,4 +1,5 @@
-// Reads that may be a little old: they go to a replica while it is near enough to the primary, and to the primary otherwise.
+// Reads that may be a little old: they go to a replica while it is near enough to the primary, and to the primary
+// otherwise.
 import pg from 'pg';
 import { Problem } from '../problem/index.ts';
 import type { Log } from '../runtime/index.ts';
@@ -8,8 +9,8 @@ import { type Queryable, ReplicaLag } from './replica-lag.ts';
 
 export interface ReadReplica {
   /**
-   * Runs `work` where the data is at most the configured time old. It runs a second time, on the primary, when anything but a
-   * Problem goes wrong on the replica: it must only read. What it throws on the primary is thrown.
+   * Runs `work` where the data is at most the configured time old. It runs a second time, on the primary, when anything
+   * but a Problem goes wrong on the replica: it must only read. What it throws on the primary is thrown.
    */
   read<T>(work: (on: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -30,10 +31,10 @@ const checkEvery = 500;
 const conflictWithReplay = '40001';
 
 /**
- * Opens connections to the replica. Two checks a second of primary and replica decide whether reads use the replica. Each connection
- * also proves the position of its own server, before its first read and whenever the last proof is too old, because several
- * replicas may share one address. No read fails because of a replica that is unavailable, hangs or lags: reads that wait for it use
- * the primary. The first check that succeeds again enables the replica.
+ * Opens connections to the replica. Two checks a second of primary and replica decide whether reads use the replica.
+ * Each connection also proves the position of its own server, before its first read and whenever the last proof is too
+ * old, because several replicas may share one address. No read fails because of a replica that is unavailable, hangs or
+ * lags: reads that wait for it use the primary. The first check that succeeds again enables the replica.
  */
 export function openReadReplica(options: ReadReplicaOptions): ReadReplica {
   return new CheckedReplica(options);
@@ -142,7 +143,9 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
   return pool;
 }
 
-/** As the pool's own `query`, for several queries on one connection: after an error the connection is not used again. */
+/**
+ * As the pool's own `query`, for several queries on one connection: after an error the connection is not used again.
+ */
 async function withConnection<T>(pool: pg.Pool, use: (connection: pg.PoolClient) => Promise<T>): Promise<T> {
   const connection = await pool.connect();
   try {

@@ -4,7 +4,10 @@ import type pg from 'pg';
 /** What a read needs of a pool or of one of its connections. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
-/** Everything that was committed on the primary before `at` (on the clock of `performance.now()`) stands before `position`. */
+/**
+ * Everything that was committed on the primary before `at` (on the clock of `performance.now()`) stands before
+ * `position`.
+ */
 interface Mark {
   readonly at: number;
   readonly position: bigint;
@@ -16,8 +19,8 @@ const replicaPosition = `SELECT CASE WHEN pg_is_in_recovery()
   THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text END AS position`;
 
 /**
- * A replica that has replayed the log up to a mark has at least the data from the time of the mark. This depends neither on the clocks of the
- * servers nor on writes: an idle primary stays at its position.
+ * A replica that has replayed the log up to a mark has at least the data from the time of the mark. This depends
+ * neither on the clocks of the servers nor on writes: an idle primary stays at its position.
  */
 export class ReplicaLag {
   readonly #maximum: number;

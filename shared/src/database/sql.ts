@@ -5,22 +5,25 @@ import type { Transaction } from './transaction.ts';
 /** A value that a statement's `$1`, `$2`, … may take. */
 export type SqlValue = string | number | boolean | Date | null | readonly (string | number | null)[];
 
-/** Statement → name under which each connection prepares it once; planning costs PostgreSQL more than most statements take. */
+/**
+ * Statement → name under which each connection prepares it once; planning costs PostgreSQL more than most statements
+ * take.
+ */
 const names = new Map<string, string>();
 const maximumNames = 500;
 
 export interface SqlOptions {
   /**
-   * For a statement that joins a list with a growing table. A cached plan from the time when the table was small would always read the whole
-   * table.
+   * For a statement that joins a list with a growing table. A cached plan from the time when the table was small would
+   * always read the whole table.
    */
   readonly planEachTime?: boolean;
 }
 
 /**
- * Runs one statement in the transaction and returns its rows (also those of RETURNING). The statement's text comes from the source
- * code and is one of few: each is prepared once per connection, unless it is to be planned each time.
- * The caller guarantees that the row type matches the columns of the statement.
+ * Runs one statement in the transaction and returns its rows (also those of RETURNING). The statement's text comes from
+ * the source code and is one of few: each is prepared once per connection, unless it is to be planned each time. The
+ * caller guarantees that the row type matches the columns of the statement.
  */
 export async function sql<Row extends object>(
   tx: Transaction,

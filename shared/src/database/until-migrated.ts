@@ -7,8 +7,9 @@ import { pendingMigrations } from './migrate.ts';
 const askEvery = 500;
 
 /**
- * Resolves when every migration of the folder is applied. Until then, and while the database is unavailable or read-only, it
- * looks again twice a second: a service may start before its database and its migrations. Logs each reason for waiting once.
+ * Resolves when every migration of the folder is applied. Until then, and while the database is unavailable or
+ * read-only, it looks again twice a second: a service may start before its database and its migrations. Logs each
+ * reason for waiting once.
  */
 export async function untilMigrated(database: Database, folder: string, log: Log): Promise<void> {
   let logged = '';

@@ -65,7 +65,9 @@ export async function keptPassword(dataDir: string, initialised: boolean): Promi
   return password;
 }
 
-/** Permits the superuser to connect to every database, and other roles only to the databases that were created for them. */
+/**
+ * Permits the superuser to connect to every database, and other roles only to the databases that were created for them.
+ */
 const admission = `
 host  all                 postgres  127.0.0.1/32  scram-sha-256
 host  postgres,template1  all       127.0.0.1/32  reject
@@ -81,8 +83,8 @@ export interface Initialisation {
 }
 
 /**
- * Creates the cluster in a temporary folder and renames it when it is complete, so that an incomplete cluster is never used and processes
- * of a killed attempt do not interfere.
+ * Creates the cluster in a temporary folder and renames it when it is complete, so that an incomplete cluster is never
+ * used and processes of a killed attempt do not interfere.
  * @throws Error with one line when the cluster cannot be created
  */
 export async function initialise({ dataDir, link, programs, user, password }: Initialisation): Promise<string> {
@@ -121,7 +123,9 @@ function reasonOf(error: unknown): string {
   return (reason ?? '').replace(/^.*?FATAL:\s+/, '').trim();
 }
 
-/** Deletes the folders of this attempt and of earlier ones. A process that still writes into one of them fails and ends. */
+/**
+ * Deletes the folders of this attempt and of earlier ones. A process that still writes into one of them fails and ends.
+ */
 async function removeAttempts(cluster: string): Promise<void> {
   const folder = dirname(cluster);
   const partial = `${basename(cluster)}.partial`;

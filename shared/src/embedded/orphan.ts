@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { processIdentity } from './folder-lock.ts';
 
 /**
- * Stops such a server on this cluster, or removes the stale postmaster.pid. The caller must hold the lock of the folder.
+ * Stops such a server on this cluster, or removes the stale postmaster.pid. The caller must hold the lock of the
+ * folder.
  * @throws Error when the server does not end
  */
 export async function stopOrphan(cluster: string): Promise<void> {

@@ -32,9 +32,10 @@ export interface EmbeddedPostgres {
 
 /**
  * Starts PostgreSQL on a data folder, which is initialised at the first start: UTF-8, byte-wise collation, UTC,
- * passwords by SCRAM-SHA-256, no Unix socket. Started by root, the server runs as an unprivileged user. The server also stops soon after
- * this process dies. A server of a dead process that still runs is stopped first.
- * @throws Error with one line that names the cause: the folder is not writable or in use, the port is taken, the server does not start
+ * passwords by SCRAM-SHA-256, no Unix socket. Started by root, the server runs as an unprivileged user. The server also
+ * stops soon after this process dies. A server of a dead process that still runs is stopped first.
+ * @throws Error with one line that names the cause: the folder is not writable or in use, the port is taken, the server
+ *   does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
@@ -107,7 +108,10 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
   }
 }
 
-/** As pg_ctl does, waits until the last line of postmaster.pid states that connections are accepted (on a replica, for reading). */
+/**
+ * As pg_ctl does, waits until the last line of postmaster.pid states that connections are accepted (on a replica, for
+ * reading).
+ */
 async function isReady(cluster: string, pid: number | undefined): Promise<boolean> {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   return lines[0] === String(pid) && ['ready', 'standby'].includes(lines[7]?.trim() ?? '');
@@ -143,7 +147,8 @@ function running({ server, lock, port, password, durable }: Running): EmbeddedPo
     port,
     ended,
     async stop() {
-      // A fast shutdown ends sessions and writes all data. An immediate one is like a crash, for data that is deleted afterwards.
+      // A fast shutdown ends sessions and writes all data. An immediate one is like a crash, for data that is deleted
+      // afterwards.
       server.kill(durable ? 'SIGINT' : 'SIGQUIT');
       const late = setTimeout(() => server.kill('SIGQUIT'), 20_000);
       await ended;

@@ -1,5 +1,5 @@
-// PostgreSQL refuses to run as root. When root starts it, it runs as an unprivileged system user. This file chooses the user, and a folder
-// for programs and data that the user could not reach otherwise, such as a checkout below /root.
+// PostgreSQL refuses to run as root. When root starts it, it runs as an unprivileged system user. This file chooses the
+// user, and a folder for programs and data that the user could not reach otherwise, such as a checkout below /root.
 
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -17,7 +17,8 @@ export interface RunAs {
 const outside = '/var/lib/shop-embedded-postgres';
 
 /**
- * Chooses the user. For root, it is the owner of the existing data, else `postgres`, else `nobody`. For any other user, it is that user.
+ * Chooses the user. For root, it is the owner of the existing data, else `postgres`, else `nobody`. For any other user,
+ * it is that user.
  * @param data the existing data folder, if there is one
  */
 export async function chooseUser(data: string | undefined): Promise<RunAs> {

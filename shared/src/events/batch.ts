@@ -7,8 +7,8 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Processes items in batches, one batch at a time. No item waits longer than for the batch before it. When a batch of several items
- * fails, each item is tried in a separate batch, so that only the faulty one fails.
+ * Processes items in batches, one batch at a time. No item waits longer than for the batch before it. When a batch of
+ * several items fails, each item is tried in a separate batch, so that only the faulty one fails.
  * @param doAll processes all items or none, and returns the results in the order of the items
  */
 export function batch<Item, Result>(

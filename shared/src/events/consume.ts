@@ -1,4 +1,5 @@
-// Handles the events of a queue, each once: inbox row and effect commit in one transaction, the acknowledgement follows.
+// Handles the events of a queue, each once: inbox row and effect commit in one transaction, the acknowledgement
+// follows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '../database/index.ts';
 import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
@@ -162,8 +163,9 @@ function takeOnce(
 }
 
 /**
- * Returns the deliveries whose events were not handled before. The primary key makes a transaction wait for another one that handles
- * the same event. Rows are inserted in the order of their ids, so that two transactions with common events do not deadlock.
+ * Returns the deliveries whose events were not handled before. The primary key makes a transaction wait for another one
+ * that handles the same event. Rows are inserted in the order of their ids, so that two transactions with common events
+ * do not deadlock.
  */
 async function enterInbox(tx: Transaction, consumer: string, arrivals: readonly Arrival[]): Promise<Set<Arrival>> {
   const byId = new Map(arrivals.map((arrival) => [arrival.event.id, arrival]));

@@ -76,8 +76,8 @@ function ordinal(attempt: number): string {
 }
 
 /**
- * Sorts steps by time. The steps of one transaction have one time: its cause, a handled event, comes first, and the events
- * that it sent come last. Other steps with one time keep their order.
+ * Sorts steps by time. The steps of one transaction have one time: its cause, a handled event, comes first, and the
+ * events that it sent come last. Other steps with one time keep their order.
  */
 export function sortSteps<Step extends HistoryStep>(steps: readonly Step[]): Step[] {
   return steps.toSorted((a, b) => Number(a.at) - Number(b.at) || rankOf(a) - rankOf(b));

@@ -13,8 +13,8 @@ export interface ShopEvent<Type extends EventType = EventType> {
   /** The id of the aggregate that changed. */
   readonly subject: string;
   /**
-   * The aggregate's version after the change, because events may arrive in another order. It is comparable among events of one source
-   * and subject. In `stock.released.v1` and `notification.sent.v1` it has no meaning.
+   * The aggregate's version after the change, because events may arrive in another order. It is comparable among events
+   * of one source and subject. In `stock.released.v1` and `notification.sent.v1` it has no meaning.
    */
   readonly sequence: number;
   readonly time: string;
@@ -26,8 +26,8 @@ export interface ShopEvent<Type extends EventType = EventType> {
 }
 
 /**
- * Handles one event in the transaction of the inbox row: every statement is given `tx`. An error rolls the transaction back, and the
- * event is delivered again after a delay. After the last attempt it becomes a dead letter.
+ * Handles one event in the transaction of the inbox row: every statement is given `tx`. An error rolls the transaction
+ * back, and the event is delivered again after a delay. After the last attempt it becomes a dead letter.
  */
 export type EventHandler<Type extends EventType> = (event: ShopEvent<Type>, tx: Transaction) => Promise<void>;
 
@@ -38,8 +38,8 @@ export interface SelectiveHandler<Type extends EventType> {
 }
 
 /**
- * A handler of several events in one transaction, for a frequent type. It receives each event once. When it fails, it receives each
- * event again alone, in a separate transaction.
+ * A handler of several events in one transaction, for a frequent type. It receives each event once. When it fails, it
+ * receives each event again alone, in a separate transaction.
  */
 export interface BatchHandler<Type extends EventType> {
   readonly takeAll: (events: readonly ShopEvent<Type>[], tx: Transaction) => Promise<void>;
@@ -72,7 +72,10 @@ export interface StoredEvent {
 
 const sequenceDigits = 10;
 
-/** The JSON text of an event. `sequence` is zero-padded, because the extension requires text that sorts like its numbers. */
+/**
+ * The JSON text of an event. `sequence` is zero-padded, because the extension requires text that sorts like its
+ * numbers.
+ */
 export function toCloudEvent(source: string, event: StoredEvent): string {
   const envelope = JSON.stringify({
     specversion: '1.0',

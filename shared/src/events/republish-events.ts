@@ -3,7 +3,10 @@ import type { Database } from '../database/index.ts';
 import { batchLock } from './relay/outbox.ts';
 import { publishedEventsStay } from './retention.ts';
 
-/** What happens now shall not wait behind days of events that are published again: of each service so many, once a second. */
+/**
+ * What happens now shall not wait behind days of events that are published again: of each service so many, once a
+ * second.
+ */
 const batch = 2_000;
 
 const firstStep = "SELECT now::text, (now - $1 * interval '1 hour')::text AS past FROM clock_timestamp() AS now";
@@ -22,8 +25,9 @@ const unmark = `
     FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Makes all kept published events of these types unpublished again, so that the relay publishes them within seconds or minutes. All of them,
- * because it is unknown since when a lost queue had contained unhandled events. Consumers get some events twice.
+ * Makes all kept published events of these types unpublished again, so that the relay publishes them within seconds or
+ * minutes. All of them, because it is unknown since when a lost queue had contained unhandled events. Consumers get
+ * some events twice.
  */
 export async function republishEvents({ pool }: Database, types: readonly string[]): Promise<void> {
   // Otherwise events that were published but not yet marked by the relay would be skipped.

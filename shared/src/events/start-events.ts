@@ -20,7 +20,9 @@ export interface EventsOptions<Name extends ConsumerName> {
   readonly databaseUrl: string;
   readonly database: Database;
   readonly log: Log;
-  /** Called when the broker refuses the credentials or has the topology with other arguments. Retrying cannot fix that. */
+  /**
+   * Called when the broker refuses the credentials or has the topology with other arguments. Retrying cannot fix that.
+   */
   readonly refused: (error: StartError) => void;
   /** The consumer; left out by a service that only sends events. */
   readonly consume?: { readonly name: Name; readonly handlers: HandlersOf<Name> } | undefined;

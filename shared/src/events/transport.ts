@@ -10,8 +10,8 @@ export interface Message {
 }
 
 /**
- * The outcome of publishing a message: `confirmed` is in every queue of its type, `unroutable` is in no queue, and `unknown` may be in
- * a queue. All messages that are not confirmed have to be published again.
+ * The outcome of publishing a message: `confirmed` is in every queue of its type, `unroutable` is in no queue, and
+ * `unknown` may be in a queue. All messages that are not confirmed have to be published again.
  */
 export type Outcome = 'confirmed' | 'unroutable' | 'unknown';
 
@@ -23,8 +23,8 @@ export interface Delivery {
 }
 
 /**
- * The consumer's verdict on a delivery: handled; to be retried because this attempt failed (`failed`, counted) or because a dependency
- * is unavailable (`later`, not counted); or never to be retried (`dead`).
+ * The consumer's verdict on a delivery: handled; to be retried because this attempt failed (`failed`, counted) or
+ * because a dependency is unavailable (`later`, not counted); or never to be retried (`dead`).
  */
 export type Verdict =
   | { readonly kind: 'done' }
@@ -58,15 +58,23 @@ export interface QueueDepth {
 }
 
 export interface Transport {
-  /** Publishes a batch and waits for the confirms. Returns outcomes in the order of the messages. Rejects when the broker is unavailable. */
+  /**
+   * Publishes a batch and waits for the confirms. Returns outcomes in the order of the messages. Rejects when the
+   * broker is unavailable.
+   */
   publish(messages: readonly Message[]): Promise<readonly Outcome[]>;
-  /** Starts a consumer. It survives every loss of the broker. The returned function stops it and waits for deliveries in progress. */
+  /**
+   * Starts a consumer. It survives every loss of the broker. The returned function stops it and waits for deliveries in
+   * progress.
+   */
   subscribe(subscription: Subscription): Promise<() => Promise<void>>;
   /** The number of messages in a consumer's queues. */
   depth(consumer: string): Promise<QueueDepth>;
   /** The oldest dead letters of a consumer. They stay in their queue. */
   deadLetters(consumer: string, limit: number): Promise<readonly DeadLetter[]>;
-  /** Returns one dead letter to its consumer's queue, with its attempts reset. False when no dead letter has that id. */
+  /**
+   * Returns one dead letter to its consumer's queue, with its attempts reset. False when no dead letter has that id.
+   */
   replay(consumer: string, id: string): Promise<boolean>;
   /** Deletes one dead letter. False when no dead letter has that id. */
   discard(consumer: string, id: string): Promise<boolean>;
@@ -90,7 +98,8 @@ export function retryDelays({ retries, retryDelay }: Topology): number[] {
 }
 
 /**
- * The delay in seconds and the number of the next attempt of a delivery that was not handled. Undefined when it becomes a dead letter.
+ * The delay in seconds and the number of the next attempt of a delivery that was not handled. Undefined when it becomes
+ * a dead letter.
  * @param attempt the number of the last attempt, from 1
  */
 export function nextTry(
@@ -105,9 +114,10 @@ export function nextTry(
 
 export interface TransportOptions {
   /**
-   * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` separates several shops on one server:
-   * it is the prefix of the names in RabbitMQ (default `shop`) and the schema of pg-boss (default `events`). With `declare=own`, this
-   * process declares only the queues that it consumes from, as a RabbitMQ user with no further rights must.
+   * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` separates several
+   * shops on one server: it is the prefix of the names in RabbitMQ (default `shop`) and the schema of pg-boss (default
+   * `events`). With `declare=own`, this process declares only the queues that it consumes from, as a RabbitMQ user with
+   * no further rights must.
    */
   readonly url: string;
   /** Shown by the broker beside the connections. */
@@ -115,13 +125,16 @@ export interface TransportOptions {
   readonly topology: Topology;
   readonly log: Log;
   /**
-   * Publishes the events of these consumers again, because one of their queues was lost with its messages. Processes with an outbox
-   * define it. It is used with RabbitMQ only: in PostgreSQL, a queue is as durable as the outbox.
+   * Publishes the events of these consumers again, because one of their queues was lost with its messages. Processes
+   * with an outbox define it. It is used with RabbitMQ only: in PostgreSQL, a queue is as durable as the outbox.
    */
   readonly repeat?: (consumers: readonly string[]) => Promise<void>;
   /** Milliseconds to wait for each connection before the start continues without it; default 5000. */
   readonly patience?: number;
-  /** Called when the broker refuses the connection for a reason that retrying cannot fix, such as a wrong password. Retries continue. */
+  /**
+   * Called when the broker refuses the connection for a reason that retrying cannot fix, such as a wrong password.
+   * Retries continue.
+   */
   readonly refused?: (error: StartError) => void;
 }
 

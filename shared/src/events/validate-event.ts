@@ -16,8 +16,8 @@ interface Validators {
 let validators: Validators | undefined;
 
 /**
- * Reads and compiles the schemas, once. A service calls it at its start, so that no request waits for it. It is not done on import,
- * because the command line imports this module and validates no event.
+ * Reads and compiles the schemas, once. A service calls it at its start, so that no request waits for it. It is not
+ * done on import, because the command line imports this module and validates no event.
  */
 export function loadEventSchemas(): Validators {
   validators ??= compileSchemas();
@@ -30,7 +30,8 @@ function compileSchemas(): Validators {
   const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, validateSchema: false });
   addFormats.default(ajv);
   ajv.addFormat('uuid', isId);
-  // Strict mode refuses keywords that it does not know. The members of the document around its schemas are not keywords.
+  // Strict mode refuses keywords that it does not know. The members of the document around its schemas are not
+  // keywords.
   ajv.addVocabulary(Object.keys(document));
   ajv.addSchema(document, 'events');
   const compile = <T>(schema: string) => ajv.compile<T>({ $ref: `events#/components/schemas/${schema}` });

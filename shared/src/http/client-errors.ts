@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import { requestIdentity } from './request-identity.ts';
 
-/** Answers a request that the parser refuses with a problem document if a response is possible, and closes the connection. */
+/**
+ * Answers a request that the parser refuses with a problem document if a response is possible, and closes the
+ * connection.
+ */
 export function answerParserErrors(server: Server): void {
   const latest = new WeakMap<Socket, ServerResponse>();
   server.prependListener('request', (request, response) => latest.set(request.socket, response));

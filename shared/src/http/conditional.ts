@@ -12,7 +12,10 @@ const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 const tagList = new RegExp(String.raw`^[ \t,]*${tag}(?:[ \t]*,[ \t,]*${tag})*[ \t,]*$`);
 const eachTag = new RegExp(tag, 'g');
 
-/** The tags of a list, or '*'. @throws Problem 400 when the header is not a list of entity tags (RFC 9110 section 8.8.3) */
+/**
+ * The tags of a list, or '*'.
+ * @throws Problem 400 when the header is not a list of entity tags (RFC 9110 section 8.8.3)
+ */
 function parseTags(name: string, value: string): '*' | readonly string[] {
   if (value.trim() === '*') return '*';
   if (!tagList.test(value)) {
@@ -24,7 +27,8 @@ function parseTags(name: string, value: string): '*' | readonly string[] {
 }
 
 /**
- * Holds `If-Match` against the present version (strong comparison, RFC 9110 section 13.1.1). Call it with the row locked.
+ * Holds `If-Match` against the present version (strong comparison, RFC 9110 section 13.1.1). Call it with the row
+ * locked.
  * @throws Problem 412 when the client's version is stale
  */
 export function requireMatch(headers: IncomingHttpHeaders, version: number): void {

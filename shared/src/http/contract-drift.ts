@@ -6,8 +6,8 @@ import { beginCounting, instruments } from '../telemetry/index.ts';
 import { requestIdentityOf } from './request-identity.ts';
 
 /**
- * The step that records responses. It comes before all other steps. A response is validated after it was sent.
- * Drift is logged as a warning with the operation, the status and the deviation, but without the content of the response.
+ * The step that records responses. It comes before all other steps. A response is validated after it was sent. Drift is
+ * logged as a warning with the operation, the status and the deviation, but without the content of the response.
  * @param share from 0 to 1
  */
 export function watchForDrift(contract: Contract, share: number, log: Log): RequestHandler {

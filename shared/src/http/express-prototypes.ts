@@ -4,8 +4,8 @@ import type { Express } from 'express';
 
 /**
  * Classes for `createServer` whose instances have express's prototypes from the start. Express gives every request and
- * response another prototype when it arrives; where that changes nothing, V8 keeps the objects on its fast paths, which is
- * worth a sixth of the whole time of a small answer.
+ * response another prototype when it arrives; where that changes nothing, V8 keeps the objects on its fast paths, which
+ * is worth a sixth of the whole time of a small answer.
  */
 export function expressPrototypes(app: Express): {
   IncomingMessage: typeof IncomingMessage;

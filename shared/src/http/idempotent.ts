@@ -26,10 +26,10 @@ const selectKept = `
 const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
 
 /**
- * Runs `work` in one transaction. With an `Idempotency-Key` header the answer is kept for 24 hours per account, operation and
- * key, and a repeated request gets it again with `Idempotency-Replayed: true`. A 409 or 422 thrown by `work` is an answer too:
- * its effects are rolled back and it is kept; repeated, it has the `instance` of the present request. No other refusal is kept,
- * and no failure.
+ * Runs `work` in one transaction. With an `Idempotency-Key` header the answer is kept for 24 hours per account,
+ * operation and key, and a repeated request gets it again with `Idempotency-Replayed: true`. A 409 or 422 thrown by
+ * `work` is an answer too: its effects are rolled back and it is kept; repeated, it has the `instance` of the present
+ * request. No other refusal is kept, and no failure.
  * @throws Problem 422 for the same key with another request, 409 while the first request still runs
  */
 export async function idempotent<Body = never>(
@@ -76,7 +76,8 @@ function refusalReply(problem: Problem, request: OperationRequest): Reply {
 }
 
 /**
- * The answer that is kept for the request's key, before anything runs: for work that has to happen outside the transaction.
+ * The answer that is kept for the request's key, before anything runs: for work that has to happen outside the
+ * transaction.
  * @throws Problem 422 for the same key with another request
  */
 export async function keptAnswer(request: OperationRequest, context: IdempotencyContext): Promise<Reply | undefined> {
@@ -99,7 +100,10 @@ function fingerprintOf(request: OperationRequest, secret: string): string {
   return createHmac('sha256', secret).update(content).digest('base64url');
 }
 
-/** Locks the key until the transaction ends, and reads its row. @throws Problem 409 when another request has the lock */
+/**
+ * Locks the key until the transaction ends, and reads its row.
+ * @throws Problem 409 when another request has the lock
+ */
 async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredAnswer | undefined> {
   const [claimed] = await sql<{ locked: boolean } & (StoredAnswer | { fingerprint: null })>(
     tx,

@@ -1,4 +1,5 @@
-// Calls from one service to another: a kept connection, a service token, the caller's request id and trace, a time limit.
+// Calls from one service to another: a kept connection, a service token, the caller's request id and trace, a time
+// limit.
 import { Pool } from 'undici';
 import type { ServiceTokens } from '../auth/index.ts';
 import { Problem } from '../problem/index.ts';

@@ -36,7 +36,10 @@ export async function readBody(request: Request, rule: BodyRule | undefined): Pr
   return bytes.length === 0 && !rule.required ? undefined : bytes;
 }
 
-/** All bytes of the body. @throws Problem 413 as soon as there are too many, 400 when the connection ends before them */
+/**
+ * All bytes of the body.
+ * @throws Problem 413 as soon as there are too many, 400 when the connection ends before them
+ */
 function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const tooLarge = () => reject(contentTooLarge(maxBytes));

@@ -13,7 +13,10 @@ export interface RequestIdentity {
 const safeId = /^[A-Za-z0-9._~:/+=@-]{1,128}$/;
 const wellFormedTrace = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The request id from `X-Request-Id` and this hop's `traceparent` (W3C Trace Context section 3.2) in the caller's trace. */
+/**
+ * The request id from `X-Request-Id` and this hop's `traceparent` (W3C Trace Context section 3.2) in the caller's
+ * trace.
+ */
 export function requestIdentity(headers: IncomingHttpHeaders): RequestIdentity {
   return { id: idOf(headers), traceparent: nextHop(parentOf(headers)) };
 }

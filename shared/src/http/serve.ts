@@ -12,20 +12,22 @@ export interface ServeOptions {
   /** 0 takes a free port. */
   readonly port: number;
   /**
-   * Milliseconds between the signal and the closing of the port: longer than clients keep idle connections (4 s), and no request
-   * is lost.
+   * Milliseconds between the signal and the closing of the port: longer than clients keep idle connections (4 s), and
+   * no request is lost.
    */
   readonly drain: number;
   readonly health: Health;
   readonly life: ProcessLife;
 }
 
-/** Bytes: the largest target and header section that a gateway can be configured to accept, and the fields that it adds. */
+/**
+ * Bytes: the largest target and header section that a gateway can be configured to accept, and the fields that it adds.
+ */
 const maxHeaderSize = 2 * 65_536 + 8_192;
 
 /**
- * Serves the application until the process stops. Then it says for `drain` milliseconds that it is not ready and closes each
- * connection with its answer, before it closes the port.
+ * Serves the application until the process stops. Then it says for `drain` milliseconds that it is not ready and closes
+ * each connection with its answer, before it closes the port.
  * @returns the port that it listens on
  * @throws StartError when the port is taken or not allowed
  */
@@ -37,7 +39,8 @@ export async function serve(app: Express, { host, port, drain, health, life }: S
   await listen(server, host, port);
   life.onStop('HTTP server', async () => {
     health.drain();
-    // Whoever has a connection open is sent elsewhere by its next answer, so that none sends a request into the closing port.
+    // Whoever has a connection open is sent elsewhere by its next answer, so that none sends a request into the closing
+    // port.
     server.prependListener('request', (_request: unknown, response: ServerResponse) => {
       response.shouldKeepAlive = false;
     });

@@ -1,4 +1,5 @@
-// Converts any error to a problem: a Problem stays, an unavailable database is a 503, any other error a 500 without details.
+// Converts any error to a problem: a Problem stays, an unavailable database is a 503, any other error a 500 without
+// details.
 import { isDatabaseUnavailable } from '../database/index.ts';
 import { Problem } from '../problem/index.ts';
 

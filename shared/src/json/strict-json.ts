@@ -6,8 +6,8 @@ import { pointerOf } from './json-pointer.ts';
 const doubtful = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/;
 
 /**
- * Texts, numbers and what separates them; what stands between is known to be JSON already. The closing quote is there. The
- * pattern does not ask for it: an attempt that fails would begin anew at each quote of a text.
+ * Texts, numbers and what separates them; what stands between is known to be JSON already. The closing quote is there.
+ * The pattern does not ask for it: an attempt that fails would begin anew at each quote of a text.
  */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*|[{}[\],]/g;
 

@@ -39,7 +39,9 @@ export type ProblemCode = keyof typeof problems;
 /** The most that one step lists: more faults than anyone reads would only make a small request into a large answer. */
 export const maxFaults = 100;
 
-/** One fault in the request. Exactly one of `pointer` (RFC 6901, into the body), `parameter` and `header` says where. */
+/**
+ * One fault in the request. Exactly one of `pointer` (RFC 6901, into the body), `parameter` and `header` says where.
+ */
 export interface Fault {
   pointer?: string;
   parameter?: string;
@@ -69,7 +71,8 @@ export class Problem extends Error {
 
   /** @param detail a sentence for the client with the fault and what to do */
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
-    // Where a client's request was refused its document says. To find the place in the code takes longer than the refusal.
+    // Where a client's request was refused its document says. To find the place in the code takes longer than the
+    // refusal.
     const { stackTraceLimit } = Error;
     if (problems[code].status < 500) Error.stackTraceLimit = 0;
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -95,8 +98,8 @@ const maxText = 1_000;
 const maxErrors = 40 * 1024;
 
 /**
- * The problem document (RFC 9457) of a problem. Texts and `errors` are truncated, so that the size of a response does not
- * grow with the request.
+ * The problem document (RFC 9457) of a problem. Texts and `errors` are truncated, so that the size of a response does
+ * not grow with the request.
  * @param instance the request id
  */
 export function problemDocument(problem: Problem, instance: string): Record<string, unknown> {

@@ -113,7 +113,10 @@ export function oneOf<const T extends string>(name: string, words: readonly T[],
   };
 }
 
-/** An absolute URL with one of the given schemes. Error messages do not repeat the value, because it may contain a password. */
+/**
+ * An absolute URL with one of the given schemes. Error messages do not repeat the value, because it may contain a
+ * password.
+ */
 export function url(name: string, schemes: readonly string[], fallback?: string): Variable<string> {
   return {
     name,

@@ -1,4 +1,5 @@
-// The health of a process: named checks, each of which rejects when a dependency is unavailable, and figures that are only reported.
+// The health of a process: named checks, each of which rejects when a dependency is unavailable, and figures that are
+// only reported.
 
 export interface Health {
   /** Registers a check that must pass for readiness. */

@@ -1,5 +1,5 @@
-// The log of a process: JSON lines on standard output, each with its request and trace, and without secrets. On a terminal the lines are
-// formatted for people.
+// The log of a process: JSON lines on standard output, each with its request and trace, and without secrets. On a
+// terminal the lines are formatted for people.
 import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 import { type Environment, oneOf, readConfig } from './config.ts';
@@ -17,8 +17,8 @@ export function readLogLevel(environment: Environment): LogLevel {
 }
 
 /**
- * The name, message, stack and code of an error. Its other members are omitted, because errors of the database driver contain values of
- * the statement and the refused row: customers' texts and password hashes.
+ * The name, message, stack and code of an error. Its other members are omitted, because errors of the database driver
+ * contain values of the statement and the refused row: customers' texts and password hashes.
  */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };

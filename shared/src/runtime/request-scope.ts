@@ -1,5 +1,5 @@
-// The present request, in asynchronous context. The log and spans read its id and trace from here. Operations read them from their
-// arguments.
+// The present request, in asynchronous context. The log and spans read its id and trace from here. Operations read them
+// from their arguments.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface RequestScope {
@@ -18,8 +18,8 @@ export function inRequest<T>(scope: RequestScope, work: () => T): T {
 }
 
 /**
- * Runs `work` outside the request that started it, such as the end of a connection that the request happened to open. Timers and
- * connections that outlive the request then keep no reference to it.
+ * Runs `work` outside the request that started it, such as the end of a connection that the request happened to open.
+ * Timers and connections that outlive the request then keep no reference to it.
  */
 export function outsideRequests<T>(work: () => T): T {
   return atStart(work);

@@ -5,7 +5,9 @@ import { createLog, type Log } from './log.ts';
 /** What a process can register while it starts. */
 export interface ProcessLife {
   readonly log: Log;
-  /** Registers a function that stops a part. The functions run in reverse order at SIGTERM, SIGINT or a failed start. */
+  /**
+   * Registers a function that stops a part. The functions run in reverse order at SIGTERM, SIGINT or a failed start.
+   */
   onStop(label: string, stop: () => Promise<void> | void): void;
   /** Ends the process as a failed start does, for mistakes that are found only after the start. */
   fail(error: Error): void;
@@ -17,8 +19,8 @@ export class StartError extends Error {}
 const stopWithin = 10_000;
 
 /**
- * Runs a process until SIGTERM or SIGINT, or until its parent is gone when it was started with an IPC channel. Then stops
- * everything in reverse order, within 10 s, and exits 0. A failed start prints one line per mistake and exits 1.
+ * Runs a process until SIGTERM or SIGINT, or until its parent is gone when it was started with an IPC channel. Then
+ * stops everything in reverse order, within 10 s, and exits 0. A failed start prints one line per mistake and exits 1.
  */
 export async function runProcess(name: string, start: (life: ProcessLife) => Promise<void>): Promise<void> {
   let log: Log;

@@ -22,7 +22,9 @@ export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
   readonly readConfig: (environment: Environment) => Config;
   /** The database's connections at most, when not as many as usual. */
   readonly poolSize?: number;
-  /** Builds the context and the operations. The schema is migrated before; events and requests are handled afterwards. */
+  /**
+   * Builds the context and the operations. The schema is migrated before; events and requests are handled afterwards.
+   */
   readonly build: (
     start: ServiceStart<Config>,
   ) => Promise<ServiceParts<Context, Consumer>> | ServiceParts<Context, Consumer>;
@@ -46,8 +48,9 @@ export interface ServiceParts<Context, Consumer extends ConsumerName> {
 }
 
 /**
- * Runs a service as a process, until SIGTERM or SIGINT. A mistake in the environment, a taken port or a contract without its
- * functions is one line each and exit code 1; a database, schema or broker that is not there yet is waited for.
+ * Runs a service as a process, until SIGTERM or SIGINT. A mistake in the environment, a taken port or a contract
+ * without its functions is one line each and exit code 1; a database, schema or broker that is not there yet is waited
+ * for.
  */
 export function startService<Config extends ServiceConfig, Context, Consumer extends ConsumerName>(
   service: ServiceSpec<Config, Context, Consumer>,

@@ -1,4 +1,5 @@
-// The OpenTelemetry SDK: spans and metrics to a collector (OTLP), and metrics for Prometheus at an endpoint of this process.
+// The OpenTelemetry SDK: spans and metrics to a collector (OTLP), and metrics for Prometheus at an endpoint of this
+// process.
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';

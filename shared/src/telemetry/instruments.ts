@@ -1,5 +1,5 @@
-// All metrics. Names and attributes follow the semantic conventions of OpenTelemetry; the shop's own begin with `shop.`. The values of
-// attributes come from closed lists. They are never ids or raw paths.
+// All metrics. Names and attributes follow the semantic conventions of OpenTelemetry; the shop's own begin with
+// `shop.`. The values of attributes come from closed lists. They are never ids or raw paths.
 import { setTimeout } from 'node:timers/promises';
 import { type Counter, createNoopMeter, type Meter, type ObservableResult } from '@opentelemetry/api';
 
@@ -42,7 +42,10 @@ let measuring = false;
 /** The instruments. They do nothing until `measureWith` is called. */
 export const instruments: Instruments = createInstruments(meter);
 
-/** Makes all instruments with this meter. Call it first in a process, because gauges stay with the meter that they were made with. */
+/**
+ * Makes all instruments with this meter. Call it first in a process, because gauges stay with the meter that they were
+ * made with.
+ */
 export function measureWith(next: Meter): void {
   meter = next;
   measuring = true;

@@ -8,8 +8,8 @@ export interface TelemetryOptions {
 }
 
 /**
- * Starts telemetry, and stops it last when the process stops. Call it first, because objects that were created earlier are not
- * measured. Without a configured exporter it does nothing and loads nothing.
+ * Starts telemetry, and stops it last when the process stops. Call it first, because objects that were created earlier
+ * are not measured. Without a configured exporter it does nothing and loads nothing.
  * @throws ConfigError for a wrong variable, StartError when METRICS_PORT is taken
  */
 export async function startTelemetry(

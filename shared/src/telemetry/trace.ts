@@ -1,5 +1,5 @@
-// Spans, made at the few entry points of all work. The context of a trace is its `traceparent`, which requests, outbox rows, messages and
-// e-mails contain. No other context is propagated.
+// Spans, made at the few entry points of all work. The context of a trace is its `traceparent`, which requests, outbox
+// rows, messages and e-mails contain. No other context is propagated.
 import {
   type Attributes,
   type Context,
@@ -27,8 +27,9 @@ export function traceWith(next: Tracer, edge: boolean): void {
 }
 
 /**
- * Starts the span of an incoming request, as a child of `parent` if the caller sent one. The gateway decides here for all processes
- * whether the trace is recorded. Undefined when this process makes no spans, or when a process before it decided against recording.
+ * Starts the span of an incoming request, as a child of `parent` if the caller sent one. The gateway decides here for
+ * all processes whether the trace is recorded. Undefined when this process makes no spans, or when a process before it
+ * decided against recording.
  */
 export function startRequestSpan(parent: string | undefined): Span | undefined {
   if (parent !== undefined && !decides && !isSampled(parent)) return undefined;

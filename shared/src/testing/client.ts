@@ -30,8 +30,8 @@ export interface TestClient {
 }
 
 /**
- * A client of `baseUrl`. Every call throws when its answer has a status, header or member that the contracts do not document,
- * or when an answer outside every contract is no problem document.
+ * A client of `baseUrl`. Every call throws when its answer has a status, header or member that the contracts do not
+ * document, or when an answer outside every contract is no problem document.
  * @param added headers, in lower case, that something in front of the services adds to every answer
  */
 export function createClient(

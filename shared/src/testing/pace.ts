@@ -12,8 +12,9 @@ const orders = Array.from({ length: 1_000 }, (_, index) => ({
 }));
 
 /**
- * 1 on a machine as fast and as free as the reference, 3 on one that takes three times as long, because it is slower or because
- * others are at work on it. Never below 1: a faster machine gets no less time. Keeps this process busy for the time that it takes.
+ * 1 on a machine as fast and as free as the reference, 3 on one that takes three times as long, because it is slower or
+ * because others are at work on it. Never below 1: a faster machine gets no less time. Keeps this process busy for the
+ * time that it takes.
  */
 export function slowness(): number {
   const times = Array.from({ length: samples }, () => {

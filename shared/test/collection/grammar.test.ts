@@ -339,7 +339,8 @@ describe('bounds', () => {
   });
 
   it('proposes only queries that are accepted', () => {
-    // Lists around the bound, also of one value many times, beside conditions that exclude some, all or none of their values.
+    // Lists around the bound, also of one value many times, beside conditions that exclude some, all or none of their
+    // values.
     const price = fc.integer({ min: 0, max: 160 });
     const list = fc.oneof(
       fc.tuple(fc.integer({ min: 0, max: 40 }), price).map(([from, more]) => numbers(from, from + more)),

@@ -1,5 +1,5 @@
-// A process that ends itself with SIGKILL at the named point: `relay` after publishing and before marking, `consumer` after the
-// handler's COMMIT and before the acknowledgement.
+// A process that ends itself with SIGKILL at the named point: `relay` after publishing and before marking, `consumer`
+// after the handler's COMMIT and before the acknowledgement.
 import { connectDatabase, sql } from '../../src/database/index.ts';
 import { connectTransport, consume, startRelay, type Topology, type Transport } from '../../src/events/index.ts';
 import { createLog } from '../../src/runtime/index.ts';

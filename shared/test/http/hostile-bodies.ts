@@ -1,4 +1,5 @@
-// Bodies as large as an operation accepts, small work for the client and expensive for the service that reads or refuses them.
+// Bodies as large as an operation accepts, small work for the client and expensive for the service that reads or
+// refuses them.
 
 /** `piece` between `start` and `end` as often as fits into so many bytes. */
 function filledTo(bytes: number, start: string, piece: string, end: string): string {

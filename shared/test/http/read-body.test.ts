@@ -1,4 +1,5 @@
-// What a body may hold: numbers as they were written, each member once, texts that can be normalized; refusals stay small.
+// What a body may hold: numbers as they were written, each member once, texts that can be normalized; refusals stay
+// small.
 import { describe, expect, it } from '@jest/globals';
 import { maxBodyBytes } from '../../src/contract/index.ts';
 import { parseBody } from '../../src/http/index.ts';

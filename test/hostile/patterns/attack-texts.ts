@@ -22,8 +22,8 @@ export function attackText({ start, piece, end }: Attack, length: number): strin
 }
 
 /**
- * Attacks on a pattern. Their pieces are single characters, pairs, matching words, and prefixes of such words, also with a wrong next
- * character.
+ * Attacks on a pattern. Their pieces are single characters, pairs, matching words, and prefixes of such words, also
+ * with a wrong next character.
  */
 export function attacksOn({ ast, flags }: CompiledPattern): Attack[] {
   const alphabet = [...new Set([...lettersOf(ast), ...usual])];

@@ -1,4 +1,5 @@
-// Counts the steps of a backtracking engine for a pattern and a text. Unlike a time, the number is the same on every machine.
+// Counts the steps of a backtracking engine for a pattern and a text. Unlike a time, the number is the same on every
+// machine.
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
 type Instruction =

@@ -131,7 +131,10 @@ function schemaPart({ process: name, replicas, failing, lag = 0 }: ProcessFigure
   return { kind, name, state: 'impaired', faults: [waits] };
 }
 
-/** The broker has no metrics of its own: its state follows from the checks of the processes and from the queues' metrics. */
+/**
+ * The broker has no metrics of its own: its state follows from the checks of the processes and from the queues'
+ * metrics.
+ */
 function brokerPart(reports: readonly ProcessFigures[], queues: readonly QueueFigures[]): BoardPart {
   const missed = reports.some(({ failing }) => failing.includes('events'));
   const state = missed ? 'not ready' : queues.length > 0 ? 'ready' : 'unknown';

@@ -14,10 +14,11 @@ import { traceOrder } from './trace-order.ts';
 import type { Traffic } from './traffic.ts';
 
 /**
- * The pages are public and contain no data of the shop. `/board/events` and `/board/orders/…` show the state of the shop and of
- * an order, so their pipeline must authenticate the request first.
+ * The pages are public and contain no data of the shop. `/board/events` and `/board/orders/…` show the state of the
+ * shop and of an order, so their pipeline must authenticate the request first.
  * @param traffic undefined when the board is switched off: then its addresses are 404
- * @param metrics where the processes offer their metrics; without it the board shows only what the gateway itself observes
+ * @param metrics where the processes offer their metrics; without it the board shows only what the gateway itself
+ *   observes
  */
 export function board(
   upstreams: UpstreamDirectory,

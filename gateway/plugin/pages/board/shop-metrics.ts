@@ -1,4 +1,5 @@
-// The metrics of all processes, polled while a board is open: the present state, and the changes within the last minute.
+// The metrics of all processes, polled while a board is open: the present state, and the changes within the last
+// minute.
 import { lookup } from 'node:dns/promises';
 import { readSamples, type Sample } from './prometheus-samples.ts';
 

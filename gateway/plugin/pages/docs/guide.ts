@@ -1,4 +1,5 @@
-// Renders a Markdown guide as HTML, with anchors at headings, links between guides, and links that send example requests.
+// Renders a Markdown guide as HTML, with anchors at headings, links between guides, and links that send example
+// requests.
 import { Marked, type Tokens } from 'marked';
 import { escapeHtml } from '../layout.ts';
 
@@ -53,8 +54,8 @@ function addressOf(href: string, base: string): string {
 }
 
 /**
- * The target of an example request that a browser can send by a link: a public GET without placeholders, optionally followed by
- * `→ …` lines about the response.
+ * The target of an example request that a browser can send by a link: a public GET without placeholders, optionally
+ * followed by `→ …` lines about the response.
  */
 function openable(text: string): string | undefined {
   const target = /^GET (\/v1\/products[^\n{]*?)(?:\n→[^\n]*)*$/.exec(text.trim())?.[1];

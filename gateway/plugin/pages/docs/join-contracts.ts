@@ -105,7 +105,10 @@ function publicPart(part: ServiceContract, paths: Record<string, Node>): PublicC
   return { ...part, paths, components };
 }
 
-/** The components that a value refers to, directly or indirectly. A reference to an unknown component belongs to the gateway. */
+/**
+ * The components that a value refers to, directly or indirectly. A reference to an unknown component belongs to the
+ * gateway.
+ */
 function reachable(document: Node, value: unknown): Map<string, unknown> {
   const found = new Map<string, unknown>();
   const open = referencesIn(value);

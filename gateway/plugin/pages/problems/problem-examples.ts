@@ -7,8 +7,8 @@ import { problemTexts } from './problem-texts.ts';
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 
 /**
- * A copy of the document with examples in each problem response of its `components.responses`: one for each problem code
- * in backquotes in the description, or for the code that the response is named after (`NotFound` for `not-found`).
+ * A copy of the document with examples in each problem response of its `components.responses`: one for each problem
+ * code in backquotes in the description, or for the code that the response is named after (`NotFound` for `not-found`).
  */
 export function withProblemExamples(document: Node): Node {
   const components = nodeOf(document.components);

@@ -80,8 +80,8 @@ export async function listKeys({ pool }: Database): Promise<ListedKey[]> {
 }
 
 /**
- * Makes the next key the current one. The former key stays published until its last token has expired. Waits while the next key is
- * so new that a verifier may not have read it, so that no token is refused because of a rotation.
+ * Makes the next key the current one. The former key stays published until its last token has expired. Waits while the
+ * next key is so new that a verifier may not have read it, so that no token is refused because of a rotation.
  * @throws StartError when the keys of recent rotations fill the key set
  */
 export async function rotateKeys(database: Database, encryption: KeyEncryption): Promise<void> {
@@ -115,8 +115,8 @@ async function rotateUnlessYoung(tx: Transaction, encryption: KeyEncryption): Pr
 }
 
 /**
- * Removes a key from the key set. Verifiers refuse its tokens once they have read the set again, within 2 s. When the key was the
- * current one, the next key becomes the current one.
+ * Removes a key from the key set. Verifiers refuse its tokens once they have read the set again, within 2 s. When the
+ * key was the current one, the next key becomes the current one.
  * @throws StartError when the key does not exist
  */
 export async function revokeKey(database: Database, encryption: KeyEncryption, kid: string): Promise<void> {

@@ -28,7 +28,10 @@ export async function grantScopes(
   return changeScopes(environment, email, (scope, held) => held || scopes.includes(scope));
 }
 
-/** Removes scopes from an account. Tokens that were issued before keep them for at most 15 minutes. Otherwise as `grantScopes`. */
+/**
+ * Removes scopes from an account. Tokens that were issued before keep them for at most 15 minutes. Otherwise as
+ * `grantScopes`.
+ */
 export async function revokeScopes(
   environment: Environment,
   email: string,

@@ -24,7 +24,10 @@ export interface ProductImportOptions {
 }
 
 export interface ImportResult {
-  /** The last line of an interrupted import of the same file, which this import continues; 0 when it starts at the beginning. */
+  /**
+   * The last line of an interrupted import of the same file, which this import continues; 0 when it starts at the
+   * beginning.
+   */
   readonly resumedAfterLine: number;
   /** Of the whole file, including the part of the interrupted import. */
   readonly created: number;
@@ -53,7 +56,8 @@ const saveProgress = `
 /**
  * Imports a file. After an interrupted import of the same content, continues behind its last committed batch.
  * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
- * @throws StartError when the file cannot be read, its format is unknown, the report would replace it, or another import runs
+ * @throws StartError when the file cannot be read, its format is unknown, the report would replace it, or another
+ *   import runs
  */
 export async function importProducts(environment: Environment, options: ProductImportOptions): Promise<ImportResult> {
   const { databaseUrl: url, currency } = readCommandConfig(environment);
@@ -176,7 +180,9 @@ async function isSameFile(path: string, other: string): Promise<boolean> {
   return one.dev === two?.dev && one.ino === two.ino;
 }
 
-/** Concurrent imports would race for the same keys. The server drops the lock with the connection when the process ends. */
+/**
+ * Concurrent imports would race for the same keys. The server drops the lock with the connection when the process ends.
+ */
 async function onlyOne<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const client = await database.pool.connect();
   try {

@@ -79,7 +79,9 @@ function readJson(line: number, bytes: Buffer): ProductLine {
   }
 }
 
-/** Splits at LF only, because JSON strings may contain every other separator. Drops the part of a line beyond its limit. */
+/**
+ * Splits at LF only, because JSON strings may contain every other separator. Drops the part of a line beyond its limit.
+ */
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {

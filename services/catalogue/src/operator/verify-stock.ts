@@ -1,4 +1,5 @@
-// Recomputes the stock from its ledger, and compares the ledger with itself, with the products and with the reservations.
+// Recomputes the stock from its ledger, and compares the ledger with itself, with the products and with the
+// reservations.
 import { withClient } from '@shop/shared/database';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
@@ -87,7 +88,9 @@ const counts = `
   SELECT (SELECT count(*) FROM products)::int AS products, (SELECT count(*) FROM stock_ledger)::int AS movements,
     (SELECT count(*) FROM reservations)::int AS reservations`;
 
-/** Compares the stock of one moment. The shop can go on selling meanwhile. Of `environment` only DATABASE_URL is read. */
+/**
+ * Compares the stock of one moment. The shop can go on selling meanwhile. Of `environment` only DATABASE_URL is read.
+ */
 export async function verifyStock(environment: Environment): Promise<StockReport> {
   const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
   return withClient({ url, name: 'verify stock' }, readStockReport);

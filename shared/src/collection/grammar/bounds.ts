@@ -16,7 +16,10 @@ interface Excess {
 /** Bytes of JSON. Past this the nearest request is not shown: the answer stays small whatever was sent. */
 const maxNearest = 32 * 1024;
 
-/** @throws Problem `query-too-costly` with the members `exceeded: [{ bound, maximum, actual }]` and, up to 32 KiB, `nearest` */
+/**
+ * @throws Problem `query-too-costly` with the members `exceeded: [{ bound, maximum, actual }]` and, up to 32 KiB,
+ *   `nearest`
+ */
 export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: Criteria): void {
   const all = [tree.conditions, ...tree.groups.map((group) => group.conditions)].flat();
   const excesses: Excess[] = [];
@@ -53,8 +56,8 @@ function sentence({ bound, says, actual }: Excess): string {
 }
 
 /**
- * The same request without the surplus. Later conditions, values and groups are removed first. A list keeps the values that meet the
- * field's other conditions. When no value does, the list is removed and the other conditions stay.
+ * The same request without the surplus. Later conditions, values and groups are removed first. A list keeps the values
+ * that meet the field's other conditions. When no value does, the list is removed and the other conditions stay.
  */
 function nearestAccepted(criteria: Criteria): Criteria {
   let room = bounds.conditions;

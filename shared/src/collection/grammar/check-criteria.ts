@@ -10,7 +10,8 @@ import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type 
 /**
  * Validates a tree by the collection's table.
  * @param faults faults of the parser; the faults that are found here are added
- * @throws Problem `invalid-request` listing every fault; `query-too-costly` past a bound, with the nearest accepted query
+ * @throws Problem `invalid-request` listing every fault; `query-too-costly` past a bound, with the nearest accepted
+ *   query
  */
 export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]): Criteria {
   // Criteria beyond a bound are only counted, so that the refusal is fast.
@@ -130,7 +131,9 @@ function checkSort(spec: CollectionSpec<never>, written: readonly WrittenSort[],
   return withId(sort);
 }
 
-/** Ends with `id` in the last direction: nothing after an id can matter, and without one the order would not be total. */
+/**
+ * Ends with `id` in the last direction: nothing after an id can matter, and without one the order would not be total.
+ */
 function withId(sort: readonly SortCriterion[]): SortCriterion[] {
   const end = sort.findIndex((criterion) => criterion.field === 'id');
   if (end >= 0) return sort.slice(0, end + 1);

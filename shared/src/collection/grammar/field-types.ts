@@ -23,8 +23,8 @@ const decimalText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 const maximumDigits = 15;
 
 /**
- * Exact decimal numbers with at most `scale` digits after the point, held as integers of the smallest unit, so that
- * no binary fraction takes part. At most 15 digits in all. In a query a number is written out in digits; in a body it is
+ * Exact decimal numbers with at most `scale` digits after the point, held as integers of the smallest unit, so that no
+ * binary fraction takes part. At most 15 digits in all. In a query a number is written out in digits; in a body it is
  * whatever JSON has for it, of which parseBody lets nothing pass that a double would have rounded.
  */
 export function decimal(scale: number): FieldType {

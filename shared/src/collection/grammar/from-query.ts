@@ -13,7 +13,9 @@ import {
   type WrittenValue,
 } from './tree.ts';
 
-/** Decoded parameters; a repeated one as an array. What a contract has already made a number is read as it was written. */
+/**
+ * Decoded parameters; a repeated one as an array. What a contract has already made a number is read as it was written.
+ */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 const settings = ['sort', 'limit', 'cursor', 'fields'];
@@ -81,8 +83,8 @@ interface Item {
 }
 
 /**
- * All conditions on one field: plain values are one list, an operator after which plain values stand is `in`. None when one
- * cannot be read, so that nothing is said about the others that would only follow from it.
+ * All conditions on one field: plain values are one list, an operator after which plain values stand is `in`. None when
+ * one cannot be read, so that nothing is said about the others that would only follow from it.
  */
 function readFilter(field: string, texts: readonly string[], faults: Fault[]): WrittenCondition[] {
   const before = faults.length;

@@ -70,7 +70,9 @@ export function fieldOf<Context>(spec: CollectionSpec<Context>, name: string): F
   return Object.hasOwn(spec.fields, name) ? spec.fields[name] : undefined;
 }
 
-/** @throws RangeError when the table has no such field, which is a fault of ours: names of clients are checked before */
+/**
+ * @throws RangeError when the table has no such field, which is a fault of ours: names of clients are checked before
+ */
 export function fieldNamed(spec: CollectionSpec<never>, name: string): Field<never> {
   const field = spec.fields[name];
   if (!field) throw new RangeError(`${spec.name} has no field ${name}`);

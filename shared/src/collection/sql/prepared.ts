@@ -6,21 +6,28 @@ import { compile, type Statement, shapeOf } from './statement.ts';
 
 export interface Prepared {
   readonly statement: Statement;
-  /** Name of the prepared statement; undefined while the shape is rare, its plan depends on the values, or names are out. */
+  /**
+   * Name of the prepared statement; undefined while the shape is rare, its plan depends on the values, or names are
+   * out.
+   */
   readonly name: string | undefined;
 }
 
 const keptShapes = 500;
 const usesBeforeName = 3;
 /**
- * Every connection keeps its named statements, which take 0.1 to 0.15 kB of PostgreSQL's memory for each character of their text. Clients
- * can send any number of different queries, so the total length of named statements is limited: 15 MB for each connection at most. Other
- * statements are planned each time. Usual texts have 250 to 3,500 characters, a list of brands by rating 6,700.
+ * Every connection keeps its named statements, which take 0.1 to 0.15 kB of PostgreSQL's memory for each character of
+ * their text. Clients can send any number of different queries, so the total length of named statements is limited: 15
+ * MB for each connection at most. Other statements are planned each time. Usual texts have 250 to 3,500 characters, a
+ * list of brands by rating 6,700.
  */
 const namedCharacters = 100_000;
 const longestNamed = 8_000;
 
-/** Text → name, for the whole process, because collections may share a connection, on which a name identifies one statement. */
+/**
+ * Text → name, for the whole process, because collections may share a connection, on which a name identifies one
+ * statement.
+ */
 const names = new Map<string, string>();
 let charactersLeft = namedCharacters;
 

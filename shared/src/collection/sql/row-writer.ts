@@ -31,7 +31,9 @@ export function rowWriter<Context>(
   };
 }
 
-/** SELECT or RETURNING list of all members as text, in the order of the table. For operations that show one resource. */
+/**
+ * SELECT or RETURNING list of all members as text, in the order of the table. For operations that show one resource.
+ */
 export function selectAll(spec: CollectionSpec<never>): string {
   return Object.values(spec.fields)
     .map(({ column }, index) => `${column}::text AS c${index}`)

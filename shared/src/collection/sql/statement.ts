@@ -17,7 +17,9 @@ export interface Statement {
   readonly steady: boolean;
 }
 
-/** Up to here each value of a fanned list is a branch of a UNION, merged lazily; beyond, LATERAL keeps the text short. */
+/**
+ * Up to here each value of a fanned list is a branch of a UNION, merged lazily; beyond, LATERAL keeps the text short.
+ */
 const unionBranches = 8;
 
 /** What two requests have in common when they differ in values only. */
@@ -98,7 +100,9 @@ function resultColumns(columns: ReadonlyMap<string, number>, sort: readonly Orde
   return sort.map(({ column, direction, nullable }) => ({ column: `c${columns.get(column)}`, direction, nullable }));
 }
 
-/** Branches under one order and limit. Only alternatives can hold a row twice; id makes equal sort values equal rows. */
+/**
+ * Branches under one order and limit. Only alternatives can hold a row twice; id makes equal sort values equal rows.
+ */
 function merged(
   spec: CollectionSpec<never>,
   criteria: Criteria,

@@ -1,4 +1,5 @@
-// The connection to pg-boss. It is opened in the background until the database answers; pg-boss itself survives later losses.
+// The connection to pg-boss. It is opened in the background until the database answers; pg-boss itself survives later
+// losses.
 import { PgBoss } from 'pg-boss';
 import { withClient } from '../../database/index.ts';
 import { BrokerUnavailableError, type Subscription, type TransportOptions, usualPatience } from '../transport.ts';

@@ -21,9 +21,9 @@ export async function startWork(boss: PgBoss, topology: Topology, subscription: 
 }
 
 /**
- * A delivery that is retried becomes a new job, as it becomes a new message in RabbitMQ, and so does a dead letter. pg-boss's own
- * retries serve jobs whose process died. If the process dies in between, the delivery exists twice, and none is lost. All jobs of a
- * batch therefore end in the same way, for which pg-boss has one statement.
+ * A delivery that is retried becomes a new job, as it becomes a new message in RabbitMQ, and so does a dead letter.
+ * pg-boss's own retries serve jobs whose process died. If the process dies in between, the delivery exists twice, and
+ * none is lost. All jobs of a batch therefore end in the same way, for which pg-boss has one statement.
  */
 async function handleJob(
   boss: PgBoss,

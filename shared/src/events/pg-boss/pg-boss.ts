@@ -1,4 +1,5 @@
-// Events over pg-boss on PostgreSQL, for a shop on one machine: the same queues, retries and dead letters without a broker.
+// Events over pg-boss on PostgreSQL, for a shop on one machine: the same queues, retries and dead letters without a
+// broker.
 import { familyOf } from '../event.ts';
 import { BrokerUnavailableError, type Outcome, type Transport } from '../transport.ts';
 import { Connection, type PgBossOptions } from './connection.ts';

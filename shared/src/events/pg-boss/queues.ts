@@ -38,7 +38,8 @@ export async function declareQueues(boss: PgBoss, topology: Topology): Promise<v
 }
 
 /**
- * Inserts messages into one queue. The id of the event is the id of the job, so publishing an event twice creates one job.
+ * Inserts messages into one queue. The id of the event is the id of the job, so publishing an event twice creates one
+ * job.
  * @returns false when the queue did not exist; it is then declared again
  */
 export async function insertMessages(

@@ -19,7 +19,8 @@ const heartbeatSeconds = 5;
 const connectWithin = 5_000;
 const closeWithin = 1_000;
 
-// 403 access refused, 406 precondition failed (exists with other arguments), 530 not allowed (no such vhost). Retrying cannot fix them.
+// 403 access refused, 406 precondition failed (exists with other arguments), 530 not allowed (no such vhost). Retrying
+// cannot fix them.
 const refusals = new Set([403, 406, 530]);
 
 /**
@@ -111,7 +112,10 @@ export class Connection<C extends Channel> {
     }
   }
 
-  /** Resolves at the first connect or when the patience is over. Rejects when the broker refuses the connection before that. */
+  /**
+   * Resolves at the first connect or when the patience is over. Rejects when the broker refuses the connection before
+   * that.
+   */
   #firstConnect(recovering: RecoveringChannelModel): Promise<void> {
     const { name, log, patience = usualPatience, refused } = this.#options;
     return new Promise((resolve, reject) => {

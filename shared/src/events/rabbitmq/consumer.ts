@@ -112,7 +112,10 @@ class Deliveries {
     }
   }
 
-  /** Moves a message before it is acknowledged. If the process dies in between, the message exists twice, and none is lost. */
+  /**
+   * Moves a message before it is acknowledged. If the process dies in between, the message exists twice, and none is
+   * lost.
+   */
   async #resolve(message: ConsumeMessage, verdict: Verdict): Promise<Outcome> {
     if (verdict.kind === 'done') return 'confirmed';
     const { consumer } = this.#subscription;

@@ -1,4 +1,5 @@
-// RabbitMQ's definitions file for one shop: exchanges, queues, and one user for each service with access to its own part only.
+// RabbitMQ's definitions file for one shop: exchanges, queues, and one user for each service with access to its own
+// part only.
 import { createHash, randomBytes } from 'node:crypto';
 import { type ServiceName, serviceNames } from '../../runtime/index.ts';
 import { consumers } from '../consumers.ts';
@@ -35,8 +36,8 @@ export interface BrokerDefinitions {
 }
 
 /**
- * The content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services' EVENTS_URL needs
- * `declare=own` with these users. `operator` has access to the dead letters only.
+ * The content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services'
+ * EVENTS_URL needs `declare=own` with these users. `operator` has access to the dead letters only.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
@@ -104,8 +105,8 @@ function domainOf(type: string): string {
 }
 
 /**
- * A service may configure its own queues, write to them, to the events' exchange and to the exchange of lost queues, and read from its
- * queues and, to bind them, from these exchanges.
+ * A service may configure its own queues, write to them, to the events' exchange and to the exchange of lost queues,
+ * and read from its queues and, to bind them, from these exchanges.
  */
 function permissionsOf(names: Names, user: string, takes: string | undefined) {
   const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];
@@ -130,7 +131,10 @@ function escaped(text: string): string {
   return text.replaceAll('.', '\\.');
 }
 
-/** RabbitMQ's salted SHA-256: base64 of a 4-byte salt and the digest of salt and password. The passwords are long and random. */
+/**
+ * RabbitMQ's salted SHA-256: base64 of a 4-byte salt and the digest of salt and password. The passwords are long and
+ * random.
+ */
 function passwordHash(password: string): string {
   const salt = randomBytes(4);
   const digest = createHash('sha256').update(salt).update(password, 'utf8').digest();

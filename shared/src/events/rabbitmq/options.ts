@@ -5,8 +5,8 @@ export interface RabbitmqOptions extends TransportOptions {
   /** The prefix of the names of the exchange and the queues. */
   readonly namespace: string;
   /**
-   * `all`: this process declares the queues of every consumer. `own`: it declares only the queues that it consumes from, because its
-   * user may declare no others; the broker's definitions contain them.
+   * `all`: this process declares the queues of every consumer. `own`: it declares only the queues that it consumes
+   * from, because its user may declare no others; the broker's definitions contain them.
    */
   readonly declares: 'all' | 'own';
 }

@@ -98,7 +98,8 @@ export class Publisher {
       let unconfirmed = messages.length;
       const timer = setTimeout(() => {
         resolve([...outcomes]);
-        // A blocked broker reports when it accepts messages again. Any other one is reconnected to, which frees unsent messages.
+        // A blocked broker reports when it accepts messages again. Any other one is reconnected to, which frees unsent
+        // messages.
         if (this.connection.blocked() === undefined)
           this.connection.drop(`no confirm within ${confirmWithin / 1000} s`);
       }, confirmWithin);

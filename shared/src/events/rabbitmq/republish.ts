@@ -1,5 +1,6 @@
-// The messages of a deleted queue are lost in RabbitMQ and still exist in the outboxes. The process that finds a consumer's queue missing
-// asks all services to publish that consumer's events again. The inbox ignores the events that had arrived.
+// The messages of a deleted queue are lost in RabbitMQ and still exist in the outboxes. The process that finds a
+// consumer's queue missing asks all services to publish that consumer's events again. The inbox ignores the events that
+// had arrived.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../../runtime/index.ts';
@@ -29,8 +30,8 @@ export interface RepeatOptions {
 }
 
 /**
- * Answers the requests to this service, on a separate channel. They wait in a queue while the service is down. `drop` closes the
- * connection; it is called when requests can no longer be received.
+ * Answers the requests to this service, on a separate channel. They wait in a queue while the service is down. `drop`
+ * closes the connection; it is called when requests can no longer be received.
  */
 export async function answerRepublishRequests(
   model: ChannelModel,
@@ -82,8 +83,9 @@ export async function answerRepublishRequests(
   };
 
   if (!isNew) return take();
-  // A new queue may replace a lost one, whose requests are lost too. The queue is declared after publishing, so that a process that dies
-  // before that publishes again. Requests of the meantime reached no queue, hence the second time. New events do not wait for this.
+  // A new queue may replace a lost one, whose requests are lost too. The queue is declared after publishing, so that a
+  // process that dies before that publishes again. Requests of the meantime reached no queue, hence the second time.
+  // New events do not wait for this.
   log.info(
     { consumers: options.consumers },
     'publishing again what a lost queue may have held, or lost requests asked for',

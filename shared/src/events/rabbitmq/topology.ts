@@ -1,4 +1,5 @@
-// What exists in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead letters.
+// What exists in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead
+// letters.
 import type { Channel, ChannelModel } from 'amqplib';
 import { familyOf } from '../event.ts';
 import { retryDelays, type Topology } from '../transport.ts';
@@ -14,8 +15,8 @@ export function namesOf(namespace: string) {
     lost: `${namespace}.lost`,
     repeat: (service: string) => `${namespace}.${service}.repeat`,
     /**
-     * The exchange that leads to the queues of this consumer only. A user with access to the broker's default exchange could write to
-     * every queue.
+     * The exchange that leads to the queues of this consumer only. A user with access to the broker's default exchange
+     * could write to every queue.
      */
     desk: (consumer: string) => `${namespace}.${consumer}.desk`,
   };
@@ -23,10 +24,14 @@ export function namesOf(namespace: string) {
 
 export type Names = ReturnType<typeof namesOf>;
 
-/** Deliveries without a verdict, because the consumer died or lost its connection, after which the message becomes a dead letter. */
+/**
+ * Deliveries without a verdict, because the consumer died or lost its connection, after which the message becomes a
+ * dead letter.
+ */
 const deliveryLimit = 20;
 
-// Listing dead letters fetches and returns them, which counts as a delivery. RabbitMQ 4 would drop them at its default limit of 20.
+// Listing dead letters fetches and returns them, which counts as a delivery. RabbitMQ 4 would drop them at its default
+// limit of 20.
 const lookLimit = 1_000_000;
 
 type QueueArguments = Readonly<Record<string, string | number>>;
@@ -53,7 +58,10 @@ export interface ConsumerDeclarations {
 /** The arguments of the queue in which a service receives reports of lost queues. */
 export const repeatQueueArguments: QueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit': deliveryLimit };
 
-/** At-least-once dead-lettering (RabbitMQ 3.10 and later) needs reject-publish, and keeps a message until its new queue has it. */
+/**
+ * At-least-once dead-lettering (RabbitMQ 3.10 and later) needs reject-publish, and keeps a message until its new queue
+ * has it.
+ */
 function deadLettersTo(exchange: string, queue: string): QueueArguments {
   return {
     'x-dead-letter-exchange': exchange,
@@ -64,8 +72,8 @@ function deadLettersTo(exchange: string, queue: string): QueueArguments {
 }
 
 /**
- * The queues of a consumer and their bindings. The main queue is bound by the event's family. A later version of an event therefore
- * reaches the consumer and becomes a dead letter, instead of being lost.
+ * The queues of a consumer and their bindings. The main queue is bound by the event's family. A later version of an
+ * event therefore reaches the consumer and becomes a dead letter, instead of being lost.
  */
 export function declarationsOf(names: Names, topology: Topology, consumer: string): ConsumerDeclarations {
   const [desk, main, dead] = [names.desk(consumer), names.queue(consumer), names.dead(consumer)];
@@ -90,7 +98,8 @@ export function declarationsOf(names: Names, topology: Topology, consumer: strin
 }
 
 /**
- * Declares the exchanges, and the queues and bindings of all consumers. Existing ones with the same arguments stay unchanged.
+ * Declares the exchanges, and the queues and bindings of all consumers. Existing ones with the same arguments stay
+ * unchanged.
  * @returns the consumers that lost, or never had, a queue that may hold events
  */
 export async function declareTopology(
@@ -108,7 +117,9 @@ export async function declareTopology(
   return lost;
 }
 
-/** Declares the queues and bindings of one consumer; the exchange must exist. Returns the consumer if it lost a queue. */
+/**
+ * Declares the queues and bindings of one consumer; the exchange must exist. Returns the consumer if it lost a queue.
+ */
 export async function declareConsumer(
   model: ChannelModel,
   channel: Channel,

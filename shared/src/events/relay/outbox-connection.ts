@@ -19,7 +19,10 @@ export class OutboxConnection {
     this.#options = options;
   }
 
-  /** Returns the open connection, or a new one after a loss. @throws the driver's error when the database is unavailable */
+  /**
+   * Returns the open connection, or a new one after a loss.
+   * @throws the driver's error when the database is unavailable
+   */
   async open(): Promise<pg.Client> {
     if (this.#client !== undefined) return this.#client;
     const { databaseUrl, name, added, lost } = this.#options;

@@ -4,7 +4,10 @@ import type { Queryable } from '../../database/index.ts';
 /** Every relay of a schema holds this lock in shared mode from its claim until its marks are committed. */
 export const batchLock = "hashtextextended('outbox:' || current_schema(), 0)";
 
-/** The time from which the age of an unpublished row counts. A row that no queue accepts keeps its age when it is rescheduled. */
+/**
+ * The time from which the age of an unpublished row counts. A row that no queue accepts keeps its age when it is
+ * rescheduled.
+ */
 export const waitingSince = 'CASE WHEN problem IS NULL THEN next_attempt_at ELSE created_at END';
 
 /** Seconds that an event may wait in the outbox. A longer wait means that the relay or the broker has a fault. */

@@ -1,5 +1,5 @@
-// Publishes the outbox. One transaction claims unpublished rows, sends them to the broker and marks the confirmed ones, so the rows
-// of a relay that dies are free immediately. Any number of relays may run.
+// Publishes the outbox. One transaction claims unpublished rows, sends them to the broker and marks the confirmed ones,
+// so the rows of a relay that dies are free immediately. Any number of relays may run.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseUnavailable } from '../../database/index.ts';
@@ -28,7 +28,10 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** Pause after a batch, so that events of the meantime share the next batch. The first event after a quiet time does not wait. */
+/**
+ * Pause after a batch, so that events of the meantime share the next batch. The first event after a quiet time does not
+ * wait.
+ */
 const batchDelay = 25;
 const longestDelay = 2_000;
 
@@ -147,7 +150,10 @@ class OutboxRelay implements Relay {
   }
 }
 
-/** The members of a log line: a reason when the broker or the database is unavailable, otherwise the error with its stack. */
+/**
+ * The members of a log line: a reason when the broker or the database is unavailable, otherwise the error with its
+ * stack.
+ */
 function unavailableOrUnexpected(error: unknown): object {
   return error instanceof BrokerUnavailableError || isDatabaseUnavailable(error)
     ? { reason: String(error) }

@@ -18,7 +18,10 @@ export interface BrokerServer {
   kill(): Promise<void>;
   /** Starts it again after `kill`; resolves when it takes connections. */
   start(): Promise<void>;
-  /** Halts all its processes (SIGSTOP), as a machine that hangs: connections stay open and nothing answers. Until `thaw`. */
+  /**
+   * Halts all its processes (SIGSTOP), as a machine that hangs: connections stay open and nothing answers. Until
+   * `thaw`.
+   */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   stop(): Promise<void>;
@@ -196,7 +199,10 @@ async function startFromPath(): Promise<BrokerServer> {
   };
 }
 
-/** Stops Erlang's port mapper, which was started with the server and can be stopped once it has noticed the server's end. */
+/**
+ * Stops Erlang's port mapper, which was started with the server and can be stopped once it has noticed the server's
+ * end.
+ */
 async function stopNames(environment: NodeJS.ProcessEnv): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const refused = await run('epmd', ['-kill'], { env: environment }).then(

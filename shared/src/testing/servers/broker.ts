@@ -42,7 +42,8 @@ export function offerBroker(folder: string): () => Promise<void> {
 }
 
 /**
- * The value of EVENTS_URL for the broker of the run, with a new namespace. The first call of a run waits until the broker is started.
+ * The value of EVENTS_URL for the broker of the run, with a new namespace. The first call of a run waits until the
+ * broker is started.
  * @throws Error that names the ways to install a broker when there is none
  */
 export async function testBroker(): Promise<string> {

@@ -10,7 +10,8 @@ const lock = join(tmpdir(), 'shop-tests-apt.lock');
 const install = 'apt-get update -q && apt-get install -qy --no-install-recommends "$1"';
 
 /**
- * One process after the other: test files run side by side, and apt-get fails while another one reads the lists of packages.
+ * One process after the other: test files run side by side, and apt-get fails while another one reads the lists of
+ * packages.
  * @throws Error where nothing can be installed, or not this
  */
 export async function installPackage(name: string): Promise<void> {

@@ -1,4 +1,5 @@
-// The picture of the shop: gateway, services, schemas and broker with their states, and the requests and events between them.
+// The picture of the shop: gateway, services, schemas and broker with their states, and the requests and events between
+// them.
 import { narrow, wide } from './picture-layout.js';
 
 /** The outline and the sign of each state, so that no information depends on colour alone. */
