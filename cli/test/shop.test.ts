@@ -258,6 +258,28 @@ describe('a database that DATABASE_URL names', () => {
     }
   });
 
+  it('is not backed up when the services have databases of their own', async () => {
+    const services = ['accounts', 'orders', 'catalogue', 'notifications'] as const;
+    const [first, second] = [await createTestDatabase(services), await createTestDatabase(['orders'])];
+    const named = services.map((name) => [`${name.toUpperCase()}_DATABASE_URL`, first.urls[name]]);
+    const environment = {
+      ...Object.fromEntries(named),
+      ORDERS_DATABASE_URL: second.urls.orders,
+      EVENTS_URL: first.urls.events,
+    };
+    try {
+      const backup = await runShop('/nowhere', environment, 'backup', join(folder, 'divided'));
+      expect(backup).toEqual({
+        code: 1,
+        output: '',
+        complaints: 'the services have databases of their own: back up each of them with pg_dump\n',
+      });
+    } finally {
+      await first.drop();
+      await second.drop();
+    }
+  });
+
   it('is reported in one line when it is unavailable', async () => {
     const { code, complaints } = await runShop(
       dataDir,

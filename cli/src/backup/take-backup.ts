@@ -1,6 +1,7 @@
 // Takes a backup of a running or stopped shop: all schemas at one moment, each read as its own role.
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '@shop/shared/database';
 import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
@@ -76,12 +77,18 @@ async function withSnapshot<T>(
     const { snapshot = '', now = new Date(0) } = rows[0] ?? {};
     for (const name of others) {
       await clients[name].query(begin);
-      await clients[name].query(`SET TRANSACTION SNAPSHOT ${pg.escapeLiteral(snapshot)}`);
+      await clients[name].query(`SET TRANSACTION SNAPSHOT ${pg.escapeLiteral(snapshot)}`).catch(refuseSeveralDatabases);
     }
     return await use(clients, now);
   } finally {
     await Promise.all(Object.values(clients).map((client) => client.end().catch(() => {})));
   }
+}
+
+/** A snapshot can only be used in the database that exported it. */
+function refuseSeveralDatabases(error: unknown): never {
+  if (!['0A000', '22023', '42704'].includes(errorCode(error) ?? '')) throw error;
+  throw new StartError('the services have databases of their own: back up each of them with pg_dump');
 }
 
 async function readAll(
