@@ -318,7 +318,7 @@ describe('completion', () => {
   it('completes the same in zsh', async () => {
     const { output } = await runShop(dataDir, 'completion', 'zsh');
     expect(output).toMatch(/^compdef _shop shop$/m);
-    expect(output).toContain(`'list:list all accounts'\\'' orders, the newest first'`);
+    expect(output).toContain(`'show:show an order'\\''s lines and history'`);
     expect(output).toContain(`'catalogue\\:write'`);
   });
 });

@@ -39,7 +39,7 @@ export function ordersCommand(): Command {
       const orders = await withShop((shop) => listAllOrders(operatorEnvironment(shop, 'orders'), selection));
       print({ ...(json && { json }) }, orders, () => listed(orders, selection.limit));
     });
-  withJson(command.command('show').description('show an order with its lines and its history'))
+  withJson(command.command('show').description("show an order's lines and history"))
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
       const order = await withShop((shop) => showAnyOrder(operatorEnvironment(shop, 'orders'), id));
