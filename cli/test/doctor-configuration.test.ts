@@ -1,9 +1,10 @@
 // The doctor reads what every process reads: its own variables, those of its log and those of telemetry.
 import { describe, expect, it } from '@jest/globals';
+import { serviceNames } from '@shop/shared/runtime';
 import { checkConfiguration } from '../src/doctor/host-checks.ts';
 import { readSettings } from '../src/shop/settings.ts';
 
-const processes = ['gateway', 'accounts', 'orders', 'catalogue', 'notifications'];
+const processes = ['gateway', ...serviceNames];
 
 describe("the doctor's check of the configuration", () => {
   it.each([

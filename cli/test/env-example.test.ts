@@ -2,14 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { schemas } from '@shop/shared/database';
-import { readLogLevel } from '@shop/shared/runtime';
+import { readLogLevel, serviceNames } from '@shop/shared/runtime';
 import { readTelemetry } from '@shop/shared/telemetry';
 import { readEnvironment } from '../../gateway/src/config.ts';
-import { readAccountsConfig } from '../../services/accounts/src/config.ts';
-import { readCatalogueConfig } from '../../services/catalogue/src/config.ts';
-import { readNotificationsConfig } from '../../services/notifications/src/config.ts';
-import { readOrdersConfig } from '../../services/orders/src/config.ts';
 import { readCompose } from '../../test/deploy/compose.ts';
 import { readServiceDatabases, readSettings } from '../src/shop/settings.ts';
 
@@ -18,11 +13,11 @@ type Read = (environment: Readonly<Record<string, string | undefined>>) => objec
 const readers: Record<string, Read> = {
   shop: (environment) => ({ ...readSettings(environment), ...readServiceDatabases(environment) }),
   gateway: observed(readEnvironment),
-  accounts: observed(readAccountsConfig),
-  orders: observed(readOrdersConfig),
-  catalogue: observed(readCatalogueConfig),
-  notifications: observed(readNotificationsConfig),
 };
+for (const name of serviceNames) {
+  const config = (await import(`../../services/${name}/src/config.ts`)) as { readEnvironment: Read };
+  readers[name] = observed(config.readEnvironment);
+}
 
 function observed(read: Read): Read {
   return (environment) => ({
@@ -42,7 +37,6 @@ const required: Record<string, string> = {
   INTERNAL_SECRET: 'x'.repeat(32),
   KEY_ENCRYPTION_SECRET: 'x'.repeat(32),
   CURSOR_KEYS: Buffer.alloc(32).toString('base64url'),
-  ACCOUNTS_URL: 'http://localhost:1',
   ORDERS_URL: 'http://localhost:2',
   CATALOGUE_URL: 'http://localhost:3',
   PORT: '4',
@@ -58,6 +52,7 @@ const unwritten = new Set([
   'DATABASE_READ_URL',
   'METRICS_PORT',
   'METRICS_URLS',
+  '<SERVICE>_URL',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
   'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
@@ -72,15 +67,15 @@ function documented(): Map<string, Map<string, string>> {
   let processes: string[] = [];
   for (const line of example.split('\n')) {
     const heading = /^# --- ([a-z, ]+) -+$/.exec(line)?.[1];
-    if (heading !== undefined) processes = heading.trim().split(', ');
-    const [, name, value = ''] = /^#([A-Z_]+)=(.*)$/.exec(line) ?? [];
+    if (heading !== undefined) processes = groups[heading] ?? heading.split(', ');
+    const [, name, value = ''] = /^#([A-Z_<>]+)=(.*)$/.exec(line) ?? [];
     if (name !== undefined) for (const process of processes) found.get(process)?.set(name, value);
   }
   return found;
 }
 
 /** The names of the variables that a process reads, recorded by a proxy. */
-function namesRead(read: Read): string[] {
+function namesRead(process: string, read: Read): string[] {
   const names = new Set<string>();
   const watched = new Proxy(required, {
     get(target, name: string) {
@@ -89,14 +84,34 @@ function namesRead(read: Read): string[] {
     },
   });
   read(watched);
-  return [...names].sort();
+  names.delete('SECRETS_DIR');
+  return [...new Set([...names].map((name) => generalized(process, name)))].sort();
 }
+
+/** The shop and the gateway read the same variable for each service. */
+function generalized(process: string, name: string): string {
+  if (process !== 'shop' && process !== 'gateway') return name;
+  const service = serviceNames.find((each) => name.startsWith(`${each.toUpperCase()}_`));
+  return service === undefined ? name : name.replace(service.toUpperCase(), '<SERVICE>');
+}
+
+const takingRequests = serviceNames.filter(
+  (name) => readers[name] && namesRead(name, readers[name]).includes('INTERNAL_SECRET'),
+);
+
+/** Heading → processes; other headings name the processes. */
+const groups: Readonly<Record<string, string[]>> = {
+  'every process': ['gateway', ...serviceNames],
+  'every service': [...serviceNames],
+  'every service that takes requests': takingRequests,
+  'gateway and every service that takes requests': ['gateway', ...takingRequests],
+};
 
 describe.each(Object.entries(readers))('the section of %s', (name, read) => {
   const variables = documented().get(name) ?? new Map<string, string>();
 
   it('lists what the process reads, and nothing else', () => {
-    expect([...variables.keys()].sort()).toEqual(namesRead(read));
+    expect([...variables.keys()].sort()).toEqual(namesRead(name, read));
   });
 
   it('states the actual defaults', () => {
@@ -119,6 +134,7 @@ const notOffered = [
   'PORT',
   'GATEWAY_PORT',
   'GATEWAY_CONFIG_DIR',
+  '<SERVICE>_URL',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
   'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
   'OTEL_TRACES_EXPORTER',
@@ -160,8 +176,8 @@ describe('the section of setup', () => {
 
   it('lists what deploy/setup reads', () => {
     const read = [...`${source('secrets')}${source('provision')}`.matchAll(/(?:string|url)\('([A-Z_]+)'/g)];
-    const passwords = schemas.map((role) => `${role.toUpperCase()}_PASSWORD`);
-    const listed = [...sectionOf('setup').matchAll(/^#([A-Z_]+)=/gm)].map(([, variable]) => variable);
+    const passwords = ['<SERVICE>_PASSWORD', 'EVENTS_PASSWORD'];
+    const listed = [...sectionOf('setup').matchAll(/^#([A-Z_<>]+)=/gm)].map(([, variable]) => variable);
     expect(listed.sort()).toEqual([...read.map(([, variable]) => variable), ...passwords].sort());
   });
 });

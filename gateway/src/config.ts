@@ -8,19 +8,28 @@ import {
   oneOf,
   optional,
   readConfig,
+  type ServiceName,
+  serviceNames,
   string,
   url,
   type Variable,
 } from '@shop/shared/runtime';
+
+type AddressName = `${Uppercase<ServiceName>}_URL`;
+
+/** The variables of the services' addresses, to which gateway.config.yml refers. */
+export const addressNames = serviceNames.map((service) => `${service.toUpperCase()}_URL` as AddressName);
+const addressVariables = Object.fromEntries(addressNames.map((name) => [name, optional(addresses(name))])) as Record<
+  AddressName,
+  Variable<string | undefined>
+>;
 
 /** @throws ConfigError that lists every missing or invalid variable */
 export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     host: string('HOST', '0.0.0.0'),
     port: integer('GATEWAY_PORT', { min: 0, max: 65_535, fallback: 8080 }),
-    accounts: addresses('ACCOUNTS_URL'),
-    orders: addresses('ORDERS_URL'),
-    catalogue: addresses('CATALOGUE_URL'),
+    ...addressVariables,
     ...tokenVariables,
     board: oneOf('BOARD', ['on', 'off'], 'on'),
     metrics: optional(metricsAddresses('METRICS_URLS')),
@@ -57,13 +66,18 @@ function addresses(name: string): Variable<string> {
 
 /**
  * Addresses of metrics by process, separated by commas: `orders=http://host:port/metrics`. A process may have several.
+ * An entry `*=http://*:port/metrics` stands for one entry for each service, with its name in place of each `*`.
  */
 function metricsAddresses(name: string): Variable<readonly (readonly [string, string])[]> {
   return {
     name,
     fallback: undefined,
     parse(value) {
-      return value.split(',').map((entry) => {
+      const entries = value.split(',').flatMap((entry) => {
+        const pattern = entry.trim().startsWith('*=');
+        return pattern ? serviceNames.map((service) => entry.replaceAll('*', service)) : [entry];
+      });
+      return entries.map((entry) => {
         const [, process = '', address = ''] = /^\s*([a-z-]+)=(\S+)\s*$/.exec(entry) ?? [];
         if (!URL.canParse(address) || new URL(address).protocol !== 'http:') {
           throw new Error('must be a list like orders=http://host:port/metrics, separated by commas');

@@ -4,7 +4,7 @@ import { runProcess, StartError } from '@shop/shared/runtime';
 import { startTelemetry } from '@shop/shared/telemetry';
 import { createPlugin } from '../plugin/index.ts';
 import { openRateLimitStore } from '../plugin/limits/rate-limit-store.ts';
-import { readEnvironment } from './config.ts';
+import { addressNames, readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
 import { settleMemory } from './memory.ts';
@@ -15,10 +15,8 @@ await runProcess('gateway', async (life) => {
   const { log } = life;
   const config = readEnvironment(process.env);
   await startTelemetry('gateway', life, { edge: true });
-  const { accounts, orders, catalogue, jwksUrl, issuer, audience, algorithm, configFolder } = config;
-  // The configuration files refer to these variables. A value may come from a file (`…_FILE`) instead of the
-  // environment.
-  Object.assign(process.env, { ACCOUNTS_URL: accounts, ORDERS_URL: orders, CATALOGUE_URL: catalogue });
+  const { jwksUrl, issuer, audience, algorithm, configFolder } = config;
+  offerToEngine(config);
 
   let draining = false;
   const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log });
@@ -48,3 +46,15 @@ await runProcess('gateway', async (life) => {
   settleMemory();
   log.info({ host: config.host, port }, 'listening');
 });
+
+/**
+ * Sets the variables to which gateway.config.yml refers, because a value may come from a file. A variable without a value
+ * is removed, because the engine would use an empty value instead of the default.
+ */
+function offerToEngine(config: ReturnType<typeof readEnvironment>): void {
+  for (const name of addressNames) {
+    const value = config[name];
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+}

@@ -5,10 +5,17 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { loadContract, type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
-import { newId, type ServiceName } from '@shop/shared/runtime';
+import { newId, type ServiceName, serviceNames } from '@shop/shared/runtime';
 import {
+  type AccessCaller,
+  type AccessResource,
+  type AccessRule,
+  type AccessTarget,
+  accessCallers,
+  accessTargets,
   type CallOptions,
   createClient,
+  scopesOf,
   startServices,
   type TestClient,
   type TestService,
@@ -16,25 +23,13 @@ import {
 } from '@shop/shared/testing';
 import { sendRaw } from '../../gateway/test/raw.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
+import { someone } from '../../services/accounts/test/access-rules.ts';
+import { product } from '../../services/catalogue/test/access-rules.ts';
 import { gatewayFields } from '../gateway-fields.ts';
-import {
-  type Caller,
-  callers,
-  expectedStatus,
-  product,
-  type Resource,
-  type Rule,
-  refusal,
-  rules,
-  scopesOf,
-  someone,
-  type Target,
-  targets,
-} from './rules.ts';
+import { expectedStatus, refusal, rules } from './rules.ts';
 import { startWitness, type Witness } from './witness.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const services: readonly ServiceName[] = ['accounts', 'orders', 'catalogue'];
 const secret = 'between-services-between-services';
 
 interface Known extends OperationOutline {
@@ -50,6 +45,8 @@ const operations: readonly Known[] = globSync('{services/*,gateway/plugin/**}/op
 );
 const internal = operations.filter((operation) => operation.internal);
 const offered = operations.filter((operation) => !operation.internal);
+/** The services that take requests. */
+const services = serviceNames.filter((name) => operations.some(({ service }) => service === name));
 
 const ways = ['through the gateway', 'past the gateway'] as const;
 type Way = (typeof ways)[number];
@@ -58,8 +55,8 @@ interface Cell {
   readonly id: string;
   readonly way: Way;
   readonly operation: Known;
-  readonly rule: Rule;
-  readonly caller: Caller;
+  readonly rule: AccessRule;
+  readonly caller: AccessCaller;
 }
 
 /** Every operation as every caller, through the gateway and directly. */
@@ -69,15 +66,15 @@ const cells: readonly Cell[] = offered.flatMap((operation) => {
   if (rule === undefined) return [];
   return ways
     .filter((way) => way === 'through the gateway' || service !== undefined)
-    .flatMap((way) => callers.map((caller) => ({ id, way, operation, rule, caller })));
+    .flatMap((way) => accessCallers.map((caller) => ({ id, way, operation, rule, caller })));
 });
 
 let shop: TestServices;
 let witnesses: readonly Witness[] = [];
 let gateway: TestGateway;
 let client: TestClient;
-const tokens = new Map<Caller, string>();
-const ids: Record<Resource, Record<Target, string>> = {
+const tokens = new Map<AccessCaller, string>();
+const ids: Record<AccessResource, Record<AccessTarget, string>> = {
   account: { own: '', foreign: '', absent: newId() },
   order: { own: '', foreign: '', absent: newId() },
   product: { own: '', foreign: '', absent: newId() },
@@ -131,13 +128,13 @@ function serviceBehind({ operationId, service }: Known): TestService {
   return shop.service(service);
 }
 
-function pathOf({ path }: Known, { resource }: Rule, target: Target): string {
+function pathOf({ path }: Known, { resource }: AccessRule, target: AccessTarget): string {
   return path.replace(/\{\w+\}/, resource === undefined ? '' : ids[resource][target]);
 }
 
 const heardByService = (requestId: string): boolean => witnesses.some((witness) => witness.heard(requestId));
 
-async function call({ way, operation, rule, caller }: Cell, target: Target, requestId: string) {
+async function call({ way, operation, rule, caller }: Cell, target: AccessTarget, requestId: string) {
   const method = operation.method.toUpperCase();
   const path = pathOf(operation, rule, target);
   const token = tokens.get(caller);
@@ -157,7 +154,7 @@ async function call({ way, operation, rule, caller }: Cell, target: Target, requ
 
 describe.each(cells)('$id $way as $caller', (cell) => {
   const { way, operation, rule, caller } = cell;
-  it.each(rule.resource === undefined ? (['own'] as const) : targets)('on %s', async (target) => {
+  it.each(rule.resource === undefined ? (['own'] as const) : accessTargets)('on %s', async (target) => {
     const requestId = newId();
     const { status, headers, text } = await call(cell, target, requestId);
     const refused = refusal(rule, caller);
@@ -170,7 +167,7 @@ describe.each(cells)('$id $way as $caller', (cell) => {
 });
 
 /** All bytes of a response, without the values that differ between requests. */
-async function bytesOf({ way, operation, rule, caller }: Cell, target: Target): Promise<string> {
+async function bytesOf({ way, operation, rule, caller }: Cell, target: AccessTarget): Promise<string> {
   const { host, port } = new URL(way === 'through the gateway' ? gateway.url : serviceBehind(operation).url);
   const token = tokens.get(caller);
   const body = rule.body === undefined ? '' : JSON.stringify(rule.body());
@@ -209,7 +206,7 @@ describe.each(internal)('$operationId, which is internal, does not exist at the 
     return [status, body.code, heardByService(requestId)];
   };
 
-  it.each(callers)('for %s', async (caller) => {
+  it.each(accessCallers)('for %s', async (caller) => {
     const token = tokens.get(caller);
     expect(await ask(token === undefined ? {} : { token })).toEqual(nothing);
   });

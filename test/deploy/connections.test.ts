@@ -58,16 +58,6 @@ describe.each(['production', 'development'])('overlays/%s', (overlay) => {
   it('has enough connections for the most replicas of the autoscalers', () => {
     expect(most + kept).toBeLessThanOrEqual(available);
   });
-
-  it('has its calculation in the guide', () => {
-    const row = source('docs/growing.md')
-      .split('\n')
-      .find((line) => line.startsWith(`| \`overlays/${overlay}\``));
-    expect(row?.split('|').slice(-4, -1).map(Number)).toEqual([most, most + kept, available]);
-    const replicas = services.map((service) => named(manifests, 'HorizontalPodAutoscaler', service).spec.maxReplicas);
-    const factors = services.map((service, index) => `(${replicas[index]} + 2) × ${connectionsOf(service)}`);
-    expect(row).toContain(factors.join(' | '));
-  });
 });
 
 it('the compose file has enough connections for three replicas of each service', () => {

@@ -11,7 +11,8 @@ import { containersOf, environmentOf, type Manifest, podOf } from './manifest.ts
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const secrets = completeSecrets();
 const places = { database: 'postgres-rw:5432', databaseReplicas: 'postgres-ro:5432', broker: 'rabbitmq:5672' };
-const files = secretFiles(secrets, places);
+const files = secretFiles(secrets, { ...places, operator: 'administrator' });
+const kubernetesFiles = secretFiles(secrets, { ...places, operator: 'services' });
 const owners = Object.keys(files);
 const compose = readCompose();
 const composeServices = Object.entries(compose.services);
@@ -39,7 +40,8 @@ describe('the secrets', () => {
       owners.filter((owner) => Object.values(files[owner] ?? {}).some((content) => content.includes(secret)));
     expect(knowers(all.administrator)).toEqual(['postgres', 'provision', 'operator']);
     expect(knowers(all.keyEncryption)).toEqual(['accounts', 'operator']);
-    expect(knowers(all.cursors)).toEqual(['orders', 'catalogue']);
+    expect(knowers(all.cursors)).toEqual(['catalogue', 'orders']);
+    expect(knowers(all.internal)).toEqual(serviceNames.filter((name) => name !== 'notifications'));
     for (const [role, password] of Object.entries(secrets.roles)) {
       expect(knowers(password)).toEqual(role === 'events' ? ['provision'] : ['provision', role]);
     }
@@ -65,7 +67,7 @@ describe('docker-compose.yml', () => {
       provision: 'provision',
       operator: 'operator',
       ...Object.fromEntries(
-        ['accounts', 'orders', 'catalogue', 'notifications'].flatMap((name) => [
+        serviceNames.flatMap((name) => [
           [name, name],
           [`${name}-migrate`, name],
         ]),
@@ -89,7 +91,7 @@ describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) 
       const values = containersOf(manifest).flatMap((container) => Object.values(environmentOf(manifests, container)));
       const wanted = filesNamed(values, '/run/secrets/shop');
       asked += wanted.length;
-      expect(Object.keys(files[name.replace('-secrets', '')] ?? {})).toEqual(expect.arrayContaining(wanted));
+      expect(Object.keys(kubernetesFiles[name.replace('-secrets', '')] ?? {})).toEqual(expect.arrayContaining(wanted));
       expect(manifest.metadata.name.startsWith(name.replace('-secrets', ''))).toBe(true);
     }
     expect(asked).toBeGreaterThan(15);
@@ -100,17 +102,15 @@ describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) 
     const [operator] = manifests.filter(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === 'operator');
     const [container] = containersOf(operator as Manifest);
     const [volume] = podOf(operator as Manifest)?.spec.volumes ?? [];
-    const sources = volume?.projected?.sources ?? [];
-    const given = sources.flatMap(({ secret }) => secret.items.map(({ key, path }) => [secret.name, key, path]));
-    for (const [secret = '', key = ''] of given) {
-      expect(Object.keys(files[secret.replace('-secrets', '')] ?? {})).toContain(key);
-    }
-    const values = Object.values(environmentOf(manifests, container as Manifest));
-    expect(filesNamed(values, '/run/secrets/shop').sort()).toEqual(given.map(([, , path]) => path).sort());
-    expect(given).toEqual([
-      ...serviceNames.map((name) => [`${name}-secrets`, 'database-url', `${name}-database-url`]),
-      ['operator-secrets', 'events-url', 'events-url'],
-      ['operator-secrets', 'key-encryption-secret', 'key-encryption-secret'],
+    expect(volume?.secret.secretName).toBe('operator-secrets');
+    expect(environmentOf(manifests, container as Manifest)).toMatchObject({ SECRETS_DIR: '/run/secrets/shop' });
+    expect(Object.keys(kubernetesFiles.operator ?? {})).toEqual([
+      ...serviceNames.map((name) => `${name}-database-url`),
+      'events-url',
+      'key-encryption-secret',
     ]);
+    for (const name of serviceNames) {
+      expect(kubernetesFiles.operator?.[`${name}-database-url`]).toBe(kubernetesFiles[name]?.['database-url']);
+    }
   });
 });

@@ -1,12 +1,13 @@
 // Checks of the host: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
 import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { schemas } from '@shop/shared/database';
 import { ConfigError, type Environment, readLogLevel } from '@shop/shared/runtime';
 import { readTelemetry } from '@shop/shared/telemetry';
 import { claimPort } from '../launcher/gateway-port.ts';
 import type { DataFolder } from '../shop/data-folder.ts';
 import type { DatabaseUrls } from '../shop/database.ts';
-import { type ProcessName, shopProcesses } from '../shop/processes.ts';
+import { shopProcesses } from '../shop/processes.ts';
 import { type KeptSecrets, secretVariables } from '../shop/secrets.ts';
 import type { Settings } from '../shop/settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -33,20 +34,14 @@ export function checkNode(): Finding {
  * it.
  */
 export async function checkConfiguration(settings: Settings, given: NodeJS.ProcessEnv): Promise<Finding[]> {
-  const readers: Readonly<Record<ProcessName, Reader>> = {
-    gateway: (await import('../../../gateway/src/config.ts')).readEnvironment,
-    accounts: (await import('../../../services/accounts/src/config.ts')).readAccountsConfig,
-    orders: (await import('../../../services/orders/src/config.ts')).readOrdersConfig,
-    catalogue: (await import('../../../services/catalogue/src/config.ts')).readCatalogueConfig,
-    notifications: (await import('../../../services/notifications/src/config.ts')).readNotificationsConfig,
-  };
   const folder = { compileCache: '', mail: '' } as DataFolder;
   const processes = await shopProcesses({ settings, given, folder, secrets: anySecrets, databases: anyDatabases });
-  const mistakes = processes.flatMap(({ name, environment }) =>
-    [readers[name], readTelemetry, readLogLevel]
-      .flatMap((read) => mistakesOf(read, environment))
-      .map((line) => `${name}: ${line}`),
-  );
+  const mistakes: string[] = [];
+  for (const { name, script, environment } of processes) {
+    const { readEnvironment } = (await import(join(dirname(script), 'config.ts'))) as { readEnvironment: Reader };
+    const found = [readEnvironment, readTelemetry, readLogLevel].flatMap((read) => mistakesOf(read, environment));
+    mistakes.push(...found.map((line) => `${name}: ${line}`));
+  }
   const remedy = 'set it right in the environment or in .env; .env.example describes every variable';
   if (mistakes.length > 0) return mistakes.map((mistake) => failed('configuration', mistake, remedy));
   return [ok('configuration', `${processes.length} processes can read theirs`)];
@@ -70,13 +65,7 @@ const anySecrets: KeptSecrets = {
   variables: Object.fromEntries(secretVariables.map((name) => [name, Buffer.alloc(32).toString('base64url')])),
 };
 const somewhere = 'postgres://role:password@localhost/shop';
-const anyDatabases: DatabaseUrls = {
-  accounts: somewhere,
-  orders: somewhere,
-  catalogue: somewhere,
-  notifications: somewhere,
-  events: somewhere,
-};
+const anyDatabases = Object.fromEntries(schemas.map((name) => [name, somewhere])) as DatabaseUrls;
 
 /** Checks the folder, the permissions of its secrets, and the free space of its disk. */
 export async function checkDataFolder(folder: DataFolder): Promise<Finding[]> {

@@ -1,7 +1,7 @@
 // The processes of the shop and their environments.
 import { join } from 'node:path';
 import { freePorts } from '@shop/shared/embedded';
-import { memoryBounds, type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { isSet, memoryBounds, type ServiceName, serviceNames } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
 import type { KeptSecrets } from './secrets.ts';
@@ -100,7 +100,7 @@ function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEn
  * the file.
  */
 function notGiven(given: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(defaults).filter(([name]) => !(given[name] || given[`${name}_FILE`])));
+  return Object.fromEntries(Object.entries(defaults).filter(([name]) => !isSet(given, name)));
 }
 
 function serviceEnvironment({ settings, databases }: Wiring, name: ServiceName): NodeJS.ProcessEnv {

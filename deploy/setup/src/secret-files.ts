@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type SchemaName, schemas } from '@shop/shared/database';
 import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
-import { serviceNames } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 
 const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
 
@@ -24,6 +24,11 @@ export interface Places {
   readonly databaseReplicas?: string | undefined;
   /** Host and port. */
   readonly broker: string;
+  /**
+   * How the operator's commands reach the database: with the administrator's connection, or with the connection of each
+   * service's role, where the administrator may not act as these roles.
+   */
+  readonly operator: 'administrator' | 'services';
 }
 
 /** Owner → file → content. */
@@ -49,14 +54,25 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
   const readUrl = replicas && `postgres://catalogue:${secrets.roles.catalogue}@${replicas}/${database}`;
   const eventsUrl = (user: BrokerUser): string =>
     `amqp://${user}:${secrets.users[user]}@${places.broker}/${vhost}?declare=own`;
-  const own = Object.fromEntries(
-    serviceNames.map((name) => [
-      name,
-      { 'database-url': databaseUrl(name, secrets.roles[name]), 'events-url': eventsUrl(name) },
-    ]),
-  );
   const internal = { 'internal-secret': secrets.keys.internal };
   const cursors = { 'cursor-keys': secrets.keys.cursors };
+  const keyEncryption = { 'key-encryption-secret': secrets.keys.keyEncryption };
+  /** What a service gets besides its connections, where that is not only the secret of calls between services. */
+  const others: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {
+    accounts: { ...internal, ...keyEncryption },
+    orders: { ...internal, ...cursors },
+    catalogue: { ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
+    notifications: {},
+  };
+  const connections = serviceNames.map((name) => [name, databaseUrl(name, secrets.roles[name])] as const);
+  const services = connections.map(([name, url]) => [
+    name,
+    { 'database-url': url, 'events-url': eventsUrl(name), ...(others[name] ?? internal) },
+  ]);
+  const operatorDatabases =
+    places.operator === 'services'
+      ? Object.fromEntries(connections.map(([name, url]) => [`${name}-database-url`, url]))
+      : { 'database-url': databaseUrl('postgres', secrets.keys.administrator) };
   return {
     postgres: { password: secrets.keys.administrator },
     rabbitmq: {
@@ -67,18 +83,11 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
       ),
     },
     provision: {
-      'admin-url': databaseUrl('postgres', secrets.keys.administrator, 'postgres'),
+      'database-admin-url': databaseUrl('postgres', secrets.keys.administrator, 'postgres'),
       ...Object.fromEntries(schemas.map((role) => [`${role}-password`, secrets.roles[role]])),
     },
-    accounts: { ...own.accounts, ...internal, 'key-encryption-secret': secrets.keys.keyEncryption },
-    orders: { ...own.orders, ...internal, ...cursors },
-    catalogue: { ...own.catalogue, ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
-    notifications: { ...own.notifications },
+    ...Object.fromEntries(services),
     // Commands look into all schemas, each as the role that owns it, and into the signing keys.
-    operator: {
-      'database-url': databaseUrl('postgres', secrets.keys.administrator),
-      'events-url': eventsUrl('operator'),
-      'key-encryption-secret': secrets.keys.keyEncryption,
-    },
+    operator: { ...operatorDatabases, 'events-url': eventsUrl('operator'), ...keyEncryption },
   };
 }

@@ -14,9 +14,12 @@ await runProcess('secrets', async ({ log }) => {
     broker: string('BROKER_PLACE', 'rabbitmq:5672'),
   });
   if (target === 'kubernetes') {
-    process.stdout.write(manifests(secretFiles(completeSecrets(), places)));
+    process.stdout.write(manifests(secretFiles(completeSecrets(), { ...places, operator: 'services' })));
   } else {
-    await writeFiles(target, secretFiles(await keptSecrets(join(target, 'kept')), places));
+    await writeFiles(
+      target,
+      secretFiles(await keptSecrets(join(target, 'kept')), { ...places, operator: 'administrator' }),
+    );
     log.info({ folder: target }, 'the secrets are there');
   }
   process.exit(0);

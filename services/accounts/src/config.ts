@@ -7,7 +7,7 @@ const { databaseUrl } = serviceVariables;
 const keyEncryptionSecret = secret('KEY_ENCRYPTION_SECRET');
 
 /** @throws ConfigError naming every variable that is missing or wrong */
-export function readAccountsConfig(environment: Environment) {
+export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,

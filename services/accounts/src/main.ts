@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { startPruning } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
-import { readAccountsConfig } from './config.ts';
+import { readEnvironment } from './config.ts';
 import type { Context } from './context.ts';
 import { createKeyEncryption } from './key-encryption.ts';
 import { connectModels } from './models.ts';
@@ -16,7 +16,7 @@ import { followSigningKeys, prepareSigningKeys } from './signing-key.ts';
 await startService({
   name: 'accounts',
   folder: fileURLToPath(new URL('..', import.meta.url)),
-  readConfig: readAccountsConfig,
+  readConfig: readEnvironment,
   async build({ config, database, log, onStop }) {
     defineAccount(connectModels(database.pool));
     onStop('pruning accounts', startPruning(database.pool, expiredAccountRows(config.refreshTokenDays), log));

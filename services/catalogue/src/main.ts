@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency, openReadReplica } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
-import { readCatalogueConfig } from './config.ts';
+import { readEnvironment } from './config.ts';
 import type { CatalogueContext } from './context.ts';
 import { beginCountingStock } from './measure-stock.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
@@ -17,7 +17,7 @@ import { startResolving } from './resolve-reservations.ts';
 await startService({
   name: 'catalogue',
   folder: fileURLToPath(new URL('..', import.meta.url)),
-  readConfig: readCatalogueConfig,
+  readConfig: readEnvironment,
   async build({ config, database, log, verify, callService, onStop }) {
     beginCountingStock();
     await assertCurrency(database.pool, config.currency);

@@ -3,7 +3,7 @@ import { type Environment, integer, optional, readConfig, string, url, type Vari
 import { serviceVariables } from '@shop/shared/service';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
-export function readNotificationsConfig(environment: Environment) {
+export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     /** The SMTP server. Without one, e-mails are written as files. */

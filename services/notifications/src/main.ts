@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { startPruning } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
-import { readNotificationsConfig } from './config.ts';
+import { readEnvironment } from './config.ts';
 import { folderMailer, smtpMailer } from './mailer.ts';
 import { onAccountRegistered } from './on-account-registered.ts';
 import { onAccountUpdated } from './on-account-updated.ts';
@@ -14,7 +14,7 @@ import { startSendLoop } from './send-loop.ts';
 await startService({
   name: 'notifications',
   folder: fileURLToPath(new URL('..', import.meta.url)),
-  readConfig: readNotificationsConfig,
+  readConfig: readEnvironment,
   poolSize: 16, // twelve events in progress, the sender, and the readiness check
   async build({ config, database, log, onStop }) {
     const { smtpUrl } = config;

@@ -4,7 +4,7 @@ import { callerVariables, serviceVariables } from '@shop/shared/service';
 
 const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
 
-export function readOrdersConfig(environment: Environment) {
+export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
-import { readOrdersConfig } from './config.ts';
+import { readEnvironment } from './config.ts';
 import type { OrdersContext } from './context.ts';
 import { observeOrders } from './measure-orders.ts';
 import { onNotificationSent } from './on-notification-sent.ts';
@@ -14,7 +14,7 @@ import { openOrders } from './order.ts';
 await startService({
   name: 'orders',
   folder: fileURLToPath(new URL('..', import.meta.url)),
-  readConfig: readOrdersConfig,
+  readConfig: readEnvironment,
   async build({ config, database, log, callService }) {
     await assertCurrency(database.pool, config.currency);
     observeOrders(database);

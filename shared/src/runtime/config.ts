@@ -1,5 +1,6 @@
 // Reads a process's environment once into one typed frozen object, and reports all mistakes together.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,7 +24,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads all variables. The value of `NAME` may also be the content of the file that `NAME_FILE` names.
+ * Reads all variables. The value of `NAME_OF_IT` may also be the content of the file that `NAME_OF_IT_FILE` names, or of
+ * the file `name-of-it` in the folder `SECRETS_DIR`.
  * @throws ConfigError naming every variable that is missing or wrong
  */
 export function readConfig<S extends Record<string, Variable<unknown>>>(
@@ -45,11 +47,16 @@ export function readConfig<S extends Record<string, Variable<unknown>>>(
   return Object.freeze(values) as Values<S>;
 }
 
+/** Whether a variable has a value, directly or in a file. */
+export function isSet(environment: Environment, name: string): boolean {
+  return Boolean(environment[name]) || fileOf(environment, name) !== undefined;
+}
+
 function readVariable(environment: Environment, name: string): string | undefined {
   const text = environment[name];
   if (text !== undefined && text !== '') return text;
-  const file = environment[`${name}_FILE`];
-  if (file === undefined || file === '') return undefined;
+  const file = fileOf(environment, name);
+  if (file === undefined) return undefined;
   try {
     return readFileSync(file, 'utf8').trimEnd();
   } catch (error) {
@@ -57,6 +64,16 @@ function readVariable(environment: Environment, name: string): string | undefine
       `could not be read from the file ${file} (${(error as NodeJS.ErrnoException).code ?? 'unreadable'})`,
     );
   }
+}
+
+/** The file that contains the value of a variable. */
+function fileOf(environment: Environment, name: string): string | undefined {
+  const named = environment[`${name}_FILE`];
+  if (named !== undefined && named !== '') return named;
+  const folder = environment.SECRETS_DIR;
+  if (folder === undefined || folder === '') return undefined;
+  const file = join(folder, name.toLowerCase().replaceAll('_', '-'));
+  return existsSync(file) ? file : undefined;
 }
 
 /** A text that is not empty. */

@@ -4,6 +4,7 @@ export {
   drain,
   type Environment,
   integer,
+  isSet,
   keyList,
   oneOf,
   optional,

@@ -1,4 +1,15 @@
 // Test support for every workspace.
+export {
+  type AccessCaller,
+  type AccessResource,
+  type AccessRule,
+  type AccessRules,
+  type AccessTarget,
+  accessCallers,
+  accessTargets,
+  scopesOf,
+  unlessAbsent,
+} from './access-rules.ts';
 export type { AnswerBody } from './answer-body.ts';
 export { type CallOptions, createClient, type TestAnswer, type TestClient } from './client.ts';
 export { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';

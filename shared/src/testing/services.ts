@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { loadContract } from '../contract/index.ts';
 import { freePorts } from '../embedded/free-ports.ts';
-import type { ServiceName } from '../runtime/index.ts';
+import { type ServiceName, serviceNames } from '../runtime/index.ts';
 import { createClient, type TestClient } from './client.ts';
 import { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
 import { atThisPace } from './pace.ts';
@@ -67,9 +67,9 @@ export async function startServices(names: readonly ServiceName[], options: Star
     CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
     MAIL_DIR: mailFolder,
     EMAILS_PER_HOUR: '1000000',
-    ACCOUNTS_URL: urls.get('accounts') ?? 'http://127.0.0.1:9',
-    ORDERS_URL: urls.get('orders') ?? 'http://127.0.0.1:9',
-    CATALOGUE_URL: urls.get('catalogue') ?? 'http://127.0.0.1:9',
+    ...Object.fromEntries(
+      serviceNames.map((name) => [`${name.toUpperCase()}_URL`, urls.get(name) ?? 'http://127.0.0.1:9']),
+    ),
     ...options.environment,
   };
   const services = new Map<ServiceName, TestService & { close(): Promise<void> }>();

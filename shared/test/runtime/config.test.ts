@@ -3,7 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConfigError, integer, keyList, oneOf, optional, readConfig, secret, string, url } from '@shop/shared/runtime';
+import {
+  ConfigError,
+  integer,
+  isSet,
+  keyList,
+  oneOf,
+  optional,
+  readConfig,
+  secret,
+  string,
+  url,
+} from '@shop/shared/runtime';
 
 let folder: string;
 beforeAll(() => {
@@ -40,6 +51,16 @@ describe('readConfig', () => {
     expect(readConfig({ ...good, INTERNAL_SECRET: '', INTERNAL_SECRET_FILE: file }, variables).secret).toBe(
       'f'.repeat(40),
     );
+  });
+
+  it('reads a value from the folder SECRETS_DIR when neither NAME nor NAME_FILE is set', () => {
+    writeFileSync(join(folder, 'internal-secret'), `${'d'.repeat(40)}\n`);
+    const { INTERNAL_SECRET: _unset, ...others } = good;
+    const environment = { ...others, SECRETS_DIR: folder };
+    expect(readConfig(environment, variables).secret).toBe('d'.repeat(40));
+    const named = { ...environment, INTERNAL_SECRET: 'n'.repeat(40) };
+    expect(readConfig(named, variables).secret).toBe('n'.repeat(40));
+    expect([isSet(environment, 'INTERNAL_SECRET'), isSet(environment, 'CURSOR_KEYS_OF_NOBODY')]).toEqual([true, false]);
   });
 
   it('reports all mistakes together and repeats no secret', () => {

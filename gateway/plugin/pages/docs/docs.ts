@@ -13,8 +13,8 @@ import { createDocumentation } from './documentation.ts';
 interface DocsAction {
   /** The folder of the guides. */
   readonly guides: string;
-  /** The AsyncAPI documents. */
-  readonly events: readonly string[];
+  /** The folder of the services, each with its AsyncAPI document. */
+  readonly services: string;
 }
 
 /** Bytes of one write. After each write the connection shows whether a slow client still reads. */
@@ -25,10 +25,10 @@ export function docs(folder: string): Policy {
   const resolvePath = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
   return {
     name: 'docs',
-    schema: actionSchema('docs', { guides: { type: 'string' }, events: { type: 'array', items: { type: 'string' } } }),
-    policy({ guides, events }: DocsAction, { gatewayConfig }) {
-      const options = { config: gatewayConfig, folder, guides: resolvePath(guides), events: events.map(resolvePath) };
-      const pages = createDocumentation(options);
+    schema: actionSchema('docs', { guides: { type: 'string' }, services: { type: 'string' } }),
+    policy({ guides, services }: DocsAction, { gatewayConfig }) {
+      const folders = { folder, guides: resolvePath(guides), services: resolvePath(services) };
+      const pages = createDocumentation({ config: gatewayConfig, ...folders });
       return (request, response, next) => {
         answer(pages.get(request.path), request, response).catch(next);
       };

@@ -1,7 +1,8 @@
 // The pages of the documentation: the published document, its reference and the guides.
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { bundleDocument } from '@shop/shared/contract';
+import { serviceNames } from '@shop/shared/runtime';
 import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import { readAssets } from '../assets.ts';
 import { createLayout, guidePolicy, referencePolicy } from '../layout.ts';
@@ -27,15 +28,20 @@ export interface DocumentationOptions {
   /** The configuration folder. Contracts are named relative to it. */
   readonly folder: string;
   readonly guides: string;
-  /** The AsyncAPI documents. */
-  readonly events: readonly string[];
+  /** The folder of the services, each with its AsyncAPI document. */
+  readonly services: string;
 }
 
 /** Path → page. @throws when a document or guide is missing or invalid */
-export function createDocumentation({ config, folder, guides, events }: DocumentationOptions): Map<string, StaticPage> {
+export function createDocumentation({
+  config,
+  folder,
+  guides,
+  services,
+}: DocumentationOptions): Map<string, StaticPage> {
   const assets = readAssets();
-  const documents = events.map(
-    (file): EventDocument => ({ service: basename(dirname(file)), document: bundleDocument(file) }),
+  const documents = serviceNames.map(
+    (service): EventDocument => ({ service, document: bundleDocument(join(services, service, 'asyncapi.yaml')) }),
   );
   const generated = { problems: problemList, events: () => eventList(documents) };
   const rendered = guideNames.map((name) => {

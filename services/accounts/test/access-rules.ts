@@ -1,0 +1,23 @@
+import { newId } from '@shop/shared/runtime';
+import type { AccessCaller, AccessRules, AccessTarget } from '@shop/shared/testing';
+
+const ownAccount = (caller: AccessCaller, target: AccessTarget) => (caller === 'owner' && target === 'own' ? 200 : 403);
+
+export const someone = { name: 'Someone', email: 'someone@example.com', password: 'a quiet green door' };
+
+export const accessRules: AccessRules = {
+  registerAccount: {
+    public: true,
+    body: () => ({ ...someone, email: `${newId()}@example.com` }),
+    expected: () => 201,
+  },
+  getAccount: { resource: 'account', expected: ownAccount },
+  updateAccount: { resource: 'account', body: () => ({ phone_number: '+49 30 1234' }), expected: ownAccount },
+  issueToken: {
+    public: true,
+    body: () => ({ email: 'none@example.com', password: 'wrong password' }),
+    expected: () => 401,
+  },
+  revokeToken: { public: true, body: () => ({ refresh_token: 'none' }), expected: () => 204 },
+  getKeySet: { public: true, expected: () => 200 },
+};

@@ -1,0 +1,16 @@
+import { type AccessRules, unlessAbsent } from '@shop/shared/testing';
+
+export const product = { name: 'A', brand: 'B', category: 'C', price: 1, status: 'active' };
+
+export const accessRules: AccessRules = {
+  listProducts: { public: true, expected: () => 200 },
+  searchProducts: { public: true, body: () => ({}), expected: () => 200 },
+  getProduct: { resource: 'product', public: true, expected: unlessAbsent(200) },
+  createProduct: { scope: 'catalogue:write', body: () => product, expected: () => 201 },
+  updateProduct: {
+    resource: 'product',
+    scope: 'catalogue:write',
+    body: () => ({ name: 'A2' }),
+    expected: unlessAbsent(200),
+  },
+};

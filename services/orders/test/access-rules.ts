@@ -1,0 +1,25 @@
+import { newId } from '@shop/shared/runtime';
+import {
+  type AccessCaller,
+  type AccessRule,
+  type AccessRules,
+  type AccessTarget,
+  unlessAbsent,
+} from '@shop/shared/testing';
+
+const ownOrder = (caller: AccessCaller, target: AccessTarget) => (caller === 'owner' && target === 'own' ? 200 : 404);
+const readOrder = (caller: AccessCaller, target: AccessTarget) =>
+  target !== 'absent' && caller === 'reader' ? 200 : ownOrder(caller, target);
+/** The orders of the test are cancelled. */
+const fulfil: AccessRule = { resource: 'order', scope: 'orders:fulfil', expected: unlessAbsent(409) };
+
+export const accessRules: AccessRules = {
+  createOrder: { body: () => ({ items: [{ productId: newId(), quantity: 1 }] }), expected: () => 422 },
+  listOrders: { expected: () => 200 },
+  getOrder: { resource: 'order', expected: readOrder },
+  getOrderHistory: { resource: 'order', expected: readOrder },
+  cancelOrder: { resource: 'order', expected: ownOrder },
+  processOrder: fulfil,
+  shipOrder: fulfil,
+  deliverOrder: fulfil,
+};

@@ -1,0 +1,45 @@
+// Access rules: the status that an operation gives to each kind of caller, on an own, a foreign and a missing resource.
+// Each service states the rules of its operations in test/access-rules.ts; test/access proves them.
+
+/** Each kind of caller with the scopes of its token. */
+const scopes = {
+  nobody: [],
+  expired: [],
+  forged: [],
+  owner: [],
+  other: [],
+  reader: ['orders:read-all'],
+  fulfiller: ['orders:fulfil'],
+  editor: ['catalogue:write'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type AccessCaller = keyof typeof scopes;
+export const accessCallers = Object.keys(scopes) as AccessCaller[];
+export const scopesOf = (caller: AccessCaller): readonly string[] => scopes[caller];
+
+export const accessTargets = ['own', 'foreign', 'absent'] as const;
+export type AccessTarget = (typeof accessTargets)[number];
+
+/** The resource that a path parameter names. */
+export type AccessResource = 'account' | 'order' | 'product';
+
+export interface AccessRule {
+  /** Undefined when the path has no parameter. */
+  readonly resource?: AccessResource;
+  readonly body?: () => unknown;
+  /** Tokens are ignored. */
+  readonly public?: true;
+  /** The scope that the token needs. */
+  readonly scope?: string;
+  /** The response is a stream that does not end. */
+  readonly streams?: true;
+  /** The status for a permitted caller. */
+  readonly expected: (caller: AccessCaller, target: AccessTarget) => number;
+}
+
+/** operationId → rule. */
+export type AccessRules = Readonly<Record<string, AccessRule>>;
+
+/** 404 for a missing resource, and otherwise this status for every permitted caller. */
+export const unlessAbsent = (status: number) => (_caller: AccessCaller, target: AccessTarget) =>
+  target === 'absent' ? 404 : status;
