@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
-import { memoryBounds } from '@shop/shared/runtime';
+import { memoryBounds, serviceNames } from '@shop/shared/runtime';
 import { SignJWT } from 'jose';
 import { keepAwake } from './awake.ts';
 import { canRun } from './can-run.ts';
@@ -101,9 +101,7 @@ function ourEnvironment(port: number, servicePort: number, jwksUrl: string): Rec
   return {
     GATEWAY_PORT: String(port),
     GATEWAY_CONFIG_DIR: join(root, 'gateway/config'),
-    ACCOUNTS_URL: service,
-    ORDERS_URL: service,
-    CATALOGUE_URL: service,
+    ...Object.fromEntries(serviceNames.map((name) => [`${name.toUpperCase()}_URL`, service])),
     JWKS_URL: jwksUrl,
     JWT_ISSUER: issuer,
     JWT_AUDIENCE: audience,

@@ -5,6 +5,7 @@ import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { eventsCommand } from './commands/events.ts';
 import { keysCommand } from './commands/keys.ts';
+import { newServiceCommand } from './commands/new-service.ts';
 import { ordersCommand } from './commands/orders.ts';
 import { productsCommand } from './commands/products.ts';
 import { seedCommand } from './commands/seed.ts';
@@ -36,6 +37,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done except for the reported 
     keysCommand(),
     backupCommand(),
     restoreCommand(),
+    newServiceCommand(),
     completionCommand(() => program),
   ]) {
     program.addCommand(command);

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { copyCheckout } from '../../test/outages/copy-checkout.ts';
 import { processesOf } from '../src/launcher/watch-sources.ts';
@@ -10,7 +11,7 @@ import { launchShop, processIdOf, type StartedShop } from './started-shop.ts';
 
 describe('processes that read a file', () => {
   it.each([
-    ['shared/src/http/create-app.ts', ['gateway', 'accounts', 'orders', 'catalogue', 'notifications']],
+    ['shared/src/http/create-app.ts', ['gateway', ...serviceNames]],
     ['services/orders/src/get-order.ts', ['orders']],
     ['services/orders/openapi.yaml', ['gateway', 'orders']],
     ['gateway/plugin/limits/rate-limit.ts', ['gateway']],

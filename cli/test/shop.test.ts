@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePorts, lockFolder, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { serviceNames } from '@shop/shared/runtime';
 import { createTestDatabase } from '@shop/shared/testing';
 import { runShop } from './started-shop.ts';
 
@@ -236,7 +237,7 @@ describe('a database that DATABASE_URL names', () => {
   });
 
   it("is accessed with the services' own connections, without an administrator", async () => {
-    const database = await createTestDatabase(['accounts', 'orders', 'catalogue', 'notifications']);
+    const database = await createTestDatabase(serviceNames);
     const { events, ...urls } = database.urls;
     const named = Object.entries(urls).map(([name, url]) => [`${name.toUpperCase()}_DATABASE_URL`, url]);
     const environment = { ...Object.fromEntries(named), EVENTS_URL: events };
@@ -259,9 +260,8 @@ describe('a database that DATABASE_URL names', () => {
   });
 
   it('is not backed up when the services have databases of their own', async () => {
-    const services = ['accounts', 'orders', 'catalogue', 'notifications'] as const;
-    const [first, second] = [await createTestDatabase(services), await createTestDatabase(['orders'])];
-    const named = services.map((name) => [`${name.toUpperCase()}_DATABASE_URL`, first.urls[name]]);
+    const [first, second] = [await createTestDatabase(serviceNames), await createTestDatabase(['orders'])];
+    const named = serviceNames.map((name) => [`${name.toUpperCase()}_DATABASE_URL`, first.urls[name]]);
     const environment = {
       ...Object.fromEntries(named),
       ORDERS_DATABASE_URL: second.urls.orders,

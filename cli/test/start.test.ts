@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { launchShop, processIdOf, runningShop, type StartedShop, stillListening } from './started-shop.ts';
 
@@ -37,7 +38,7 @@ describe('a first start', () => {
   it('prints a table, has a demo catalogue and private secrets, and leaves nothing running after Ctrl-C', async () => {
     const shop = await launch();
     const table = await shop.ready;
-    for (const name of ['gateway', 'accounts', 'orders', 'catalogue', 'notifications', 'postgresql']) {
+    for (const name of ['gateway', ...serviceNames, 'postgresql']) {
       expect(table).toMatch(new RegExp(`^ +${name} +\\S`, 'm'));
     }
     expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);

@@ -5,6 +5,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
+import { serviceNames } from '@shop/shared/runtime';
 import {
   createClient,
   eventually,
@@ -40,9 +41,7 @@ export async function startGateway(
   const written: string[] = [];
   const child = spawnGateway({
     GATEWAY_PORT: String(port),
-    ACCOUNTS_URL: service.url,
-    ORDERS_URL: service.url,
-    CATALOGUE_URL: service.url,
+    ...Object.fromEntries(serviceNames.map((name) => [`${name.toUpperCase()}_URL`, service.url])),
     JWKS_URL: issuer.jwksUrl,
     JWT_ISSUER: issuer.issuer,
     JWT_AUDIENCE: issuer.audience,

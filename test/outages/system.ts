@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StaffScope } from '@shop/accounts/operator';
-import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
+import { migrate, provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
 import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
@@ -59,7 +59,7 @@ export interface SystemOptions {
 const replicas = 2;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const password = 'only-for-tests';
-const roles = { accounts: password, orders: password, catalogue: password, notifications: password, events: password };
+const roles = Object.fromEntries(schemas.map((name) => [name, password])) as Record<SchemaName, string>;
 
 const identity = {
   issuer: 'https://shop.test',
@@ -164,9 +164,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
         environment: {
           ...shared,
           GATEWAY_PORT: String(gatewayPort),
-          ACCOUNTS_URL: direct('accounts'),
-          ORDERS_URL: direct('orders'),
-          CATALOGUE_URL: direct('catalogue'),
+          ...Object.fromEntries(serviceNames.map((name) => [`${name.toUpperCase()}_URL`, direct(name)])),
         },
       }),
     ]);

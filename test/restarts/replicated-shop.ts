@@ -83,11 +83,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
         );
       }
     }
-    const addresses = {
-      ACCOUNTS_URL: pair('accounts').join(),
-      ORDERS_URL: pair('orders').join(),
-      CATALOGUE_URL: pair('catalogue').join(),
-    };
+    const addresses = Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_URL`, pair(name).join()]));
     const gateways = pair('gateway').map((address, index) => {
       // The gateways see the balancer as the client, so customers are distinguished by X-Forwarded-For.
       const own = { GATEWAY_PORT: new URL(address).port, TRUSTED_PROXIES: '1', ...addresses };

@@ -1,0 +1,50 @@
+// Inserts items into YAML files, and leaves every other character as it is.
+import { isMap, isNode, isScalar, isSeq, type Node, parseDocument } from 'yaml';
+
+type Path = readonly string[];
+
+/**
+ * Adds a block of lines before an item of a block mapping or sequence, indented as the item is.
+ * @param path leads to the item: keys, and as the last part the text of an item when a sequence holds it
+ * @throws Error when there is no such item
+ */
+export function insertBefore(text: string, path: Path, lines: string): string {
+  const start = startOf(text, path);
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const indentation = /^ */.exec(text.slice(lineStart))?.[0] ?? '';
+  const block = lines
+    .trim()
+    .split('\n')
+    .map((line) => (line === '' ? '' : indentation + line))
+    .join('\n');
+  return `${text.slice(0, lineStart)}${block}\n${lines.endsWith('\n\n') ? '\n' : ''}${text.slice(lineStart)}`;
+}
+
+/**
+ * Adds a word to the end of a sequence that is written in brackets.
+ * @throws Error when there is no such sequence
+ */
+export function appendToList(text: string, path: Path, word: string): string {
+  const node = parseDocument(text).getIn(path, true);
+  if (!isSeq(node) || node.flow !== true || node.range == null)
+    throw new Error(`no list in brackets at ${path.join('.')}`);
+  const end = node.range[1] - 1;
+  return `${text.slice(0, end)}, ${word}${text.slice(end)}`;
+}
+
+function startOf(text: string, path: Path): number {
+  const parent = parseDocument(text).getIn(path.slice(0, -1), true);
+  const last = path.at(-1);
+  const item = isMap(parent)
+    ? parent.items.find(({ key }) => isScalar(key) && key.value === last)?.key
+    : isSeq(parent)
+      ? parent.items.find((each) => isNode(each) && text.slice(...rangeOf(each)).includes(String(last)))
+      : undefined;
+  if (!isNode(item)) throw new Error(`there is no ${path.join('.')}`);
+  return rangeOf(item)[0];
+}
+
+function rangeOf({ range }: Node): [number, number] {
+  if (range == null) throw new Error('the item has no place in the text');
+  return [range[0], range[1]];
+}

@@ -1,0 +1,77 @@
+// The changes that a new service needs outside its own folder: in three files, one for the gateway, one for Compose and
+// one for Kubernetes.
+import { appendToList, insertBefore } from './insert-item.ts';
+
+type Change = (text: string, name: string) => string;
+
+/** File → its changes, in the order in which they are made. */
+export const repositoryChanges: Readonly<Record<string, readonly Change[]>> = {
+  'gateway/config/gateway.config.yml': [
+    (text, name) => insertBefore(text, ['apiEndpoints', 'health'], `${name}:\n  paths: [/v1/${name}, /v1/${name}/*]`),
+    (text, name) =>
+      insertBefore(
+        text,
+        ['serviceEndpoints', 'catalogue'],
+        `${name}:\n  url: \${${name.toUpperCase()}_URL:-http://${name}:8080}`,
+      ),
+    (text, name) => insertBefore(text, ['pipelines', 'products'], pipeline(name)),
+  ],
+  'docker-compose.yml': [
+    (text, name) =>
+      insertBefore(text, ['services', 'secrets', 'volumes', 'secrets-operator'], `- secrets-${name}:/secrets/${name}`),
+    (text, name) => appendToList(text, ['services', 'postgres', 'networks'], `${name}-data`),
+    (text, name) => appendToList(text, ['services', 'rabbitmq', 'networks'], `${name}-data`),
+    (text, name) => insertBefore(text, ['services', 'gateway'], composeServices(name)),
+    (text, name) =>
+      insertBefore(text, ['services', 'gateway', 'depends_on', 'catalogue'], `${name}: { condition: service_healthy }`),
+    (text, name) => insertBefore(text, ['volumes', 'secrets-operator'], `secrets-${name}:`),
+    (text, name) => insertBefore(text, ['networks', 'metrics'], `${name}-data: { internal: true }`),
+  ],
+  'deploy/kubernetes/base/kustomization.yaml': [
+    (text, name) => insertBefore(text, ['resources', 'gateway.yaml'], `- ../../../services/${name}/kubernetes`),
+    (text, name) => insertBefore(text, ['images', 'shop/gateway'], `- { name: shop/${name}, newTag: 1.0.0 }`),
+  ],
+};
+
+function pipeline(name: string): string {
+  return `${name}:
+  apiEndpoints: [${name}]
+  policies:
+    - api:
+        - action:
+            contract: ../../services/${name}/openapi.yaml
+            limit:
+              rate: { steady: 100, seconds: 1, reserve: 100, reserveSeconds: 10, accountsPerAddress: 10 }
+            forward: { serviceEndpoint: ${name} }`;
+}
+
+function composeServices(name: string): string {
+  return `${name}-migrate:
+  <<: *job
+  image: shop/${name}
+  build: &build-${name}
+    context: .
+    dockerfile: deploy/Dockerfile
+    args: { WORKSPACE: services/${name} }
+  command: [src/migrate.ts]
+  depends_on:
+    provision: { condition: service_completed_successfully }
+  environment:
+    DATABASE_URL_FILE: /run/secrets/database-url
+  volumes: ["secrets-${name}:/run/secrets:ro"]
+  networks: [${name}-data]
+
+${name}:
+  <<: *service
+  image: shop/${name}
+  build: *build-${name}
+  depends_on:
+    ${name}-migrate: { condition: service_completed_successfully }
+    rabbitmq: { condition: service_healthy }
+  environment:
+    <<: [*process, *stores, *tokens, *answering]
+  volumes: ["secrets-${name}:/run/secrets:ro"]
+  networks: [${name}-data, inside]
+
+`;
+}

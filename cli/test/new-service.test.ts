@@ -1,0 +1,146 @@
+// `new-service` writes a service that works, and changes three files outside its folder.
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually, plainEnvironment } from '@shop/shared/testing';
+import { copyCheckout } from '../../test/outages/copy-checkout.ts';
+import { launchShop, type StartedShop } from './started-shop.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const name = 'reviews';
+
+/** Files that `node client/generate.ts` and npm write. */
+const generated = [
+  'client/src/contract.ts',
+  'deploy/observability/processes.yaml',
+  'package-lock.json',
+  'shared/src/events/generated.ts',
+  'shared/src/runtime/services.ts',
+];
+
+let checkout: string;
+beforeAll(() => {
+  checkout = copyCheckout();
+});
+afterAll(() => rmSync(checkout, { recursive: true, force: true }));
+
+/** @returns what the program wrote. @throws Error with its output when it fails */
+async function run(...command: [string, ...string[]]): Promise<string> {
+  const [program, ...parameters] = command;
+  const options = { cwd: checkout, env: plainEnvironment(), maxBuffer: 64 * 1024 ** 2 };
+  const { stdout, stderr } = await promisify(execFile)(program, parameters, options).catch((error) => {
+    throw new Error(`${command.join(' ')}:\n${error.stdout}${error.stderr}`);
+  });
+  return stdout + stderr;
+}
+const node = process.execPath;
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((file) => !file.includes('node_modules'));
+}
+
+it.each([
+  ['re', 'the name of a service has 3 to 20 lower-case letters'],
+  ['my-reviews', 'the name of a service has 3 to 20 lower-case letters'],
+  ['orders', 'the name orders is taken'],
+  ['postgres', 'the name postgres is taken'],
+  ['tokens', 'the name tokens is taken'],
+])('refuses the name %s, and writes nothing', async (wrong, reason) => {
+  const before = filesOf(join(checkout, 'services'));
+  await expect(run(node, 'cli/src/shop.ts', 'new-service', wrong)).rejects.toThrow(reason);
+  expect(filesOf(join(checkout, 'services'))).toEqual(before);
+});
+
+describe('a new service', () => {
+  beforeAll(async () => {
+    await run(node, 'cli/src/shop.ts', 'new-service', name);
+  });
+
+  it('touches three files outside its folder', () => {
+    const known = new Set(filesOf(root).filter((file) => !/^(\.git|\.data)\//.test(file)));
+    const touched = filesOf(checkout).filter(
+      (file) => !known.has(file) || !readFileSync(join(checkout, file)).equals(readFileSync(join(root, file))),
+    );
+    const outside = touched.filter((file) => !file.startsWith(`services/${name}/`));
+    expect(outside.filter((file) => !generated.includes(file)).sort()).toEqual([
+      'deploy/kubernetes/base/kustomization.yaml',
+      'docker-compose.yml',
+      'gateway/config/gateway.config.yml',
+    ]);
+    expect(outside.filter((file) => generated.includes(file)).sort()).toEqual(generated);
+    expect(statSync(join(checkout, 'services', name)).isDirectory()).toBe(true);
+  });
+
+  it('passes the checks of types, style and documents', async () => {
+    await run(node, 'client/generate.ts', '--check');
+    await run('npx', '--no-install', 'tsc', '--project', 'tsconfig.json');
+    await run('npx', '--no-install', 'biome', 'ci', 'services', 'shared/src', 'client/src', 'gateway/config');
+    expect(await run(node, 'test/check-documents.ts')).toContain('all documents are valid');
+  });
+
+  it('passes its own tests, those of access, and those of Compose and Kubernetes', async () => {
+    const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
+    const output = await run(
+      node,
+      ...jest,
+      `services/${name}`,
+      'test/access',
+      'test/deploy',
+      'test/docs',
+      'env-example',
+    );
+    expect(output).toContain(`PASS services/${name}/test/count-orders.test.ts`);
+    expect(output).toMatch(/Tests: +\d+ passed, \d+ total/);
+  });
+
+  describe('in a shop that is started', () => {
+    let shop: StartedShop;
+    beforeAll(async () => {
+      await chmod(checkout, 0o711); // PostgreSQL runs as another user when root runs the tests
+      shop = await launchShop({ dataDir: join(checkout, '.data'), checkout });
+      await shop.ready;
+    });
+    afterAll(() => shop?.end());
+
+    async function call<T>(method: string, path: string, token?: string, body?: object): Promise<T> {
+      const response = await fetch(`${shop.gateway}${path}`, {
+        method,
+        headers: {
+          'Content-Type': 'application/json',
+          ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return (await response.json()) as T;
+    }
+
+    it('answers behind the gateway, and handles the events of the other services', async () => {
+      const customer = { name: 'Ada', email: 'ada@example.org', password: 'a quiet green door' };
+      await call('POST', '/v1/accounts', undefined, customer);
+      const credentials = { email: customer.email, password: customer.password };
+      const { access_token: token } = await call<{ access_token: string }>(
+        'POST',
+        '/v1/tokens',
+        undefined,
+        credentials,
+      );
+      expect(await call('GET', `/v1/${name}`, token)).toMatchObject({ orders: 0 });
+      const { items } = await call<{ items: { id: string }[] }>('GET', '/v1/products?limit=1&status=available');
+      await call('POST', '/v1/orders', token, { items: [{ productId: items[0]?.id, quantity: 1 }] });
+      await eventually(async () => expect(await call('GET', `/v1/${name}`, token)).toMatchObject({ orders: 1 }));
+      expect(await call('GET', `/v1/${name}`)).toMatchObject({ code: 'unauthenticated' });
+    });
+
+    it('is in the published contract', async () => {
+      const { paths } = await call<{ paths: object }>('GET', '/v1/openapi.json');
+      expect(Object.keys(paths)).toContain(`/v1/${name}`);
+    });
+  });
+});
