@@ -81,7 +81,7 @@ describe('a new service', () => {
   it('passes the checks of types, style and documents', async () => {
     await run(node, 'client/generate.ts', '--check');
     await run('npx', '--no-install', 'tsc', '--project', 'tsconfig.json');
-    await run('npx', '--no-install', 'biome', 'ci', 'services', 'shared/src', 'client/src', 'gateway/config');
+    await run('npx', '--no-install', 'biome', 'ci', '--vcs-enabled=false', '.');
     expect(await run(node, 'test/check-documents.ts')).toContain('all documents are valid');
   });
 

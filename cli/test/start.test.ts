@@ -48,7 +48,8 @@ describe('a first start', () => {
       expect([name, (await stat(join(dataDir, name))).mode & 0o777]).toEqual([name, 0o600]);
     }
     const running = await runningShop(dataDir);
-    expect(await stillListening(running)).toHaveLength(6);
+    // The gateway, the services and PostgreSQL.
+    expect(await stillListening(running)).toHaveLength(serviceNames.length + 2);
 
     expect((await shop.end('SIGINT')).code).toBe(0);
     expect(await stillListening(running)).toEqual([]);

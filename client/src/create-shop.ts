@@ -16,7 +16,7 @@ export interface ShopOptions {
   readonly baseUrl: string;
   /** How often a request is sent at most, from 1; 4 when not given. */
   readonly attempts?: number;
-  /** Milliseconds that a `Retry-After` may ask for; 30,000 when not given. */
+  /** The longest `Retry-After` that is waited for, in milliseconds; default 30,000. */
   readonly longestWait?: number;
   /** Tokens of an earlier session. */
   readonly tokens?: Tokens;
@@ -38,7 +38,7 @@ export interface Shop {
   readonly call: Client<paths>;
   /** @throws Refusal when the pair is not right */
   logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
-  /** Ends the session here and at the shop. @throws Refusal when it has ended here alone */
+  /** Forgets the tokens, and revokes the refresh token. @throws Refusal when the shop did not revoke it */
   logOut(): Promise<void>;
   /**
    * All products that meet the criteria, page after page as they are taken.

@@ -14,9 +14,9 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 const firstWait = 200;
 
 /**
- * A `send` that repeats: 429 always; 502, 503, 504 and a connection that broke when the request is safe, searches
- * products or carries an `Idempotency-Key`; 409 `request-in-progress` under its key. Waits for `Retry-After`, else
- * longer each time.
+ * Returns a `send` that repeats a request after 429; after 502, 503, 504 or a lost connection when the request is safe,
+ * searches products or has an `Idempotency-Key`; and after 409 `request-in-progress` when it has the key. It waits for
+ * the time of `Retry-After`; without one, it waits longer before each attempt.
  */
 export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): Send {
   return async (request) => {

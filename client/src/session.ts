@@ -39,8 +39,8 @@ export class Session {
   }
 
   /**
-   * A new access token in place of one that is refused or about to expire. A refresh token is valid once, and using it
-   * twice ends the session. Concurrent calls therefore share one renewal.
+   * Returns a new access token for one that was refused or is about to expire. A refresh token is valid once, and using
+   * it twice ends the session. Concurrent calls therefore share one renewal.
    */
   renew(old: string): Promise<string | undefined> {
     if (this.#tokens?.access_token !== old) return Promise.resolve(this.#tokens?.access_token);

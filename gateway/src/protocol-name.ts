@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
  * The end of their request line. In HTTP only the end of a header value can match: a JSON string contains no line end.
  */
 const otherProtocol = / (?:RTSP|ICE)\/\d\.\d\r?\n/;
-/** The beginning of such an end, at the end of the bytes that have arrived. */
+/** The first characters of such an end, where the bytes that have arrived stop. */
 const begun = / (?:R(?:T(?:S(?:P(?:\/(?:\d(?:\.(?:\d\r?)?)?)?)?)?)?)?|I(?:C(?:E(?:\/(?:\d(?:\.(?:\d\r?)?)?)?)?)?)?)?$/;
 const longest = ' RTSP/1.0\r\n'.length;
 const [lineFeed, brace] = [0x0a, 0x7d];

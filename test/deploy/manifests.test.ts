@@ -4,14 +4,15 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { memoryBounds, serviceNames as services } from '@shop/shared/runtime';
-import { parse } from 'yaml';
 import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
+import { readYaml } from '../../gateway/plugin/pages/yaml-document.ts';
 import { render } from './kustomize.ts';
 import { containersOf, environmentOf, type Manifest, podOf } from './manifest.ts';
 import { permittedArrows } from './network.ts';
 import { faultsOf, withoutSchema } from './schemas.ts';
 
-const folder = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folder = `${root}deploy/kubernetes`;
 const overlays = {
   development: render(`${folder}/overlays/development`),
   production: render(`${folder}/overlays/production`),
@@ -19,13 +20,12 @@ const overlays = {
 const names = ['development', 'production'] as const;
 const processes = [...services, 'gateway'];
 /** The services to which the gateway forwards requests. */
-const called = Object.keys(readGatewayConfig().serviceEndpoints);
+const { serviceEndpoints } = readYaml(`${root}gateway/config/gateway.config.yml`) as Pick<
+  GatewayConfig,
+  'serviceEndpoints'
+>;
+const called = Object.keys(serviceEndpoints);
 const jobs = ['provision', ...services.map((name) => `${name}-migrate`)];
-
-function readGatewayConfig(): GatewayConfig {
-  const file = fileURLToPath(new URL('../../gateway/config/gateway.config.yml', import.meta.url));
-  return parse(readFileSync(file, 'utf8')) as GatewayConfig;
-}
 
 const titleOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 

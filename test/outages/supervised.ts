@@ -72,7 +72,7 @@ export function supervise({ name, url, main, environment, random }: Launch): Sup
       deaths += 1;
       if (!stopping) setTimeout(() => stopping || start(), random.integer(restartAfter.least, restartAfter.most));
     });
-    // After its exit, when all its output has been read.
+    // `close` comes after `exit`, when all output has been read.
     child.on('close', (code, signal) => {
       if (!stopping && signal !== 'SIGKILL')
         accidents.push(`${name} ended by itself (${code ?? signal}): ${output.slice(-2_000)}`);

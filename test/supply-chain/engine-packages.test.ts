@@ -23,7 +23,7 @@ describe('the packages that only express-gateway needs', () => {
     expect(explained.filter((key) => !ofEngine.includes(key))).toEqual([]);
   });
 
-  it('hold an empty package in each replaced place, and in no other', () => {
+  it('are empty where the list says that they are replaced, and nowhere else', () => {
     const empty = ofEngine.filter((key) => lock[key]?.name === placeholder);
     expect(empty).toEqual(Object.keys(unused.replaced).map(place).sort());
   });

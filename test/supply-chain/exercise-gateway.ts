@@ -13,7 +13,7 @@ import { startGateway, type TestGateway } from '../../gateway/test/start-gateway
 const shippedConfig = fileURLToPath(new URL('../../gateway/config', import.meta.url));
 const trace = new URL('trace-packages.ts', import.meta.url).href;
 
-/** The places of loaded packages, sorted: once the gateway is ready, and after the requests. */
+/** The folders of the loaded packages, sorted: when the gateway was ready, and after the requests. */
 export interface LoadedPackages {
   readonly atStart: readonly string[];
   readonly afterRequests: readonly string[];

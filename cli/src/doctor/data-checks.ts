@@ -22,7 +22,7 @@ const oldestPostgres = 150_000;
 const skewSeen = 1_000;
 const skewHurts = 5_000;
 
-/** All checks of the databases. When a database does not answer, only the checks of the connections. */
+/** Checks the databases. When a database does not answer, only the connections are checked. */
 export async function checkStores(shop: OpenShop, wanted: Wanted): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const name of serviceNames) findings.push(...(await checkSchema(shop, name)));
@@ -85,7 +85,7 @@ async function checkMigrations(
     : warning(`migrations ${name}`, detail, remedy);
 }
 
-/** The difference of the database's clock, minus the time that the query took. */
+/** Compares the database's clock with that of this machine, without the time that the query took. */
 async function checkClock(client: pg.Client): Promise<Finding> {
   const sent = Date.now();
   const { rows } = await client.query<{ now: number }>(

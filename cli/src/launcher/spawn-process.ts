@@ -1,4 +1,4 @@
-// One run of a process of the shop: spawned, waited for until it is ready, stopped.
+// Starts one process of the shop, waits until it is ready, and stops it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '@shop/shared/runtime';

@@ -2,11 +2,14 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
+import type { GatewayConfig } from '../../plugin/entry/gateway-config.ts';
 import { Traffic } from '../../plugin/pages/board/traffic.ts';
+import { readYaml } from '../../plugin/pages/yaml-document.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { type StubService, startStub } from '../stub-service.ts';
 
 const folder = fileURLToPath(new URL('../../config', import.meta.url));
+const { serviceEndpoints } = readYaml(`${folder}/gateway.config.yml`) as Pick<GatewayConfig, 'serviceEndpoints'>;
 
 let gateway: TestGateway | undefined;
 let orders: StubService | undefined;
@@ -80,7 +83,7 @@ describe('the board', () => {
     const { state } = await firstEvent(url, await issuer.sign({ scopes: ['orders:read-all'] }));
     expect(state).toMatchObject({
       blind: true,
-      parts: ['gateway', 'accounts', 'orders', 'catalogue'].map((name) => ({
+      parts: ['gateway', ...Object.keys(serviceEndpoints)].map((name) => ({
         kind: 'process',
         name,
         state: 'ready',

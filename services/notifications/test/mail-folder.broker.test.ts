@@ -1,4 +1,4 @@
-// From the event to the .eml file and the event that reports it, on RabbitMQ.
+// The path from an event to its .eml file, and to the event that reports the e-mail, over RabbitMQ.
 import { mailFolderSuite } from './mail-folder-suite.ts';
 
 mailFolderSuite('rabbitmq');

@@ -17,7 +17,7 @@ export interface ReadReplica {
 }
 
 export interface ReadReplicaOptions {
-  /** Where a replica answers, or several of them behind one address. */
+  /** The connection string of a replica, or of several replicas behind one address. */
   readonly replicaUrl: string;
   readonly primary: pg.Pool;
   /** The maximum age of the data in milliseconds, at least 1000. */
@@ -132,7 +132,7 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
     connectionTimeoutMillis: connectWithin,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: connectionLife,
-    // The server's own bound comes first; the other one is for a server that says nothing any more.
+    // The server cancels the statement first. The driver's time-out is for a server that no longer answers.
     statement_timeout: Math.min(5_000, answerWithin),
     query_timeout: answerWithin,
     keepAlive: true,

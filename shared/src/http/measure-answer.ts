@@ -35,7 +35,7 @@ function describe(span: Span, method: string, route: string | undefined, status:
   if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** The arrival of the request that this is the answer to. */
+/** Returns the arrival of the request to which this response belongs. */
 export function arrivalAt(response: Response): Arrival {
   return response.locals.arrival as Arrival;
 }

@@ -1,4 +1,4 @@
-// Reads the bytes of a request and parses them as a clean JSON value, or throws a problem with their faults.
+// Reads the bytes of a request and parses them as a clean JSON value, or throws a problem that lists their faults.
 import type { Request } from 'express';
 import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
 import { cleanJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';

@@ -34,7 +34,7 @@ describe('a process', () => {
         return [given, position, scope, given.sort, ...conditions].map((part) => new WeakRef<object>(part));
       });
     const parts = fill();
-    // What is being compiled to machine code in the background holds objects until it is done.
+    // V8 compiles functions in the background, and holds their objects until it has finished.
     await eventually(async () => {
       await keptBytes();
       expect(parts.filter((part) => part.deref() !== undefined)).toHaveLength(0);

@@ -320,7 +320,7 @@ describe('a scope', () => {
     );
   });
 
-  it.each([{}, { other: 'A' }, { brand: 'A', other: 'A' }])('is a fault of ours when it is %j', async (scope) => {
+  it.each([{}, { other: 'A' }, { brand: 'A', other: 'A' }])('is a programming error when it is %j', async (scope) => {
     const request = { collection: own, criteria: fromBody(sample, {}), pool, context: undefined, scope };
     await expect(readPage(request as never)).rejects.toThrow(TypeError);
   });

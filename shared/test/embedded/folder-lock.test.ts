@@ -1,4 +1,4 @@
-// The lock of a folder: one process holds it, a dead one does not, and only one of several processes takes over.
+// The lock of a folder: one living process holds it, and only one of several processes takes over that of a dead one.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

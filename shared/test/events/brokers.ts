@@ -15,7 +15,7 @@ export interface TestEvents {
   open(topology: Topology, name?: string): Promise<Transport>;
   /** Deletes a consumer's queue behind everybody's back. */
   deleteQueue(consumer: string): Promise<void>;
-  /** Puts anything at all into a consumer's queue. */
+  /** Puts any text into a consumer's queue. */
   inject(consumer: string, content: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -77,7 +77,7 @@ function readFilters(tree: Tree, filters: Record<string, unknown>, at: string, f
   });
 }
 
-/** Conditions of a filter object, well written or not. */
+/** Returns the number of conditions in a filter object, valid or not. */
 function countConditions(filters: unknown): number {
   let count = 0;
   for (const [field, given] of Object.entries(filters ?? {})) {

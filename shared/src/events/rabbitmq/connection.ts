@@ -113,8 +113,8 @@ export class Connection<C extends Channel> {
   }
 
   /**
-   * Resolves at the first connect or when the patience is over. Rejects when the broker refuses the connection before
-   * that.
+   * Resolves at the first connection, or when the time `patience` is over. Rejects when the broker refuses the
+   * connection before that.
    */
   #firstConnect(recovering: RecoveringChannelModel): Promise<void> {
     const { name, log, patience = usualPatience, refused } = this.#options;

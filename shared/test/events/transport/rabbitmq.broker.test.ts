@@ -61,7 +61,7 @@ describe('RabbitMQ', () => {
     await proxy.close();
   });
 
-  it('comes back after a lost connection, publishing and consuming', async () => {
+  it('publishes and consumes again after a lost connection', async () => {
     const proxy = await startProxy(url);
     const transport = await open(proxy.url);
     const taker = await record(transport, 'taker');
