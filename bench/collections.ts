@@ -1,6 +1,7 @@
 // Collections with a million products: the service in comparison with a minimal server, with models, and behind the
 // gateway.
 import { parseArgs } from 'node:util';
+import type { SchemaName } from '@shop/shared/database';
 import { freePorts } from '@shop/shared/embedded';
 import pg from 'pg';
 import { cases, deepPage } from './collections/cases.ts';
@@ -36,7 +37,7 @@ export default async function collections(options: readonly string[]): Promise<v
       seconds: { type: 'string', default: '2' },
       rounds: { type: 'string', default: '5' },
       connections: { type: 'string', default: '16' },
-      only: { type: 'string' },
+      only: { type: 'string', default: '' },
       // Only the service with telemetry and the service without it.
       telemetry: { type: 'boolean', default: false },
     },
@@ -48,66 +49,108 @@ export default async function collections(options: readonly string[]): Promise<v
     const products = Number(values.products);
     console.log(`Filling ${products} and 10000 products …`);
     const [large, small] = [await stage.database('large', products), await stage.database('small', 10_000)];
-    const pinned = leaveFirstCore();
-    console.log(pinned ? 'Each server has the first core, everything else the others.' : 'Cores are shared by all.');
-    const core = pinned ? '0' : undefined;
-    const bare = { DATABASE_URL: large.catalogue };
-    const service = await start(
-      'services/catalogue/src/main.ts',
-      { ...identity, ...bare, EVENTS_URL: large.events },
-      core,
-    );
-    running.set('service', service);
-    if (values.telemetry) {
-      const [port] = await freePorts(1);
-      // As in docker-compose.yml: metrics are read, spans are sent.
-      const sent = { OTEL_EXPORTER_OTLP_ENDPOINT: sink.url, OTEL_METRICS_EXPORTER: 'none' };
-      const observed = { METRICS_PORT: String(port), ...sent };
-      const environment = { ...identity, ...bare, ...observed, EVENTS_URL: large.events };
-      running.set('observed', await start('services/catalogue/src/main.ts', environment, core));
-    }
-    const fewer = { ...identity, DATABASE_URL: small.catalogue, EVENTS_URL: small.events };
-    running.set('small', await start('services/catalogue/src/main.ts', fewer, core));
-    running.set('floor', await start('bench/collections/floor-server.ts', bare, core));
-    running.set('models', await start('bench/collections/models-server.ts', bare, core));
-    const behind = { ...identity, CATALOGUE_URL: `http://127.0.0.1:${service.port}` };
-    running.set('gateway', await start('gateway/src/main.ts', behind, pinned ? '1' : undefined));
-    const wanted = (variant: Variant): boolean => !values.telemetry || variant === 'service' || variant === 'observed';
-
+    await startServers(running, { large, small, collector: values.telemetry ? sink.url : undefined });
     const cursors = {
-      large: await walkTo(service.port, Math.min(deepPage, products / 20 - 1)),
-      small: await walkTo(running.get('small')?.port ?? 0, 400),
+      large: await walkTo(portOf(running, 'service'), Math.min(deepPage, products / 20 - 1)),
+      small: await walkTo(portOf(running, 'small'), 400),
+      position: await positionOf(large.catalogue, Math.min(deepPage * 20, products - 20)),
     };
-    const position = await positionOf(large.catalogue, Math.min(deepPage * 20, products - 20));
-    const measured = new Map<string, Result[]>();
-    // In rounds over all servers, so that other load affects all of them alike.
-    for (let round = 0; round < Number(values.rounds); round += 1) {
-      for (const [index, { name }] of cases.entries()) {
-        if (values.only && !name.includes(values.only)) continue;
-        for (const [variant, server] of running) {
-          if (!wanted(variant)) continue;
-          const next = requestOf(variant, index, variant === 'small' ? cursors.small : cursors.large, position);
-          const measure = (seconds: number) =>
-            load({ port: server.port, next, milliseconds: seconds * 1000, connections: Number(values.connections) });
-          await measure(0.5);
-          const before = server.cpu();
-          const result = await measure(Number(values.seconds));
-          const cpu = ((server.cpu() - before) * 1e6) / result.requests;
-          const key = `${name} ${variant}`;
-          measured.set(key, [...(measured.get(key) ?? []), { ...result, cpu }]);
-        }
-      }
-    }
-    const results = new Map([...measured].map(([key, list]) => [key, median(list)]));
+    const results = await measureAll(running, cursors, {
+      rounds: Number(values.rounds),
+      seconds: Number(values.seconds),
+      connections: Number(values.connections),
+      only: values.only,
+      variants: values.telemetry ? ['service', 'observed'] : [...running.keys()],
+    });
     for (const { name } of cases) if (results.has(`${name} service`)) print(name, results);
-    const memory = service.memory();
-    console.log(`\nmemory of the service: ${memory.now} MiB resident, ${memory.peak} MiB at most (target: under 200)`);
+    const memory = running.get('service')?.memory();
+    console.log(
+      `\nmemory of the service: ${memory?.now} MiB resident, ${memory?.peak} MiB at most (target: under 200)`,
+    );
     verdict(results);
   } finally {
     for (const server of running.values()) await server.stop();
     sink.stop();
     await stage.close();
   }
+}
+
+interface Databases {
+  readonly large: Readonly<Record<SchemaName, string>>;
+  readonly small: Readonly<Record<SchemaName, string>>;
+  /** Where the observed service sends its spans; without it, there is no observed service. */
+  readonly collector: string | undefined;
+}
+
+async function startServers(running: Map<Variant, Running>, { large, small, collector }: Databases): Promise<void> {
+  const pinned = leaveFirstCore();
+  console.log(pinned ? 'Each server has the first core, everything else the others.' : 'Cores are shared by all.');
+  const core = pinned ? '0' : undefined;
+  const catalogue = 'services/catalogue/src/main.ts';
+  const bare = { DATABASE_URL: large.catalogue };
+  const environment = { ...identity, ...bare, EVENTS_URL: large.events };
+  running.set('service', await start(catalogue, environment, core));
+  if (collector !== undefined) {
+    const [port] = await freePorts(1);
+    // As in docker-compose.yml: metrics are read, spans are sent.
+    const sent = { OTEL_EXPORTER_OTLP_ENDPOINT: collector, OTEL_METRICS_EXPORTER: 'none' };
+    running.set('observed', await start(catalogue, { ...environment, METRICS_PORT: String(port), ...sent }, core));
+  }
+  const fewer = { ...identity, DATABASE_URL: small.catalogue, EVENTS_URL: small.events };
+  running.set('small', await start(catalogue, fewer, core));
+  running.set('floor', await start('bench/collections/floor-server.ts', bare, core));
+  running.set('models', await start('bench/collections/models-server.ts', bare, core));
+  const behind = { ...identity, CATALOGUE_URL: `http://127.0.0.1:${portOf(running, 'service')}` };
+  running.set('gateway', await start('gateway/src/main.ts', behind, pinned ? '1' : undefined));
+}
+
+function portOf(running: ReadonlyMap<Variant, Running>, variant: Variant): number {
+  return running.get(variant)?.port ?? 0;
+}
+
+/** Cursors of a deep page, and its position for the servers without cursors. */
+interface DeepPages {
+  readonly large: string;
+  readonly small: string;
+  readonly position: string;
+}
+
+interface Plan {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly connections: number;
+  /** A part of the names of the cases that are measured. */
+  readonly only: string;
+  readonly variants: readonly Variant[];
+}
+
+/** @returns the median of the rounds, by case and variant */
+async function measureAll(
+  running: ReadonlyMap<Variant, Running>,
+  cursors: DeepPages,
+  { rounds, seconds, connections, only, variants }: Plan,
+): Promise<Map<string, Result>> {
+  const measured = new Map<string, Result[]>();
+  // In rounds over all servers, so that other load affects all of them alike.
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, { name }] of cases.entries()) {
+      if (!name.includes(only)) continue;
+      for (const variant of variants) {
+        const server = running.get(variant);
+        if (server === undefined) continue;
+        const cursor = variant === 'small' ? cursors.small : cursors.large;
+        const next = requestOf(variant, index, cursor, cursors.position);
+        const measure = (time: number) => load({ port: server.port, next, milliseconds: time * 1000, connections });
+        await measure(0.5);
+        const before = server.cpu();
+        const result = await measure(seconds);
+        const cpu = ((server.cpu() - before) * 1e6) / result.requests;
+        const key = `${name} ${variant}`;
+        measured.set(key, [...(measured.get(key) ?? []), { ...result, cpu }]);
+      }
+    }
+  }
+  return new Map([...measured].map(([key, list]) => [key, median(list)]));
 }
 
 /** The cursor of a deep page, found by iterating over the largest pages. */

@@ -49,6 +49,7 @@ const waiting = {
   notifications: `SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int +
     (SELECT count(*) FROM notifications WHERE status = 'waiting')::int AS left`,
 } as const;
+type Waiting = keyof typeof waiting;
 
 /**
  * Starts the shop and waits until it is ready.
@@ -76,10 +77,8 @@ export async function openShop(
   try {
     await shop.ready;
     const { databases, processes, metrics } = await runningShop(dataDir);
-    const connect = async (name: keyof typeof waiting): Promise<pg.Client> => {
-      const client = new pg.Client({ connectionString: databases[name] });
-      client.on('error', () => {}); // the query in work fails with it
-      await client.connect();
+    const connect = async (name: Waiting): Promise<pg.Client> => {
+      const client = await connectTo(databases[name]);
       clients.push(client);
       return client;
     };
@@ -90,26 +89,8 @@ export async function openShop(
     };
     const { rows } = await reading.catalogue.query<{ id: string }>(fill);
     await reading.catalogue.query('VACUUM (ANALYZE) products');
-
-    const post: BenchShop['post'] = async (path, token, body) => {
-      const answer = await fetch(`${shop.gateway}${path}`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
-      return (await answer.json()) as Record<string, string>;
-    };
-    const credentials = (index: number) => ({
-      email: `customer-${index}@shop.example`,
-      password: 'only for the benchmark',
-    });
-    const tokens: string[] = [];
-    for (let index = 0; index < customers; index += 1) {
-      const who = credentials(index);
-      await post('/v1/accounts', '', { name: 'Customer', ...who });
-      tokens.push((await post('/v1/tokens', '', who)).access_token ?? '');
-    }
+    const post = postTo(shop.gateway);
+    const tokens = await registerCustomers(post, customers);
     return {
       gateway: shop.gateway,
       products: rows.map(({ id }) => id),
@@ -123,18 +104,52 @@ export async function openShop(
         if (code !== 0) throw new Error(complaints);
         return (await post('/v1/tokens', '', credentials(0))).access_token ?? '';
       },
-      quiet: () =>
-        eventually(async () => {
-          for (const [name, text] of Object.entries(waiting)) {
-            const { rows: found } = await reading[name as keyof typeof waiting].query<{ left: number }>(text);
-            if (found[0]?.left !== 0) throw new Error(`${name} has ${found[0]?.left} left to do`);
-          }
-        }, quietWithin),
+      quiet: () => eventually(() => requireQuiet(reading), quietWithin),
       processorTime: () => processorTime(shop.child.pid ?? 0),
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+async function connectTo(connectionString: string | undefined): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => {}); // the query in work fails with it
+  await client.connect();
+  return client;
+}
+
+function postTo(gateway: string): BenchShop['post'] {
+  return async (path, token, body) => {
+    const answer = await fetch(`${gateway}${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as Record<string, string>;
+  };
+}
+
+function credentials(index: number): { email: string; password: string } {
+  return { email: `customer-${index}@shop.example`, password: 'only for the benchmark' };
+}
+
+/** @returns a token of each */
+async function registerCustomers(post: BenchShop['post'], customers: number): Promise<string[]> {
+  const tokens: string[] = [];
+  for (let index = 0; index < customers; index += 1) {
+    await post('/v1/accounts', '', { name: 'Customer', ...credentials(index) });
+    tokens.push((await post('/v1/tokens', '', credentials(index))).access_token ?? '');
+  }
+  return tokens;
+}
+
+async function requireQuiet(reading: Readonly<Record<Waiting, pg.Client>>): Promise<void> {
+  for (const [name, text] of Object.entries(waiting)) {
+    const { rows } = await reading[name as Waiting].query<{ left: number }>(text);
+    if (rows[0]?.left !== 0) throw new Error(`${name} has ${rows[0]?.left} left to do`);
   }
 }

@@ -28,21 +28,99 @@ export interface Target {
 
 /** Listens on a free loopback port. Of several targets each connection takes the next one that answers. */
 export async function startProxy(targets: readonly Target[]): Promise<TcpProxy> {
-  let turn = 0;
-  let mode: 'pass' | 'hang' | 'refuse' = 'pass';
-  let cut: { readonly at: string; readonly of: string } | undefined;
-  let cuts = 0;
-  const sockets = new Set<Socket>();
-  const track = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
-    if (mode === 'hang') socket.pause();
-  };
+  const proxy = new FaultyProxy(targets);
+  await proxy.listen();
+  return proxy;
+}
 
-  const reach = async (): Promise<Socket | undefined> => {
-    for (let tried = 0; tried < targets.length; tried += 1) {
-      const target = targets[turn++ % targets.length];
+class FaultyProxy implements TcpProxy {
+  readonly #targets: readonly Target[];
+  readonly #server = createServer({ pauseOnConnect: true }, (client) => this.#join(client));
+  readonly #sockets = new Set<Socket>();
+  #turn = 0;
+  #mode: 'pass' | 'hang' | 'refuse' = 'pass';
+  #cut: { readonly at: string; readonly of: string } | undefined;
+  #cuts = 0;
+
+  constructor(targets: readonly Target[]) {
+    this.#targets = targets;
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  hang(): void {
+    this.#mode = 'hang';
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  refuse(): void {
+    this.#mode = 'refuse';
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  pass(): void {
+    this.#mode = 'pass';
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  cutAnswerTo(bytes: string, of = ''): void {
+    this.#cut = { at: bytes, of };
+  }
+
+  cuts(): number {
+    return this.#cuts;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close').catch(() => {});
+  }
+
+  async #join(client: Socket): Promise<void> {
+    if (this.#mode === 'refuse') {
+      client.destroy();
+      return;
+    }
+    client.on('error', () => {});
+    const upstream = await this.#reach();
+    if (upstream === undefined || client.destroyed) {
+      client.destroy();
+      upstream?.destroy();
+      return;
+    }
+    this.#track(client);
+    this.#track(upstream);
+    let deaf = false;
+    let greeting: Buffer | undefined;
+    client.on('data', (data) => {
+      greeting ??= data;
+      upstream.write(data);
+      if (this.#cut === undefined || !data.includes(this.#cut.at) || !greeting.includes(this.#cut.of)) return;
+      this.#cut = undefined;
+      this.#cuts += 1;
+      deaf = true;
+      setTimeout(() => client.destroy(), 50);
+    });
+    upstream.on('data', (data) => {
+      if (!deaf) client.write(data);
+    });
+    if (this.#mode === 'pass') client.resume();
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
+  }
+
+  /** @returns a connection to the next target that answers; undefined when none does */
+  async #reach(): Promise<Socket | undefined> {
+    for (let tried = 0; tried < this.#targets.length; tried += 1) {
+      const target = this.#targets[this.#turn++ % this.#targets.length];
       if (target === undefined) continue;
       const socket = connect(target.port, target.host);
       const connected = await Promise.race([
@@ -53,70 +131,13 @@ export async function startProxy(targets: readonly Target[]): Promise<TcpProxy> 
       socket.destroy();
     }
     return undefined;
-  };
+  }
 
-  const server = createServer({ pauseOnConnect: true }, async (client) => {
-    if (mode === 'refuse') {
-      client.destroy();
-      return;
-    }
-    client.on('error', () => {});
-    const upstream = await reach();
-    if (upstream === undefined || client.destroyed) {
-      client.destroy();
-      upstream?.destroy();
-      return;
-    }
-    client.setNoDelay(true);
-    upstream.setNoDelay(true);
-    track(client);
-    track(upstream);
-    let deaf = false;
-    let greeting: Buffer | undefined;
-    client.on('data', (data) => {
-      greeting ??= data;
-      if (cut !== undefined && data.includes(cut.at) && greeting.includes(cut.of)) {
-        cut = undefined;
-        cuts += 1;
-        deaf = true;
-        upstream.write(data);
-        setTimeout(() => client.destroy(), 50);
-        return;
-      }
-      upstream.write(data);
-    });
-    upstream.on('data', (data) => {
-      if (!deaf) client.write(data);
-    });
-    if (mode === 'pass') client.resume();
-    client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-
-  return {
-    port: (server.address() as AddressInfo).port,
-    hang() {
-      mode = 'hang';
-      for (const socket of sockets) socket.pause();
-    },
-    refuse() {
-      mode = 'refuse';
-      for (const socket of sockets) socket.destroy();
-    },
-    pass() {
-      mode = 'pass';
-      for (const socket of sockets) socket.resume();
-    },
-    cutAnswerTo(bytes, of = '') {
-      cut = { at: bytes, of };
-    },
-    cuts: () => cuts,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close').catch(() => {});
-    },
-  };
+  #track(socket: Socket): void {
+    socket.setNoDelay(true);
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => {});
+    if (this.#mode === 'hang') socket.pause();
+  }
 }

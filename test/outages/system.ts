@@ -67,7 +67,10 @@ const identity = {
   keySecret: Buffer.alloc(32, 7).toString('base64url'),
 };
 
-/** Starts everything and waits until it is ready. */
+/**
+ * Starts everything and waits until it is ready. One sequence of steps, longer than other functions, because each needs
+ * the results of those before it and registers how it is undone.
+ */
 export async function startSystem({ seed, buyers, journal }: SystemOptions): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-outages-'));
   await chmod(folder, 0o711); // PostgreSQL runs as a user of its own

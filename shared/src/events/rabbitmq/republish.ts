@@ -49,18 +49,7 @@ export async function answerRepublishRequests(
     drop(`${queue} is not taken from`);
   });
 
-  /** Retries until it succeeds or the channel is closed. The broker gives up a request that is returned too often. */
-  const repeat = async (consumers: readonly string[]): Promise<void> => {
-    while (open) {
-      try {
-        return await options.repeat(consumers);
-      } catch (error) {
-        log.warn({ err: error }, 'could not publish again');
-        await sleep(againAfter);
-      }
-    }
-  };
-
+  const repeat = (consumers: readonly string[]) => repeatWhile(() => open, options, consumers);
   let gathered: ConsumeMessage[] = [];
   const answer = async (): Promise<void> => {
     await sleep(gatherFor);
@@ -94,6 +83,22 @@ export async function answerRepublishRequests(
     .then(take)
     .then(() => repeat(options.consumers))
     .catch(() => drop(`${queue} could not be made`));
+}
+
+/** Retries until it succeeds or the channel is closed. The broker gives up a request that is returned too often. */
+async function repeatWhile(
+  open: () => boolean,
+  { repeat, log }: RepeatOptions,
+  consumers: readonly string[],
+): Promise<void> {
+  while (open()) {
+    try {
+      return await repeat(consumers);
+    } catch (error) {
+      log.warn({ err: error }, 'could not publish again');
+      await sleep(againAfter);
+    }
+  }
 }
 
 function consumersIn({ content }: ConsumeMessage): string[] {

@@ -1,5 +1,5 @@
 // Finds a RabbitMQ for tests: the one named in the environment, a container, or a server of the machine.
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -123,15 +123,55 @@ async function untilStarted(control: BrokerServer['control']): Promise<void> {
 const programFolders = ['/usr/lib/rabbitmq/bin', '/opt/rabbitmq/sbin', ...(process.env.PATH ?? '').split(delimiter)];
 
 async function startFromPath(): Promise<BrokerServer> {
-  let folder: string | undefined;
-  for (const candidate of programFolders) {
-    if (folder === undefined && (await isProgram(join(candidate, 'rabbitmq-server')))) folder = candidate;
-  }
-  if (folder === undefined) throw new Error('not found');
+  const folder = await findPrograms();
   const data = await mkdtemp(join(tmpdir(), 'shop-rabbitmq-'));
   await chmod(data, 0o700);
-  const [port, distribution, names] = await freePorts(3);
-  const environment = {
+  const ports = await freePorts(3);
+  const environment = brokerEnvironment(data, ports);
+  const server = new BrokerProcess(join(folder, 'rabbitmq-server'), environment);
+  const control = async (...parameters: readonly string[]): Promise<string> => {
+    const options = { env: environment, timeout: startWithin };
+    const { stdout } = await run(join(folder, 'rabbitmqctl'), [...parameters], options);
+    return stdout;
+  };
+  const stop = async (): Promise<void> => {
+    await server.kill(); // nobody keeps its data
+    await stopNames(environment);
+    await rm(data, { recursive: true, force: true });
+  };
+  try {
+    await Promise.race([
+      control('wait', join(data, 'pid'), '--timeout', String(startWithin / 1000)),
+      server.ended.then(() => Promise.reject(new Error('it ended at once'))),
+    ]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: `amqp://guest:guest@127.0.0.1:${ports[0]}`,
+    control,
+    kill: () => server.kill(),
+    async start() {
+      server.launch();
+      await untilStarted(control);
+    },
+    freeze: async () => server.signal('SIGSTOP'),
+    thaw: async () => server.signal('SIGCONT'),
+    stop,
+  };
+}
+
+/** @throws Error when RabbitMQ is not installed */
+async function findPrograms(): Promise<string> {
+  for (const folder of programFolders) if (await isProgram(join(folder, 'rabbitmq-server'))) return folder;
+  throw new Error('not found');
+}
+
+/** @param ports of the server, of Erlang's distribution and of its port mapper */
+function brokerEnvironment(data: string, ports: readonly number[]): NodeJS.ProcessEnv {
+  const [port, distribution, names] = ports;
+  return {
     ...process.env,
     HOME: data, // the Erlang cookie
     LANG: 'C.UTF-8',
@@ -150,53 +190,40 @@ async function startFromPath(): Promise<BrokerServer> {
     RABBITMQ_SERVER_START_ARGS: '-setcookie shop-tests',
     RABBITMQ_CTL_ERL_ARGS: '-setcookie shop-tests',
   };
-  const program = join(folder, 'rabbitmq-server');
-  // A process group of its own, so that a signal reaches all of its processes.
-  const launch = () => spawn(program, { env: environment, stdio: 'ignore', detached: true });
-  let server = launch();
-  let ended = once(server, 'exit');
-  const signal = (name: NodeJS.Signals): void => {
-    if (server.exitCode === null && server.signalCode === null && server.pid !== undefined)
-      process.kill(-server.pid, name);
-  };
-  const control = async (...parameters: readonly string[]): Promise<string> => {
-    const { stdout } = await run(join(folder, 'rabbitmqctl'), [...parameters], {
-      env: environment,
-      timeout: startWithin,
-    });
-    return stdout;
-  };
-  const kill = async (): Promise<void> => {
-    signal('SIGKILL');
-    await ended;
-  };
-  const stop = async (): Promise<void> => {
-    await kill(); // nobody keeps its data
-    await stopNames(environment);
-    await rm(data, { recursive: true, force: true });
-  };
-  try {
-    await Promise.race([
-      control('wait', join(data, 'pid'), '--timeout', String(startWithin / 1000)),
-      ended.then(() => Promise.reject(new Error('it ended at once'))),
-    ]);
-  } catch (error) {
-    await stop();
-    throw error;
+}
+
+/** The server in a process group of its own, so that a signal reaches all of its processes. */
+class BrokerProcess {
+  readonly #program: string;
+  readonly #environment: NodeJS.ProcessEnv;
+  #server: ChildProcess;
+  ended: Promise<unknown>;
+
+  constructor(program: string, environment: NodeJS.ProcessEnv) {
+    this.#program = program;
+    this.#environment = environment;
+    this.#server = this.#spawn();
+    this.ended = once(this.#server, 'exit');
   }
-  return {
-    url: `amqp://guest:guest@127.0.0.1:${port}`,
-    control,
-    kill,
-    async start() {
-      server = launch();
-      ended = once(server, 'exit');
-      await untilStarted(control);
-    },
-    freeze: async () => signal('SIGSTOP'),
-    thaw: async () => signal('SIGCONT'),
-    stop,
-  };
+
+  launch(): void {
+    this.#server = this.#spawn();
+    this.ended = once(this.#server, 'exit');
+  }
+
+  signal(name: NodeJS.Signals): void {
+    const { pid, exitCode, signalCode } = this.#server;
+    if (exitCode === null && signalCode === null && pid !== undefined) process.kill(-pid, name);
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.ended;
+  }
+
+  #spawn(): ChildProcess {
+    return spawn(this.#program, { env: this.#environment, stdio: 'ignore', detached: true });
+  }
 }
 
 /**
