@@ -116,7 +116,10 @@ function requests(gateway: Running): () => string {
   return () => {
     turn += 1;
     const client = `X-Forwarded-For: 10.0.0.${turn % 250}\r\nAuthorization: Bearer ${gateway.token(turn)}`;
-    return `GET /v1/orders?limit=10 HTTP/1.1\r\nHost: shop\r\nAccept: application/json\r\nUser-Agent: bench\r\n${client}\r\n\r\n`;
+    return (
+      'GET /v1/orders?limit=10 HTTP/1.1\r\nHost: shop\r\nAccept: application/json\r\nUser-Agent: bench\r\n' +
+      `${client}\r\n\r\n`
+    );
   };
 }
 

@@ -132,7 +132,10 @@ async function measureOthers({ gateway }: BenchShop, { operation, refused }: Wor
   const next = (): string => {
     turn += 1;
     const from = `10.0.${(turn >> 8) % 250}.${turn & 255}`;
-    return `GET ${asOthers[operation.service as keyof typeof asOthers]} HTTP/1.1\r\nHost: shop\r\nX-Forwarded-For: ${from}\r\n\r\n`;
+    return (
+      `GET ${asOthers[operation.service as keyof typeof asOthers]} HTTP/1.1\r\nHost: shop\r\n` +
+      `X-Forwarded-For: ${from}\r\n\r\n`
+    );
   };
   const others = (milliseconds: number): Promise<number> => steadyP99(port, next, othersPerSecond, milliseconds);
   await others(warmUp);

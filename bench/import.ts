@@ -51,7 +51,10 @@ function lines(count: number, more: number): string {
   const rows = Array.from({ length: count }, (_, index) => {
     const price = ((index % 9_000) + 100 + more) / 100;
     const text = 'A plain thing that does what it says, "and nothing else at all".'.replaceAll('"', '""');
-    return `K-${index},Thing ${index},Brand ${index % 200},Category ${index % 40},${price},${(index % 30) + more},"${text}"\n`;
+    return (
+      `K-${index},Thing ${index},Brand ${index % 200},Category ${index % 40},` +
+      `${price},${(index % 30) + more},"${text}"\n`
+    );
   });
   return header + rows.join('');
 }

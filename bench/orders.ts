@@ -79,7 +79,10 @@ function placeOrders({ gateway, products, customers: tokens }: BenchShop, millis
   const next = (): string => {
     turn += 1;
     const body = JSON.stringify({ items: [{ productId: products[turn % products.length], quantity: 1 }] });
-    return `POST /v1/orders HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${tokens[turn % tokens.length]}\r\nIdempotency-Key: ${newId()}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    return (
+      `POST /v1/orders HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${tokens[turn % tokens.length]}\r\n` +
+      `Idempotency-Key: ${newId()}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    );
   };
   return load({ port: Number(new URL(gateway).port), next, milliseconds, connections: inFlight, status: 201 });
 }

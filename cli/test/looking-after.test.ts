@@ -94,7 +94,9 @@ describe('orders', () => {
     const shipped = await runShop(dataDir, 'orders', 'ship', first, second);
     expect(shipped).toEqual({
       code: 3,
-      output: `${first} is shipped\n${second}: An order that is pending cannot become shipped. orders show ${second} says what may come next.\n`,
+      output:
+        `${first} is shipped\n${second}: An order that is pending cannot become shipped. ` +
+        `orders show ${second} says what may come next.\n`,
       complaints: '',
     });
     expect((await call('GET', `/v1/orders/${first}`)).status).toBe('shipped');
@@ -222,7 +224,9 @@ describe('a backup', () => {
     await cp(backup, damaged, { recursive: true });
     await writeFile(join(damaged, 'orders.orders.copy.gz'), 'x', { flag: 'a' });
     await rm(join(damaged, 'accounts.accounts.copy.gz'));
-    const complaints = `the backup ${damaged} is damaged: accounts.accounts.copy.gz is missing, orders.orders.copy.gz was changed. Use another one.\n`;
+    const complaints =
+      `the backup ${damaged} is damaged: accounts.accounts.copy.gz is missing, ` +
+      'orders.orders.copy.gz was changed. Use another one.\n';
     expect(await runShop(join(folder, 'other'), 'restore', damaged)).toEqual({ code: 1, output: '', complaints });
     expect(await readdir(folder)).not.toContain('other');
     await rm(damaged, { recursive: true });

@@ -88,7 +88,9 @@ describe('a database behind DATABASE_URL', () => {
     expect(await runShop(data, at('another'), 'restore', join(folder, 'first'))).toEqual({
       code: 1,
       output: '',
-      complaints: `${data} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, or without DATABASE_URL\n`,
+      complaints:
+        `${data} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, ` +
+        'or without DATABASE_URL\n',
     });
     expect(await readFile(join(data, 'secrets.json'), 'utf8')).toBe(secrets);
   });
@@ -138,7 +140,8 @@ describe('a database behind DATABASE_URL', () => {
       code: 1,
       output: '',
       complaints:
-        'there is no such database: run npm start once, or check DATABASE_URL (database "nothing" does not exist); npm run shop -- doctor looks closer\n',
+        'there is no such database: run npm start once, or check DATABASE_URL (database "nothing" does not ' +
+        'exist); npm run shop -- doctor looks closer\n',
     });
   });
 });

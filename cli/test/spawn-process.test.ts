@@ -48,7 +48,8 @@ describe('a run', () => {
   it('stops in order at a signal', async () => {
     const job = await run(
       'long',
-      `process.on('SIGTERM', () => { console.log('ending'); process.exit(3); }); console.log('up'); setInterval(() => {}, 1e6);`,
+      `process.on('SIGTERM', () => { console.log('ending'); process.exit(3); }); console.log('up'); ` +
+        'setInterval(() => {}, 1e6);',
     );
     await eventually(async () => expect(await logOf('long')).toBe('up\n'));
     await job.stop();

@@ -382,7 +382,8 @@ const extraFields = [
   'Connection: host\r\n',
   'Connection: x-request-id, traceparent\r\n',
   'Connection: upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n',
-  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n',
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
+    'Sec-WebSocket-Version: 13\r\n',
   'Expect: 100-continue\r\n',
   'Expect: 200-ok\r\n',
   'Expect: 100-continue, x\r\n',

@@ -100,7 +100,8 @@ describe('connections of one address', () => {
   it('that send slowly are closed in time, and do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 50);
     const head =
-      'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n';
+      'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n' +
+      'Content-Length: 1000\r\n\r\n';
     const senders = [...(await openMany(200, head)), ...(await openMany(200, 'GET /v1/products HTTP/1.1\r\nHost: sh'))];
     const ticks = setInterval(() => {
       for (const socket of senders) if (socket.writable) socket.write(' ');

@@ -107,7 +107,8 @@ describe('the board', () => {
       expect(await part(page, 'process orders').locator('.state').textContent()).toBe('ready');
       expect(await overflow(page)).toBeLessThanOrEqual(0);
       const [ground = '', name = ''] = await page.evaluate<string[]>(
-        `[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('#picture .name')).fill]`,
+        '[getComputedStyle(document.body).backgroundColor, ' +
+          `getComputedStyle(document.querySelector('#picture .name')).fill]`,
       );
       const bright = (colour: string): number =>
         (colour.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part) / 765, 0);

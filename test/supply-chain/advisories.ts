@@ -51,5 +51,8 @@ export function tooOld(date: string, today: Date): string | undefined {
   if (Number.isNaN(days)) throw new RangeError(`the list's date is not a date: ${date}`);
   if (days < 0) throw new RangeError(`the list's date is in the future: ${date}`);
   if (days <= maximumAge) return undefined;
-  return `the list of advisories is ${days} days old, a release needs one of at most ${maximumAge}: bring it up to date as test/supply-chain/README.md says`;
+  return (
+    `the list of advisories is ${days} days old, a release needs one of at most ${maximumAge}: ` +
+    'bring it up to date as test/supply-chain/README.md says'
+  );
 }

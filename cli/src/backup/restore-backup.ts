@@ -114,6 +114,7 @@ async function restoreTable(
   const rows = into.rowCount;
   if (read === archived.sha256 && restored === archived.sha256 && rows === archived.rows) return;
   throw new StartError(
-    `${schema}.${table.name} was not restored as it was: ${rows} of ${archived.rows} rows, or other content. Nothing was kept.`,
+    `${schema}.${table.name} was not restored as it was: ${rows} of ${archived.rows} rows, or other content. ` +
+      'Nothing was kept.',
   );
 }

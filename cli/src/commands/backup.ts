@@ -31,7 +31,8 @@ export function backupCommand(): Command {
       const report = { folder, takenAt: manifest.takenAt, ...sizeOf(manifest), secrets };
       print(output, report, () =>
         [
-          `Backed up ${report.rows} rows of ${report.tables} tables, as they were at ${report.takenAt}, into ${folder}.`,
+          `Backed up ${report.rows} rows of ${report.tables} tables, as they were at ${report.takenAt}, ` +
+            `into ${folder}.`,
           secrets
             ? ''
             : 'No secrets are in it: this shop keeps none in its data folder. Keep those of its processes yourself.',
@@ -84,7 +85,8 @@ async function prove(shop: OpenShop): Promise<Proof> {
   const { faults, products, movements } = await verifyStock(operatorEnvironment(shop, 'catalogue'));
   if (faults.length > 0) {
     throw new StartError(
-      `the backup was restored as it is, but its stock does not add up: ${faults[0]?.detail}. Run: npm run shop -- stock verify`,
+      `the backup was restored as it is, but its stock does not add up: ${faults[0]?.detail}. ` +
+        'Run: npm run shop -- stock verify',
     );
   }
   await checkSigningKeys(operatorEnvironment(shop, 'accounts'));
@@ -111,7 +113,8 @@ interface Report extends Proof {
 function describe(report: Report, verify: boolean): string {
   const { rows, tables, takenAt, products, movements, toldAgain } = report;
   return [
-    `${verify ? 'Nothing would be lost' : 'Restored'}: ${rows} rows of ${tables} tables, as they were at ${takenAt}, were compared with the backup.`,
+    `${verify ? 'Nothing would be lost' : 'Restored'}: ${rows} rows of ${tables} tables, ` +
+      `as they were at ${takenAt}, were compared with the backup.`,
     `The stock of ${products} products adds up with its ${movements} movements, and the secrets open the signing keys.`,
     ...(verify
       ? []

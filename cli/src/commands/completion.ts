@@ -95,7 +95,10 @@ function zsh(program: Command): string {
     quoted(`${name.replaceAll(':', '\\:')}${description === '' ? '' : `:${description}`}`);
   const cases = nodes.map(({ path, commands, options, values, files }) => {
     const words = [...commands, ...values].map(entry).join(' ');
-    return `    ${quoted(path)}) entries=(${words}); flags=(${options.map(entry).join(' ')}); files=${files ? 1 : ''} ;;`;
+    return (
+      `    ${quoted(path)}) entries=(${words}); flags=(${options.map(entry).join(' ')}); ` +
+      `files=${files ? 1 : ''} ;;`
+    );
   });
   return `${runner}
 _shop() {

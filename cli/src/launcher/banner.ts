@@ -40,7 +40,8 @@ function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
   return [
     `curl -s ${gateway}/v1/accounts ${json} -d '{"name":"Ada",${who}}'`,
     `TOKEN=$(curl -s ${gateway}/v1/tokens ${json} -d '{${who}}' | ${take('access_token')})`,
-    `ORDER=$(curl -s ${gateway}/v1/orders ${bearer} ${json} -d '{"items":[{"productId":"${productId}","quantity":2}]}' | ${take('id')})`,
+    `ORDER=$(curl -s ${gateway}/v1/orders ${bearer} ${json} -d ` +
+      `'{"items":[{"productId":"${productId}","quantity":2}]}' | ${take('id')})`,
     `curl -s -X POST ${gateway}/v1/orders/$ORDER/cancel ${bearer}`,
   ];
 }

@@ -75,7 +75,8 @@ export async function withNewShop<T>(
   if (outsideUrl === undefined) return withOwnServer(folder, fill);
   if (await hasShop(folder)) {
     throw new StartError(
-      `${folder.path} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, or without DATABASE_URL`,
+      `${folder.path} has a shop of its own, with its own secrets: restore with another SHOP_DATA_DIR, ` +
+        'or without DATABASE_URL',
     );
   }
   const { release } = await take(folder);

@@ -35,7 +35,8 @@ export async function requireEmpty(client: pg.Client, schema: ServiceName): Prom
     const { rows } = await client.query(`SELECT FROM ${pg.escapeIdentifier(name)} LIMIT 1`);
     if (rows.length > 0) {
       throw new StartError(
-        `the shop is not empty: there are rows in ${schema}.${name}. Restore into a new one: another SHOP_DATA_DIR or server.`,
+        `the shop is not empty: there are rows in ${schema}.${name}. ` +
+          'Restore into a new one: another SHOP_DATA_DIR or server.',
       );
     }
   }

@@ -138,7 +138,9 @@ describe('limits of size and time', () => {
       status: 413,
       body: { code: 'content-too-large' },
     });
-    const chunked = `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n19001\r\n${large}\r\n0\r\n\r\n`;
+    const chunked =
+      'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n' +
+      `19001\r\n${large}\r\n0\r\n\r\n`;
     expect((await sendRaw(gateway.port, chunked)).answers[0]).toMatchObject({ status: 413 });
   });
   it('accept a body of exactly 100 KiB', async () => {

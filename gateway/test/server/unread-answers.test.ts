@@ -95,7 +95,8 @@ it('disconnects a client that pipelines too many bytes before they fill the memo
   const { service, port, process: child } = gateway;
   service.answer = () => {};
   const length = 30_000;
-  const post = `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`;
+  const post =
+    `POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: ${length}\r\n\r\n` + `${'x'.repeat(length)}`;
   const resident = async () =>
     Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1_024;
   const before = await resident();

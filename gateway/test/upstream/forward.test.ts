@@ -64,7 +64,8 @@ describe('forwarding', () => {
 
   it('drops the fields that any Connection line of the response names', async () => {
     const { status, headers } = await raw(
-      'HTTP/1.1 200 OK\nConnection: X-Inside\nConnection: keep-alive, x-within\nX-Inside: a\nX-Within: b\nX-Open: c\nContent-Length: 0\n\n',
+      'HTTP/1.1 200 OK\nConnection: X-Inside\nConnection: keep-alive, x-within\nX-Inside: a\nX-Within: ' +
+        'b\nX-Open: c\nContent-Length: 0\n\n',
     );
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'x-open': 'c' });

@@ -18,7 +18,8 @@ export const createProduct: Operation<'createProduct'> = async (request, context
     const parameters = writtenColumns.map((_, index) => `$${index + 2}`).join(', ');
     const [created] = await sql<Record<string, string | null>>(
       tx,
-      `INSERT INTO products (id, ${writtenColumns.join(', ')}) VALUES ($1, ${parameters}) RETURNING ${products.columns}`,
+      `INSERT INTO products (id, ${writtenColumns.join(', ')}) VALUES ($1, ${parameters})
+       RETURNING ${products.columns}`,
       [id, ...columnValues(row)],
     );
     await enterReceived(tx, id, row.stock);

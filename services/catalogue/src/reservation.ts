@@ -109,7 +109,8 @@ export async function shipStock(tx: Transaction, id: string, orderId: string): P
 async function end(tx: Transaction, id: string, state: 'released' | 'shipped', orderId: string | null): Promise<Date> {
   const [ended] = await sql<{ changedAt: Date }>(
     tx,
-    `UPDATE reservations SET state = $2, order_id = $3, changed_at = now() WHERE id = $1 RETURNING changed_at AS "changedAt"`,
+    `UPDATE reservations SET state = $2, order_id = $3, changed_at = now() WHERE id = $1
+     RETURNING changed_at AS "changedAt"`,
     [id, state, orderId],
   );
   if (ended === undefined) throw new Error(`reservation ${id} went while it was locked`);

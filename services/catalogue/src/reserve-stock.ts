@@ -42,7 +42,8 @@ async function take(
        INSERT INTO reservations (id, account_id, settle_at) VALUES ($1, $2, now() + $3 * interval '1 second')
        ON CONFLICT (id) DO NOTHING RETURNING id
      ), free AS (
-       SELECT id, quantity FROM products JOIN unnest($4::uuid[], $5::int[]) AS line (product_id, quantity) ON id = product_id
+       SELECT id, quantity FROM products
+       JOIN unnest($4::uuid[], $5::int[]) AS line (product_id, quantity) ON id = product_id
        WHERE EXISTS (SELECT FROM claimed) AND (
          status IN ('active', 'available') AND stock - reserved >= quantity
          OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
@@ -51,7 +52,8 @@ async function take(
      ), taken AS (
        UPDATE products SET
          reserved = CASE status WHEN 'backorder' THEN least(reserved + quantity, stock) ELSE reserved + quantity END,
-         oversold = CASE status WHEN 'backorder' THEN oversold + greatest(reserved + quantity - stock, 0) ELSE oversold END
+         oversold = CASE status
+           WHEN 'backorder' THEN oversold + greatest(reserved + quantity - stock, 0) ELSE oversold END
        FROM free WHERE products.id = free.id AND (SELECT count(*) FROM free) = cardinality($4::uuid[])
        RETURNING products.id, quantity, name, price_minor, stock, reserved + oversold AS promised
      ), kept AS (

@@ -15,7 +15,8 @@ const states = `
 
 const movements = `
   SELECT 'movement' AS kind, movement.created_at AS at,
-    kind || ' ' || quantity || ' of ' || name || ': ' || stock_after || ' on hand, ' || promised_after || ' promised' AS what,
+    kind || ' ' || quantity || ' of ' || name || ': ' || stock_after || ' on hand, '
+      || promised_after || ' promised' AS what,
     NULL AS "requestId", movement.id::float8 AS movement, movement.kind AS "movementKind", quantity,
     product_id AS "productId", name, stock_after AS "stockAfter", promised_after AS "promisedAfter"
   FROM stock_ledger AS movement JOIN products ON products.id = product_id

@@ -52,7 +52,9 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
     to: { name: name ?? '', address: recipient.email },
     subject,
     text: `${all.map(textOf).join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>\n<body>\n${all.map(htmlOf).join('\n')}\n</body></html>\n`,
+    html:
+      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>\n` +
+      `<body>\n${all.map(htmlOf).join('\n')}\n</body></html>\n`,
   };
 }
 
@@ -91,7 +93,8 @@ function contentOf(occasion: Occasion): Content {
       return {
         subject: 'The e-mail address of your account was changed',
         blocks: [
-          `The e-mail address of your account was changed on ${minuteOf(occasion.details.changedAt)}. Further e-mails go to the new address.`,
+          `The e-mail address of your account was changed on ${minuteOf(occasion.details.changedAt)}. ` +
+            'Further e-mails go to the new address.',
           notYou,
         ],
       };
@@ -99,7 +102,8 @@ function contentOf(occasion: Occasion): Content {
       return {
         subject: 'The password of your account was changed',
         blocks: [
-          `The password of your account was changed on ${minuteOf(occasion.details.changedAt)}. Every device was logged out.`,
+          `The password of your account was changed on ${minuteOf(occasion.details.changedAt)}. ` +
+            'Every device was logged out.',
           notYou,
         ],
       };

@@ -71,7 +71,8 @@ const claim = `
   UPDATE notifications n
   SET paced_for = share, next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
   FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
-  RETURNING n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure, due.email AS address, due.name,
+  RETURNING n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure,
+    due.email AS address, due.name,
     coalesce(send_at > now(), false) AS delayed`;
 
 const renew = `
@@ -84,7 +85,8 @@ const record = `
     unsure = notifications.unsure + outcome.unsure,
     problem = outcome.problem,
     settled_at = CASE WHEN delay IS NULL THEN clock_timestamp() END,
-    next_attempt_at = CASE WHEN delay IS NULL THEN next_attempt_at ELSE clock_timestamp() + delay * interval '1 second' END
+    next_attempt_at = CASE
+      WHEN delay IS NULL THEN next_attempt_at ELSE clock_timestamp() + delay * interval '1 second' END
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[]) AS outcome (id, status, problem, unsure, delay)
   WHERE notifications.id = outcome.id AND notifications.status = 'waiting'
   RETURNING notifications.id, settled_at AS "settledAt"`;

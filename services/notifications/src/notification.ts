@@ -83,7 +83,8 @@ export async function addNotice(
     tx,
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
      SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (
-       SELECT FROM notifications WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${waitsForShare})`,
+       SELECT FROM notifications
+       WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${waitsForShare})`,
     [newId(), kind, accountId, previousEmail, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }

@@ -39,7 +39,8 @@ export function reservationIdFor(request: OperationRequest, lines: readonly Want
   const hex = createHash('sha256').update(seed).digest('hex');
   // RFC 9562 section 5.8: version 8 for custom values, variant 10.
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  const [third, fourth] = [`8${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
+  return [hex.slice(0, 8), hex.slice(8, 12), third, fourth, hex.slice(20, 32)].join('-');
 }
 
 /**

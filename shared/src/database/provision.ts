@@ -61,7 +61,9 @@ function provisioningSql(database: string, roles: Record<SchemaName, string>): s
   for (const role of schemas) {
     const password = pg.escapeLiteral(roles[role]);
     statements.push(
-      `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${role}') THEN CREATE ROLE ${role}; END IF; END $$`,
+      `DO $$ BEGIN
+         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${role}') THEN CREATE ROLE ${role}; END IF;
+       END $$`,
       `ALTER ROLE ${role} LOGIN PASSWORD ${password}`,
       `ALTER ROLE ${role} IN DATABASE ${name} SET search_path = ${role}`,
       `ALTER ROLE ${role} IN DATABASE ${name} SET timezone = 'UTC'`,

@@ -88,7 +88,8 @@ function checkConformance(
   const deviations = operation === undefined ? problemDeviations(answer) : operation.checkAnswer(answer);
   if (deviations.length > 0) {
     throw new Error(
-      `${method} ${path} answered ${status} against its contract:\n  ${deviations.join('\n  ')}\n${text.slice(0, 2000)}`,
+      `${method} ${path} answered ${status} against its contract:\n  ` +
+        `${deviations.join('\n  ')}\n${text.slice(0, 2000)}`,
     );
   }
 }

@@ -3,7 +3,8 @@ import { readAssets } from '../assets.ts';
 import { boardLayout, boardSection } from './board-layout.ts';
 
 export const boardPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
 
 export function boardPage(): string {
   const assets = readAssets();

@@ -63,10 +63,13 @@ export function createDocumentation({
     new StaticPage(
       layout.page(
         reference,
-        '<main id="reference" class="wide-page"><noscript>This page needs JavaScript. The same content is in <a href="/v1/openapi.json">openapi.json</a>.</noscript></main>',
+        '<main id="reference" class="wide-page"><noscript>This page needs JavaScript. ' +
+          'The same content is in <a href="/v1/openapi.json">openapi.json</a>.</noscript></main>',
         {
           head: `<link rel="stylesheet" href="${assets.addressOf('swagger-ui.css')}">\n`,
-          end: `<script src="${assets.addressOf('swagger-ui.js')}"></script>\n<script src="${assets.addressOf('reference.js')}"></script>\n`,
+          end:
+            `<script src="${assets.addressOf('swagger-ui.js')}"></script>\n` +
+            `<script src="${assets.addressOf('reference.js')}"></script>\n`,
         },
       ),
       { type: html, contentPolicy: referencePolicy },

@@ -48,13 +48,17 @@ function limitText({ rate, operations }: ApiLimit, operationId: string): string 
   const bounds = [
     own?.failuresPerEmailAndAddress === undefined
       ? ''
-      : ` At most ${own.failuresPerEmailAndAddress} refused attempts a minute for one e-mail address from one client address.`,
+      : ` At most ${own.failuresPerEmailAndAddress} refused attempts a minute for one e-mail address from one ` +
+        'client address.',
     own?.failuresPerEmail === undefined
       ? ''
       : ` At most ${own.failuresPerEmail} refused attempts a minute for one e-mail address.`,
     own?.conflictsPerCaller === undefined ? '' : ` At most ${own.conflictsPerCaller} conflicts (409) a minute.`,
   ].join('');
-  return `Limit: ${steady} requests within ${period(seconds)}${more}, for each account or, without one, each address.${bounds}`;
+  return (
+    `Limit: ${steady} requests within ${period(seconds)}${more}, for each account or, without one, ` +
+    `each address.${bounds}`
+  );
 }
 
 function period(seconds: number): string {

@@ -108,7 +108,8 @@ async function rotateUnlessYoung(tx: Transaction, encryption: KeyEncryption): Pr
   if (age < publishedBefore) return age;
   await sql(
     tx,
-    `UPDATE signing_keys SET state = 'retiring', retired_at = clock_timestamp(), private_key = NULL WHERE state = 'current'`,
+    `UPDATE signing_keys SET state = 'retiring', retired_at = clock_timestamp(), private_key = NULL
+     WHERE state = 'current'`,
   );
   await promoteNext(tx, encryption);
   return age;

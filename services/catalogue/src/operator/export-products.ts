@@ -28,7 +28,8 @@ const batchSize = 2_000;
 
 // A product without an external key is exported with its id, by which an import finds it again.
 const products = `
-  SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text, rating_tenths,
+  SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text,
+    rating_tenths,
     status, stock
   FROM products ORDER BY created_at, id`;
 

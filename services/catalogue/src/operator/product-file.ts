@@ -166,7 +166,8 @@ function readHeading(cells: readonly string[]): readonly string[] {
   const unknown = cells.filter((cell, index) => !known.includes(cell) || cells.indexOf(cell) !== index);
   if (unknown.length > 0) {
     throw new StartError(
-      `the first line must name the columns, each once: ${members.join(', ')}; not "${unknown.join('", "').slice(0, 200)}"`,
+      `the first line must name the columns, each once: ${members.join(', ')}; ` +
+        `not "${unknown.join('", "').slice(0, 200)}"`,
     );
   }
   return cells;

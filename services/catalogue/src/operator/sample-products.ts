@@ -122,7 +122,9 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
     yield {
       id: idAt(createdAt, random),
       name: `${quality} ${material} ${thing} ${100 + below(900)}`,
-      description: `${quality} ${thing.toLowerCase()} with ${material.toLowerCase()}, made to be used every day and repaired when it must be.`,
+      description:
+        `${quality} ${thing.toLowerCase()} with ${material.toLowerCase()}, ` +
+        'made to be used every day and repaired when it must be.',
       brand: `${oneOf(beginnings)}${oneOf(endings)}`,
       category: `${department.name} / ${thing}`,
       price: Math.floor(major) * unit + Math.min(charm, unit - 1),

@@ -24,7 +24,8 @@ const batchWithin = 300_000;
 const insert = `
   WITH given AS (
     SELECT * FROM unnest(
-      $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::smallint[], $8::text[], $9::integer[],
+      $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::smallint[], $8::text[],
+      $9::integer[],
       $10::timestamptz[]
     ) AS t(id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at)
   ), added AS (

@@ -25,7 +25,8 @@ export const findKnown = `
   ORDER BY id FOR UPDATE`;
 
 const given = `unnest(
-    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::smallint[], $9::text[], $10::integer[]
+    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::smallint[],
+    $9::text[], $10::integer[]
   ) AS given(id, external_key, ${writtenColumns.join(', ')})`;
 
 const insert = `

@@ -66,7 +66,8 @@ const wrongProducts = `
 
 const wrongReservations = `
   SELECT reservation.id AS "reservationId", line.product_id AS "productId",
-    format('the reservation of %s is %s, but its movements are %s', line.quantity, state, coalesce(book.kinds, 'none')) AS detail
+    format('the reservation of %s is %s, but its movements are %s',
+      line.quantity, state, coalesce(book.kinds, 'none')) AS detail
   FROM reservations AS reservation JOIN reservation_lines AS line ON line.reservation_id = reservation.id
   LEFT JOIN LATERAL (
     SELECT string_agg(kind || ' ' || quantity, ', ' ORDER BY id) AS kinds FROM stock_ledger

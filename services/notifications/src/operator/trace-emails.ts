@@ -14,7 +14,8 @@ interface EmailStep extends Omit<HistoryStep, 'what'> {
 }
 
 const emails = `
-  SELECT 'e-mail' AS kind, coalesce(settled_at, created_at) AS at, request_id AS "requestId", kind AS "emailKind", status,
+  SELECT 'e-mail' AS kind, coalesce(settled_at, created_at) AS at, request_id AS "requestId",
+    kind AS "emailKind", status,
     created_at AS "writtenAt", attempts, problem
   FROM notifications WHERE order_id = $1`;
 

@@ -47,7 +47,8 @@ export async function listAllOrders(environment: Environment, selection: OrderSe
     // Ids grow with time, so the primary key gives the order.
     const { rows } = await database.pool.query<Record<string, string | null>>(
       `SELECT ${orders.columns} FROM orders
-       WHERE ($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR account_id = $2) AND ($3::uuid IS NULL OR id < $3)
+       WHERE ($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR account_id = $2)
+         AND ($3::uuid IS NULL OR id < $3)
        ORDER BY id DESC LIMIT $4`,
       [selection.status ?? null, selection.account ?? null, selection.before ?? null, selection.limit],
     );

@@ -63,7 +63,8 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
       const detail = 'is not the nextCursor of an answer to this request: the same filters, sort and caller';
       throw new Problem(
         'invalid-cursor',
-        'The cursor does not belong to this request. Send nextCursor unchanged with the same sort and filters, or begin again without a cursor.',
+        'The cursor does not belong to this request. Send nextCursor unchanged with the same sort and filters, ' +
+          'or begin again without a cursor.',
         { errors: [{ ...at, detail }] },
       );
     },

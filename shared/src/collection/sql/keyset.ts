@@ -23,7 +23,10 @@ export function after(columns: readonly SortColumn[]): string {
   const sign = leading.direction === 'asc' ? '>' : '<';
   if (columns.every((each) => each.direction === leading.direction && !each.nullable)) {
     if (columns.length === 1) return `${leading.column} ${sign} ${leading.parameter}`;
-    return `(${list(columns, ({ column }) => column)}) ${sign} (${list(columns, ({ parameter }) => parameter ?? 'NULL')})`;
+    return (
+      `(${list(columns, ({ column }) => column)}) ${sign} ` +
+      `(${list(columns, ({ parameter }) => parameter ?? 'NULL')})`
+    );
   }
   const bound = leading.nullable ? [] : [`${leading.column} ${sign}= ${leading.parameter}`];
   return [...bound, `(${spelledOut(columns)})`].join(' AND ');

@@ -197,6 +197,7 @@ function isRefusal({ code, message }: Error & { code?: unknown }): boolean {
 
 function explained(message: string): string {
   return message.includes('PRECONDITION')
-    ? `${message}. A queue or exchange of this name exists with other arguments: delete it, or choose another namespace in EVENTS_URL`
+    ? `${message}. A queue or exchange of this name exists with other arguments: delete it, ` +
+        'or choose another namespace in EVENTS_URL'
     : message;
 }

@@ -59,7 +59,8 @@ export async function answerRepublishRequests(
     const consumers = options.consumers.filter((name) => asked.has(name));
     log.warn({ consumers }, 'publishing again what a lost queue may have held');
     await repeat(consumers);
-    for (const message of messages) channel.ack(message); // throws when the channel is closed: the messages are delivered again
+    // Throws when the channel is closed: the messages are delivered again.
+    for (const message of messages) channel.ack(message);
   };
   const take = async (): Promise<void> => {
     await channel.assertQueue(queue, { durable: true, arguments: repeatQueueArguments });

@@ -31,7 +31,8 @@ export async function readBacklog(from: Queryable): Promise<Backlog> {
 }
 
 export const claim = `
-  SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt", data::text AS data
+  SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt",
+    data::text AS data
   FROM outbox
   WHERE published_at IS NULL AND next_attempt_at <= now()
   ORDER BY next_attempt_at, id
@@ -39,7 +40,8 @@ export const claim = `
   FOR UPDATE SKIP LOCKED`;
 
 export const markPublished =
-  'UPDATE outbox SET published_at = clock_timestamp(), attempts = attempts + 1, problem = NULL WHERE id = ANY ($1::uuid[])';
+  'UPDATE outbox SET published_at = clock_timestamp(), attempts = attempts + 1, problem = NULL ' +
+  'WHERE id = ANY ($1::uuid[])';
 
 export const reschedule = `
   UPDATE outbox

@@ -57,7 +57,8 @@ export async function startBrokerServer({ own = false }: BrokerWish = {}): Promi
     }
   }
   throw new Error(
-    `No RabbitMQ for the tests: set TEST_AMQP_URL, or run a Docker engine, or install rabbitmq-server. Tried: ${reasons.join('; ')}`,
+    'No RabbitMQ for the tests: set TEST_AMQP_URL, or run a Docker engine, or install rabbitmq-server. ' +
+      `Tried: ${reasons.join('; ')}`,
   );
 }
 
