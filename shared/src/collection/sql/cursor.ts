@@ -63,8 +63,10 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
       const detail = 'is not the nextCursor of an answer to this request: the same filters, sort and caller';
       throw new Problem(
         'invalid-cursor',
-        'The cursor does not belong to this request. Send nextCursor unchanged with the same sort and filters, ' +
-          'or begin again without a cursor.',
+        [
+          'The cursor does not belong to this request.',
+          'Send nextCursor unchanged with the same sort and filters, or begin again without a cursor.',
+        ].join(' '),
         { errors: [{ ...at, detail }] },
       );
     },
