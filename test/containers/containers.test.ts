@@ -287,7 +287,7 @@ describe('the operator', () => {
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'shop-files-'));
       try {
-        // For the user of the container.
+        // The user of the container writes there, too.
         await chmod(folder, 0o777);
         const lines = [
           'externalKey,name,brand,category,price,stock',

@@ -85,7 +85,7 @@ function applyOperation(manifest: Manifest, { op, path, value }: Operation): Man
   return manifest;
 }
 
-/** By which member the elements of a list are the same; other lists are replaced as a whole. */
+/** List → the member that identifies its elements. Other lists are replaced as a whole. */
 const mergeKeys: Readonly<Record<string, string>> = {
   containers: 'name',
   initContainers: 'name',

@@ -38,7 +38,7 @@ export async function startFamily(tx: Transaction, accountId: string, lifetimes:
 }
 
 /**
- * Replaces a token by its successor. A token that was used before ends the family (RFC 9700 section 4.14.2), because
+ * Replaces a token with its successor. A token that was used before ends the family (RFC 9700 section 4.14.2), because
  * one of its two holders stole it. There is no grace period. Of two concurrent requests with one token, the first gets
  * a successor and the second ends the family. A client that did not receive its reply has to log in again. The
  * transaction must commit even when the token is refused, because it records the end of the family.

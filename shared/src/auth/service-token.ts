@@ -25,9 +25,8 @@ const credentials = /^Bearer ([a-z][a-z-]{0,40})\.([A-Za-z0-9_-]{43})$/;
 
 /**
  * Signs and verifies internal calls with the secret that all processes share. A token is a MAC over who calls whom, the
- * method, the path and the body, so it holds no time: processes whose clocks differ understand each other. Whoever
- * picks one up on its way can repeat that very call and nothing else, and every internal operation may be repeated
- * without a second effect.
+ * method, the path and the body. It contains no time, so the clocks of the processes may differ. An eavesdropper can
+ * only repeat the same call, and no internal operation has a second effect when it is repeated.
  * @param options.secret at least 32 bytes
  * @param options.name the service that signs
  */

@@ -259,7 +259,7 @@ describe('an unavailable database', () => {
     const reader = await busy.pool.connect();
     const [first, again] = [await reader.query(named), await reader.query(named)];
     expect(again.rows).toEqual(first.rows);
-    // Whatever waits for minutes, up to an hour, finds the connection in use.
+    // Runs every timer of one minute to one hour, while the connection is in use.
     for (const [over, delay = 0] of timers.mock.calls) if (delay >= 60_000 && delay <= 3_600_000) over();
     timers.mockRestore();
     reader.release();

@@ -2,7 +2,7 @@
 import type { Fault } from '../../problem/index.ts';
 import { bounds } from './spec.ts';
 
-/** Where a part stood, as a problem document's `errors` say it. */
+/** The place of a part in the request, as a member of a problem document's `errors`. */
 export type InputLocation =
   | {
       readonly parameter: string;
