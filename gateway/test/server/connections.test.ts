@@ -91,7 +91,7 @@ describe('a client address at its bound', () => {
     await Promise.all([answered(sendsHead), answered(waits), answered(sendsBody)]);
     // Now they are idle.
     await openIdle(crowd);
-    expect(openOf([waits, sendsBody, sendsHead]).filter((one) => !one)).toHaveLength(1);
+    await eventually(() => expect(openOf([waits, sendsBody, sendsHead]).filter((one) => !one)).toHaveLength(1));
   });
 
   it('takes no connection from other addresses', async () => {
@@ -101,7 +101,7 @@ describe('a client address at its bound', () => {
     neighbour.received = '';
     neighbour.write(live);
     await answered(neighbour);
-    expect(clients.filter(({ destroyed }) => !destroyed)).toHaveLength(4);
+    await eventually(() => expect(clients.filter(({ destroyed }) => !destroyed)).toHaveLength(4));
   });
 
   it('loses a connection that sends only empty lines', async () => {
@@ -117,7 +117,7 @@ describe('a client address at its bound', () => {
       await Promise.race([once(next, 'data'), once(next, 'close')]);
       expect(next.received).not.toBe('');
     }, 15_000);
-    expect(idler.destroyed).toBe(true);
+    await closed(idler);
   });
 });
 
