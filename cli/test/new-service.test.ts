@@ -16,7 +16,7 @@ const name = 'reviews';
 /** Files that `node client/generate.ts` and npm write. */
 const generated = [
   'client/src/contract.ts',
-  'deploy/observability/processes.yaml',
+  'deploy/observability/prometheus.yaml',
   'package-lock.json',
   'shared/src/events/generated.ts',
   'shared/src/runtime/services.ts',
