@@ -18,7 +18,7 @@ import {
   writeAll,
 } from '@shop/shared/collection';
 import { sql, type Transaction } from '@shop/shared/database';
-import { etagOf, type Reply } from '@shop/shared/http';
+import { etagOf, type OperationRequest, type Reply, requireMatch, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
@@ -38,7 +38,13 @@ function orderSpec(currency: string): CollectionSpec<Caller> {
       updatedAt: { type: time(), operators: none, column: 'updated_at' },
       accountId: { type: uuid(), operators: none, column: 'account_id' },
       itemsSummary: { type: json(), operators: none, column: linesSql(decimals) },
-      totalCost: { type: decimal(decimals), operators: ordered, column: 'total_minor', sortable: true },
+      totalCost: {
+        type: decimal(decimals),
+        operators: ordered,
+        column: 'total_minor',
+        sortable: true,
+        range: { from: 0, to: 999_999_999_999_999 },
+      },
       currency: { type: text(3), operators: none, column: 'currency' },
       shipping_address: { type: json(), operators: none, column: 'shipping_address' },
       allowedActions: {
@@ -101,7 +107,7 @@ export function openOrders(currency: string, cursors: Cursors): Orders {
     columns: `${selectAll(spec)}, version::text AS version`,
     reply: (status, row, caller, headers = {}) => {
       const columns: (string | null)[] = Object.values(row);
-      return { status, headers, etag: etagOf(Number(columns.at(-1))), json: write(columns, caller) };
+      return { status, headers, etag: weakEtagOf(Number(columns.at(-1))), json: write(columns, caller) };
     },
   };
 }
@@ -142,6 +148,11 @@ export async function lockOrder(tx: Transaction, id: string, owner: string | und
   );
   if (order === undefined) throw noSuchOrder();
   return order;
+}
+
+/** @throws Problem 412 when `If-Match` names another version of the order */
+export function requireVersion({ headers }: OperationRequest, { version }: LockedOrder): void {
+  requireMatch(headers, weakEtagOf(version), etagOf(version));
 }
 
 export function noSuchOrder(): Problem {

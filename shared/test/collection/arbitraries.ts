@@ -19,7 +19,7 @@ const values: Readonly<Record<string, fc.Arbitrary<Value>>> = {
   createdAt: fc.integer({ min: 0, max: 2_000 }).map((ms) => new Date(Date.UTC(2026, 10, 21) + ms).toISOString()),
 };
 
-/** Conditions that may contradict each other, as `or` and queries of people who err may. */
+/** Conditions that may exclude each other. */
 function conditions(pool = values, maximum = 4): fc.Arbitrary<Condition[]> {
   const fields = Object.keys(pool);
   const one = fc.constantFrom(...fields).chain((field): fc.Arbitrary<Condition> => {
@@ -45,7 +45,7 @@ const sorts = fc.uniqueArray(
   { minLength: 0, maxLength: 3, selector: ({ field }) => field },
 );
 
-/** Criteria as a search body makes them; bodies that contradict themselves are left out. */
+/** Criteria as a search body makes them, also such that exclude every row. */
 export function criteria(groups = 3, pool = values): fc.Arbitrary<Criteria> {
   return fc
     .record({

@@ -261,6 +261,39 @@ describe('pages', () => {
     await expect(next({ sort: [{ field: 'createdAt', direction: 'asc' }] })).rejects.toEqual(refused);
   });
 
+  it.each([
+    [{ price: { gte: 20, lt: 10 } }],
+    [{ price: { gte: 10, lt: 10 } }],
+    [{ price: { gt: 5, eq: 5 } }],
+    [{ brand: { eq: 'A', ne: 'A' } }],
+    [{ brand: { eq: 'A', in: ['B'] } }],
+    [{ brand: { in: ['A', 'B'], ne: ['A', 'B'] } }],
+    [{ rating: { eq: 6 } }],
+    [{ rating: { gt: 5 } }],
+    [{ rating: { lt: 0 } }],
+    [{ rating: { in: [-1, 5.1] } }],
+    [{ price: { gte: 2 }, or: [{ price: { lt: 2 } }, { rating: { gte: 5.1 } }] }],
+  ])('are empty, without a query, for %j', async (filters) => {
+    const unreachable = { query: () => Promise.reject(new Error('the database was asked')) } as unknown as pg.Pool;
+    const given = { collection, criteria: fromBody(sample, { filters }), pool: unreachable, context: undefined };
+    const empty = JSON.stringify({ items: [], pagination: { limit: 20, hasMore: false } });
+    expect(await readPage(given)).toEqual({ status: 200, headers: {}, json: empty });
+  });
+
+  it.each([
+    [{ rating: { lte: 5 } }],
+    [{ rating: { gte: 5 } }],
+    [{ rating: { in: [5, 6] } }],
+    [{ rating: { ne: 6 } }],
+    [{ price: { gte: 10, lte: 10 } }],
+    [{ or: [{ rating: { eq: 6 } }, { rating: { eq: 5 } }] }],
+  ])('are read for %j, which a row can meet', async (filters) => {
+    await pool.query('TRUNCATE samples');
+    const row = { name: 'a', brand: 'A', price: 1000, rating: 50, status: 'active', createdAt: '2026-11-21T03:00:00Z' };
+    await insert([{ ...row, id: '00000000-0000-7000-8000-000000000001' }]);
+    expect((await page(fromBody(sample, { filters }))).items).toHaveLength(1);
+  });
+
   it('answer a slow query with 422', async () => {
     const slow = new pg.Pool({ connectionString: database.urls.catalogue, statement_timeout: 20 });
     slow.on('error', () => {}); // its database may be dropped before its last connection has closed

@@ -1,7 +1,6 @@
 // Tree → checked criteria: the one form that both spellings become, in one order however they were written.
 import { type Fault, Problem } from '../../problem/index.ts';
 import { checkBounds, isLong } from './bounds.ts';
-import { contradiction } from './contradiction.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
 import { bounds, type CollectionSpec, fieldOf, filterable, operators, type SortCriterion, sortable } from './spec.ts';
@@ -56,28 +55,16 @@ function checkConditions(
   faults: Fault[],
 ): Condition[] {
   const names = Object.keys(spec.fields);
-  const found: { condition: Condition; key: string; partial: boolean }[] = [];
-  const unread = new Set<string>();
+  const found: { condition: Condition; key: string }[] = [];
   for (const part of written) {
     if (faults.length > listedFaults) break;
     const condition = checkCondition(spec, part, faults);
-    if (!condition) {
-      unread.add(part.field);
-      continue;
-    }
+    if (!condition) continue;
     const rank = String.fromCharCode(32 + names.indexOf(part.field), 32 + operators.indexOf(condition.operator));
     const value = condition.operator === 'in' ? condition.values : condition.value;
-    found.push({ condition, key: `${rank}${JSON.stringify(value)}`, partial: isLong(part) });
+    found.push({ condition, key: `${rank}${JSON.stringify(value)}` });
   }
-  const conditions = inOrder(found).map(({ condition }) => condition);
-  // Of a list past its bound nothing is said but that: a value that was not read may meet the other conditions.
-  const known = found.flatMap(({ condition, partial }) => (partial || unread.has(condition.field) ? [] : [condition]));
-  for (const field of new Set(known.map((condition) => condition.field))) {
-    const conflict = contradiction(known.filter((condition) => condition.field === field));
-    const at = written.findLast((part) => part.field === field)?.at;
-    if (conflict && at) faults.push(fault(at, `no ${field} can meet all of these conditions`));
-  }
-  return conditions;
+  return inOrder(found).map(({ condition }) => condition);
 }
 
 function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, faults: Fault[]): Condition | undefined {

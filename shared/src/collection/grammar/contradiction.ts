@@ -1,6 +1,7 @@
-// Finds conditions on one field that no value at all can meet.
-import type { Condition } from './criteria.ts';
+// Finds criteria that no row can meet, so that they are answered without the database.
+import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
+import { type CollectionSpec, fieldNamed } from './spec.ts';
 
 /** Whether a present value meets a condition. */
 export function meets(value: Value, condition: Condition): boolean {
@@ -23,15 +24,40 @@ export function meets(value: Value, condition: Condition): boolean {
 }
 
 /**
- * Whether conditions on one field exclude each other, such as `gte:20` with `lt:10`. Listed values are tried; without
- * any, each lower bound is held against each upper one.
+ * Whether the conditions and the ranges of the fields alone show that no row matches. A row has no value or one value
+ * in each field, and without a value it meets no condition.
  */
-export function contradiction(conditions: readonly Condition[]): boolean {
+export function matchesNothing(spec: CollectionSpec<never>, { conditions, or }: Criteria): boolean {
+  if (or.length === 0) return excludeAll(spec, conditions);
+  return or.every((alternative) => excludeAll(spec, [...conditions, ...alternative]));
+}
+
+function excludeAll(spec: CollectionSpec<never>, conditions: readonly Condition[]): boolean {
+  for (const [field, own] of Map.groupBy(conditions, (condition) => condition.field)) {
+    const { range } = fieldNamed(spec, field);
+    const limits: Condition[] =
+      range === undefined
+        ? []
+        : [
+            { field, operator: 'gte', value: range.from },
+            { field, operator: 'lte', value: range.to },
+          ];
+    if (contradict([...own, ...limits])) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether conditions on one field exclude each other, such as `gte:20` with `lt:10`. Listed values are tried; without
+ * any, each lower bound is compared with each upper one.
+ */
+function contradict(conditions: readonly Condition[]): boolean {
   if (conditions.length < 2) return false;
-  const candidates = conditions.flatMap((condition) =>
-    condition.operator === 'eq' ? [condition.value] : condition.operator === 'in' ? condition.values : [],
+  const lists = conditions.flatMap((condition) =>
+    condition.operator === 'eq' ? [[condition.value]] : condition.operator === 'in' ? [condition.values] : [],
   );
-  if (candidates.length > 0) {
+  const [candidates] = lists;
+  if (candidates !== undefined) {
     return !candidates.some((value) => conditions.every((condition) => meets(value, condition)));
   }
   const lower = conditions.flatMap((c) => (c.operator === 'gt' || c.operator === 'gte' ? [c] : []));

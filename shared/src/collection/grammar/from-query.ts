@@ -106,9 +106,6 @@ function readFilter(field: string, texts: readonly string[], faults: Fault[]): W
         plain.values.push(value);
         plain.count += 1;
       } else {
-        if (operator !== 'ne' && conditions.some((other) => other !== plain && other.operator === operator)) {
-          faults.push(fault(at, `${operator} is given twice for ${field}`));
-        }
         const condition = { field, operator, values: [value], count: 1, at };
         conditions.push(condition);
         list = operator === 'in' ? condition : undefined;

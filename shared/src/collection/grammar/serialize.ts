@@ -72,6 +72,9 @@ function toFilters(spec: CollectionSpec<never>, conditions: readonly Condition[]
       else if (condition.operator === 'ne') {
         const others = group.flatMap((other) => (other.operator === 'ne' ? [json(other.value)] : []));
         operators.ne = others.length === 1 ? others[0] : others;
+      } else if (condition.operator === 'eq' && operators.eq !== undefined) {
+        // A body has each operator once. It held this value as a list of one.
+        operators.in = [json(condition.value)];
       } else operators[condition.operator] = json(condition.value);
     }
     filters[field] = operators;

@@ -27,11 +27,13 @@ export interface Field<Context = unknown> {
    * page and reading the table when the wanted rows are rare or old.
    */
   readonly scans?: readonly string[];
+  /** The values that the column can hold, as whole numbers; the bounds of its CHECK constraint. */
+  readonly range?: { readonly from: number; readonly to: number };
   /**
-   * The whole numbers that the column can hold, when they are few, and the sort fields for which an index (this column,
-   * that column, id) exists. A sort by this field and then by one of those is read value by value.
+   * For a range of few values: the sort fields for which an index (this column, that column, id) exists. A sort by this
+   * field and then by one of those is read value by value.
    */
-  readonly lowCardinality?: { readonly from: number; readonly to: number; readonly followedBy: readonly string[] };
+  readonly lowCardinality?: { readonly followedBy: readonly string[] };
   /** JSON text in place of the type's own; undefined leaves the member out. */
   readonly write?: (column: string | null, context: Context) => string | undefined;
 }

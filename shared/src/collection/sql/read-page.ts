@@ -1,6 +1,7 @@
 // Reads one page: criteria to SQL, rows to JSON text, the last row to a cursor. The only part that touches a database.
 import type { Pool } from 'pg';
 import { Problem } from '../../problem/index.ts';
+import { matchesNothing } from '../grammar/contradiction.ts';
 import type { Criteria } from '../grammar/criteria.ts';
 import type { CollectionSpec } from '../grammar/spec.ts';
 import type { Scope } from './bind-parameters.ts';
@@ -47,7 +48,7 @@ const asText = { getTypeParser: () => (text: string) => text };
 const queryCanceled = '57014';
 
 /**
- * One page of a collection, as the reply of an operation.
+ * One page of a collection, as the reply of an operation. Criteria that exclude every row are answered without a query.
  * @throws Problem `invalid-cursor`; `query-too-costly` when the statement's time is over
  */
 export async function readPage<Context>(request: PageRequest<Context>): Promise<Page> {
@@ -57,6 +58,7 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
   const binding = bindingOf(spec, criteria, scope);
   const at = url === undefined ? { pointer: '/pagination/cursor' } : { parameter: 'cursor' };
   const position = criteria.cursor === undefined ? undefined : cursors.open(criteria.cursor, binding, at);
+  if (matchesNothing(spec, criteria)) return lastPage(criteria, '');
   const input = { criteria, position, scope };
   const { statement, name } = collection.prepared.get(input);
   const rows = await query(request.pool, name, statement.text, statement.values(input));
@@ -70,13 +72,7 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
     items += write(rows[index] ?? [], request.context);
   }
   const last = hasMore ? rows[shown - 1] : undefined;
-  if (last === undefined) {
-    return {
-      status: 200,
-      headers: {},
-      json: `{"items":[${items}],"pagination":{"limit":${criteria.limit},"hasMore":false}}`,
-    };
-  }
+  if (last === undefined) return lastPage(criteria, items);
   const place = criteria.sort.map(
     ({ field }) => last[statement.columns.get(spec.fields[field]?.column ?? '') ?? -1] ?? null,
   );
@@ -86,6 +82,10 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
     headers: url === undefined ? {} : { Link: `<${nextUrl(url, nextCursor)}>; rel="next"` },
     json: `{"items":[${items}],"pagination":{"limit":${criteria.limit},"nextCursor":"${nextCursor}","hasMore":true}}`,
   };
+}
+
+function lastPage({ limit }: Criteria, items: string): Page {
+  return { status: 200, headers: {}, json: `{"items":[${items}],"pagination":{"limit":${limit},"hasMore":false}}` };
 }
 
 /** A scope that lacks a column would show other people's rows, so that is a fault of ours and never a page. */

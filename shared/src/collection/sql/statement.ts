@@ -66,7 +66,7 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
     if (perValue === 'all' || perValue === 'later') {
       const [leading, ...others] = order;
       if (!leading) throw new RangeError('an order has at least one column');
-      const { from, to } = fieldNamed(spec, criteria.sort[0]?.field ?? 'id').lowCardinality ?? { from: 0, to: 0 };
+      const { from, to } = fieldNamed(spec, criteria.sort[0]?.field ?? 'id').range ?? { from: 0, to: 0 };
       const sign = leading.direction === 'asc' ? '>' : '<';
       const each = `SELECT value FROM generate_series(${from}, ${to}) AS value${
         perValue === 'later' ? ` WHERE value ${sign} ${leading.parameter}` : ''
