@@ -75,9 +75,18 @@ export function profileOf(account: Account): Profile {
     email: account.email,
     name: account.name,
     ...(account.phoneNumber === null ? {} : { phone_number: account.phoneNumber }),
-    ...(account.shippingAddress === null ? {} : { shipping_address: account.shippingAddress }),
+    ...(account.shippingAddress === null ? {} : { shipping_address: inOrder(account.shippingAddress) }),
   };
 }
+
+/** With the members in one order, whatever order the client and the database have. */
+function inOrder(address: ShippingAddress): ShippingAddress {
+  return Object.fromEntries(
+    addressMembers.flatMap((name) => (address[name] === undefined ? [] : [[name, address[name]]])),
+  );
+}
+
+const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'country'] as const;
 
 /** The account as responses show it, without password, scopes and times. */
 function toAccount(account: Account): AccountView {

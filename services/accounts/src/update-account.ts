@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '@shop/shared/auth';
 import { type Transaction, violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, mergePatch, type OperationRequest, requireMatch } from '@shop/shared/http';
+import { callerOf, etagOf, mergePatch, type OperationRequest, requireMatch } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
@@ -27,7 +27,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
   return context.database.transaction(async (tx) => {
     const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
-    requireMatch(request.headers, account.version);
+    requireMatch(request.headers, etagOf(account.version));
     const before = profileOf(account);
     // The contract has validated every member of the patch, so the merged account is valid, too.
     const after = mergePatch(before, patch) as Profile;

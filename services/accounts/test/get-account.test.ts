@@ -1,6 +1,6 @@
 // GET /v1/accounts/{accountId}
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Holder, register, startAccounts, type TestAccounts } from './accounts.ts';
+import { freshEmail, type Holder, password, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 let accounts: TestAccounts;
 let holder: Holder;
@@ -31,6 +31,16 @@ describe('200', () => {
     const me = await get('/v1/accounts/me', holder.token);
     expect(me.text).toBe(answer.text);
     expect(me.headers.etag).toBe(answer.headers.etag);
+  });
+
+  it('has the members of the address in one order, whatever order the client sent', async () => {
+    const address = { country: 'CH', city: 'Basel', street_address: 'Lindenweg 4' };
+    const { client } = accounts;
+    const body = { email: freshEmail(), name: 'Kim', password };
+    const registered = await client.post('/v1/accounts', { body: { ...body, shipping_address: address } });
+    const token = await accounts.services.issuer.sign({ accountId: registered.body.id });
+    expect(registered.text).toContain('{"street_address":"Lindenweg 4","city":"Basel","country":"CH"}');
+    expect((await get('/v1/accounts/me', token)).text).toBe(registered.text);
   });
 
   it('may not be stored by a shared cache', async () => {

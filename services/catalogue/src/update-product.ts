@@ -2,7 +2,7 @@
 
 import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
-import { mergePatch, requireMatch } from '@shop/shared/http';
+import { etagOf, mergePatch, requireMatch } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
@@ -37,7 +37,7 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       [productId],
     );
     if (!present) throw noSuchProduct();
-    requireMatch(request.headers, present.version);
+    requireMatch(request.headers, etagOf(present.version));
     const merged = mergePatch(toInput(present, products.currency), request.body) as ProductInput;
     const row = toRow(merged, products.currency);
     if (row.stock < present.reserved) {

@@ -1,11 +1,11 @@
 // The steps that staff take with an order: process, ship and deliver differ only in the state that follows.
 import type { Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, idempotent, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { type Cause, changeStatus } from './change-status.ts';
 import type { OrderStore } from './context.ts';
-import { type LockedOrder, lockOrder, showOrder } from './order.ts';
+import { type LockedOrder, lockOrder, requireVersion, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
 
 const events = {
@@ -28,7 +28,7 @@ export async function advanceOrder(
   const { orderId = '' } = request.path;
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, undefined);
-    requireMatch(request.headers, order.version);
+    requireVersion(request, order);
     await moveOrder(tx, request, order, to);
     return showOrder(tx, context.orders, callerOf(request), order);
   });

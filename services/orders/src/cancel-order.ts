@@ -1,11 +1,11 @@
 // POST /v1/orders/{orderId}/cancel: the owner cancels an order that has not shipped.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, idempotent, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { changeStatus } from './change-status.ts';
 import type { Operation } from './context.ts';
-import { type LockedOrder, lockOrder, showOrder } from './order.ts';
+import { type LockedOrder, lockOrder, requireVersion, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
 
 /**
@@ -17,7 +17,7 @@ export const cancelOrder: Operation<'cancelOrder'> = async (request, context) =>
   const { orderId } = request.path;
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, caller.accountId);
-    requireMatch(request.headers, order.version);
+    requireVersion(request, order);
     if (order.status !== 'cancelled') {
       if (!mayBecome(order.status, 'cancelled')) {
         throw new Problem('order-already-shipped', `The order is ${order.status} and can no longer be cancelled.`);

@@ -29,6 +29,8 @@ const everywhere = new Set([
   'traceparent',
   'deprecation',
   'sunset',
+  // Of a deprecated operation, also on its errors.
+  'link',
 ]);
 
 interface Documented {

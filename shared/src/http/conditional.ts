@@ -1,10 +1,19 @@
-// Conditional requests: strong entity tags made of the row version, If-Match and If-None-Match.
+// Conditional requests: entity tags made of the row version, If-Match and If-None-Match.
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../problem/index.ts';
 
-/** The entity tag of a row version; the same for every projection of the resource. */
+/** The strong entity tag of a row version; the same for every projection of the resource. */
 export function etagOf(version: number): string {
   return `"${version}"`;
+}
+
+/** The entity tag where the response also depends on the caller: weak, because two callers get different bytes. */
+export function weakEtagOf(version: number): string {
+  return `W/${etagOf(version)}`;
+}
+
+function withoutWeakness(tag: string): string {
+  return tag.replace(/^W\//, '');
 }
 
 // The comma between two tags and one inside a tag look alike, so a list is read from tag to tag.
@@ -27,15 +36,16 @@ function parseTags(name: string, value: string): '*' | readonly string[] {
 }
 
 /**
- * Holds `If-Match` against the present version (strong comparison, RFC 9110 section 13.1.1). Call it with the row
- * locked.
+ * Compares `If-Match` with the tags of the present version, character by character (RFC 9110 section 13.1.1). Call it
+ * with the row locked.
+ * @param current the strong tag, and the weak one where responses have it: a change depends on the version alone
  * @throws Problem 412 when the client's version is stale
  */
-export function requireMatch(headers: IncomingHttpHeaders, version: number): void {
+export function requireMatch(headers: IncomingHttpHeaders, ...current: readonly string[]): void {
   const value = headers['if-match'];
   if (value === undefined) return;
   const tags = parseTags('If-Match', value);
-  if (tags === '*' || tags.includes(etagOf(version))) return;
+  if (tags === '*' || tags.some((tag) => current.includes(tag))) return;
   throw new Problem(
     'precondition-failed',
     'The resource has changed since the version that If-Match names. Read it again.',
@@ -50,5 +60,5 @@ export function notModified(headers: IncomingHttpHeaders, etag: string | undefin
   const value = headers['if-none-match'];
   if (value === undefined || etag === undefined) return false;
   const tags = parseTags('If-None-Match', value);
-  return tags === '*' || tags.some((tag) => tag.replace(/^W\//, '') === etag);
+  return tags === '*' || tags.some((tag) => withoutWeakness(tag) === withoutWeakness(etag));
 }

@@ -1,5 +1,5 @@
 // Everything between a socket and an operation.
-export { etagOf, requireMatch } from './conditional.ts';
+export { etagOf, requireMatch, weakEtagOf } from './conditional.ts';
 export { createApp } from './create-app.ts';
 export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer } from './idempotent.ts';
 export { createInternalClient, type InternalClient } from './internal-client.ts';

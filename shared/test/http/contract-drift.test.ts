@@ -87,7 +87,7 @@ describe('the contract watch', () => {
     expect(JSON.stringify(warnings)).not.toContain('secret');
   });
 
-  it('looks at refusals too', async () => {
+  it('looks at refusals too, and accepts the headers of a deprecation on them', async () => {
     const { warnings, list } = await serviceOf(
       [new Problem('not-acceptable', 'No.'), new Problem('forbidden', 'No.')],
       1,
