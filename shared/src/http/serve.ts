@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import { type Health, type ProcessLife, StartError } from '../runtime/index.ts';
 import { answerParserErrors } from './client-errors.ts';
-import { expressPrototypes } from './express-prototypes.ts';
 
 export interface ServeOptions {
   readonly host: string;
@@ -34,7 +33,7 @@ const maxHeaderSize = 2 * 65_536 + 8_192;
 export async function serve(app: Express, { host, port, drain, health, life }: ServeOptions): Promise<number> {
   // Longer than a gateway keeps an idle connection, so that it is never the service that closes first.
   const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
-  const server = createServer({ ...times, maxHeaderSize, ...expressPrototypes(app) }, app);
+  const server = createServer({ ...times, maxHeaderSize }, app);
   answerParserErrors(server);
   await listen(server, host, port);
   life.onStop('HTTP server', async () => {
