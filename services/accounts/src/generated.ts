@@ -144,6 +144,8 @@ export interface components {
             readonly productId?: components["schemas"]["Id"];
             /** @description The total number of units that the request asks for. */
             readonly requested?: number;
+            /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
+            readonly available?: number | "99+";
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */

@@ -1,7 +1,8 @@
 // POST /v1/tokens: log-in by e-mail and password, and renewal by refresh token.
 import { bearerChallenge } from '@shop/shared/auth';
+import { refuseFaults } from '@shop/shared/contract';
 import type { OperationRequest } from '@shop/shared/http';
-import { Problem } from '@shop/shared/problem';
+import { type Fault, Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import { signAccessToken } from './access-token.ts';
 import { Account } from './account.ts';
@@ -16,8 +17,12 @@ interface Granted {
   readonly refreshToken: string;
 }
 
-/** @throws Problem 401, the same for every wrong credential; 503 when too many passwords are being checked */
+/**
+ * @throws Problem 400 with an `Idempotency-Key`; 401, the same for every wrong credential; 503 when too many passwords
+ *   are being checked
+ */
 export const issueToken: Operation<'issueToken'> = async (request, context) => {
+  refuseFaults(request.faults, keyFaults(request));
   // First, so that a refresh token is not used up when no signing key is available.
   const key = await context.signingKeys.current();
   // The contract requires e-mail and password in a request without a refresh token.
@@ -35,6 +40,12 @@ export const issueToken: Operation<'issueToken'> = async (request, context) => {
     },
   };
 };
+
+/** An `Idempotency-Key` would promise that a replay gives the same tokens, but tokens are not stored. */
+function keyFaults({ headers }: OperationRequest): Fault[] {
+  if (headers['idempotency-key'] === undefined) return [];
+  return [{ header: 'Idempotency-Key', detail: 'is not accepted here: tokens are not stored for a replay' }];
+}
 
 /** Takes the same steps with and without an account: one query, one check of a hash, one row in the audit log. */
 async function logIn(request: OperationRequest, context: Context, email: string, password: string): Promise<Granted> {

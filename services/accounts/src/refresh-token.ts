@@ -1,6 +1,6 @@
 // Refresh tokens: opaque, stored as digests, each valid for one use. All tokens that descend from one log-in form a
 // family.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
 
@@ -11,6 +11,8 @@ export type Rotation =
   | { readonly outcome: 'unknown' };
 
 const tokenBytes = 32;
+/** Seconds in which a token gives its successor again, when the response may not have arrived. */
+const repeatSeconds = 60;
 
 /** How long refresh tokens are valid, in days. */
 export interface RefreshLifetimes {
@@ -34,20 +36,23 @@ export async function startFamily(tx: Transaction, accountId: string, lifetimes:
     "INSERT INTO refresh_families (id, account_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 day')",
     [id, accountId, Math.min(refreshTokenDays, refreshFamilyDays)],
   );
-  return insertToken(tx, id);
+  const token = randomBytes(tokenBytes).toString('base64url');
+  await insertToken(tx, token, id);
+  return token;
 }
 
 /**
- * Replaces a token with its successor. A token that was used before ends the family (RFC 9700 section 4.14.2), because
- * one of its two holders stole it. There is no grace period. Of two concurrent requests with one token, the first gets
- * a successor and the second ends the family. A client that did not receive its reply has to log in again. The
- * transaction must commit even when the token is refused, because it records the end of the family.
+ * Replaces a token with its successor. A repeated request gets the same successor within 60 s, as long as the successor
+ * is unused: its response may have been lost. Any other use of a used token ends the family (RFC 9700 section 4.14.2),
+ * because one of its two holders stole it. The transaction must commit even when the token is refused, because it
+ * records the end of the family.
  */
 export async function rotate(tx: Transaction, token: string, lifetimes: RefreshLifetimes): Promise<Rotation> {
   const digest = digestOf(token);
   const family = await lockFamily(tx, digest);
   if (family === undefined) return { outcome: 'unknown' };
   const { id, accountId, expired } = family;
+  const successor = createHmac('sha256', family.successorKey).update(token).digest('base64url');
   // Read after the lock, because another request may have used the token while this one waited for the family.
   const used = await sql(
     tx,
@@ -55,6 +60,9 @@ export async function rotate(tx: Transaction, token: string, lifetimes: RefreshL
     [digest],
   );
   if (used.length === 0) {
+    if (!expired && (await mayRepeat(tx, digest, digestOf(successor)))) {
+      return { outcome: 'rotated', accountId, token: successor };
+    }
     await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [id]);
     return { outcome: 'reused', accountId };
   }
@@ -65,7 +73,20 @@ export async function rotate(tx: Transaction, token: string, lifetimes: RefreshL
     refreshTokenDays,
     refreshFamilyDays,
   ]);
-  return { outcome: 'rotated', accountId, token: await insertToken(tx, id) };
+  await insertToken(tx, successor, id);
+  return { outcome: 'rotated', accountId, token: successor };
+}
+
+/** Whether a token was used a short time ago and its successor was never used. */
+async function mayRepeat(tx: Transaction, digest: string, successorDigest: string): Promise<boolean> {
+  const [found] = await sql(
+    tx,
+    `SELECT FROM refresh_tokens AS used, refresh_tokens AS successor
+     WHERE used.digest = $1 AND used.used_at > clock_timestamp() - $3 * interval '1 second'
+       AND successor.digest = $2 AND successor.used_at IS NULL`,
+    [digest, successorDigest, repeatSeconds],
+  );
+  return found !== undefined;
 }
 
 /** Ends the family of a used or unused token. An unknown token has no effect. */
@@ -83,22 +104,22 @@ interface Family {
   readonly id: string;
   readonly accountId: string;
   readonly expired: boolean;
+  readonly successorKey: Buffer;
 }
 
 async function lockFamily(tx: Transaction, digest: string): Promise<Family | undefined> {
   const [family] = await sql<Family>(
     tx,
-    `SELECT id, account_id AS "accountId", expires_at <= now() AS expired FROM refresh_families
+    `SELECT id, account_id AS "accountId", expires_at <= now() AS expired, successor_key AS "successorKey"
+     FROM refresh_families
      WHERE id = (SELECT family_id FROM refresh_tokens WHERE digest = $1) FOR UPDATE`,
     [digest],
   );
   return family;
 }
 
-async function insertToken(tx: Transaction, familyId: string): Promise<string> {
-  const token = randomBytes(tokenBytes).toString('base64url');
+async function insertToken(tx: Transaction, token: string, familyId: string): Promise<void> {
   await sql(tx, 'INSERT INTO refresh_tokens (digest, family_id) VALUES ($1, $2)', [digestOf(token), familyId]);
-  return token;
 }
 
 /** A plain digest is enough, because a token has 256 random bits. */

@@ -56,7 +56,7 @@ describe('a log-in', () => {
       { email: freshEmail(), password },
     ]) {
       counted.length = 0;
-      const request = { id: 'request', headers: {}, body } as unknown as Parameters<typeof issueToken>[0];
+      const request = { id: 'request', headers: {}, faults: [], body } as unknown as Parameters<typeof issueToken>[0];
       const outcome = await issueToken(request, context).catch((error: Problem) => error);
       outcomes.push([outcome.status, counted.length]);
     }

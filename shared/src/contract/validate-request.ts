@@ -82,7 +82,8 @@ export function checkInput(
  * @throws Problem 400 with all faults, if there are any
  */
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
-  const faults = [...found, ...further.filter(({ pointer }) => !found.some((fault) => fault.pointer === pointer))];
+  const isNew = ({ pointer }: Fault) => pointer === undefined || !found.some((fault) => fault.pointer === pointer);
+  const faults = [...found, ...further.filter(isNew)];
   if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
 }
 
