@@ -66,9 +66,9 @@ export interface paths {
         /**
          * Log in, or renew a log-in
          * @description With `email` and `password`, or with a `refresh_token`. Each refresh token can be used once and is replaced by the one in
-         *     the response. A second use revokes the whole family: every token that descends from the same log-in. This also happens when
-         *     two requests send the same token concurrently, and when the first response was lost. The client must log in again then.
-         *     Tokens are not stored, so an `Idempotency-Key` has no effect here.
+         *     the response. When the response was lost, repeat the request: for 60 seconds it gives the same new refresh token, until that
+         *     one is used. Any other use of a used token revokes the whole family: every token that descends from the same log-in. The
+         *     client must log in again then. An `Idempotency-Key` is refused, because tokens are not stored for a replay.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -403,6 +403,8 @@ export interface components {
             productId?: components["schemas"]["Id"];
             /** @description The total number of units that the request asks for. */
             requested?: number;
+            /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
+            available?: number | "99+";
             /** @description The expected price. */
             old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -557,6 +559,8 @@ export interface components {
             items: {
                 productId: components["schemas"]["Id"];
                 quantity: number;
+                /** @description The expected price of one unit. When the product has another price, the order is not placed. */
+                expectedUnitPrice?: components["schemas"]["Money"];
             }[];
             shipping_address?: components["schemas"]["Address"];
             /** @description The expected total cost. When the order costs a different amount, it is not placed. */
@@ -1161,7 +1165,7 @@ export interface components {
         /** @description The order after the action. */
         ChangedOrder: {
             headers: {
-                ETag: components["headers"]["ETag"];
+                ETag: components["headers"]["WeakETag"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -1233,9 +1237,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The representation that the client has is current. */
+        NotModifiedForCaller: {
+            headers: {
+                ETag: components["headers"]["WeakETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /**
-         * @description `insufficient-stock`, listing the lines; `price-changed`, with old and new amounts; or `request-in-progress`. Nothing was
-         *     ordered.
+         * @description `insufficient-stock`, listing the lines with the units that are available, and products that cannot be ordered;
+         *     `price-changed`, with old and new amounts; or `request-in-progress`. Nothing was ordered.
          */
         OrderConflict: {
             headers: {
@@ -1247,7 +1259,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `product-not-available`, listing the lines, or `idempotency-key-reused`. */
+        /** @description `product-not-available`, listing the lines, when nothing else is wrong; or `idempotency-key-reused`. */
         OrderUnprocessable: {
             headers: {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -1288,7 +1300,7 @@ export interface components {
         /** @description The order. */
         ShownOrder: {
             headers: {
-                ETag: components["headers"]["ETag"];
+                ETag: components["headers"]["WeakETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -1513,6 +1525,8 @@ export interface components {
         NextPage: string;
         /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
         RetryAfterInProgress: string;
+        /** @description Weak entity tag of the row version: the response also depends on the caller. `If-Match` compares the version. */
+        WeakETag: string;
     };
     pathItems: never;
 }
@@ -1838,7 +1852,7 @@ export interface operations {
                 headers: {
                     /** @description Address of the order. */
                     Location: string;
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["WeakETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -1877,7 +1891,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ShownOrder"];
-            304: components["responses"]["NotModified"];
+            304: components["responses"]["NotModifiedForCaller"];
             400: components["responses"]["OrdersInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["OrdersNotFound"];
@@ -1956,7 +1970,7 @@ export interface operations {
             /** @description The order is cancelled; `Prefer` requested no content. */
             204: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["WeakETag"];
                     /** @description The preference that was applied (RFC 7240). */
                     "Preference-Applied": "return=minimal";
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];

@@ -263,6 +263,8 @@ export interface components {
             readonly productId?: components["schemas"]["Id"];
             /** @description The total number of units that the request asks for. */
             readonly requested?: number;
+            /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
+            readonly available?: number | "99+";
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -344,7 +346,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Some lines exceed the available stock; they are listed. Nothing was reserved. */
+        /** @description Some lines exceed the available stock. They are listed, and lines whose products cannot be ordered. Nothing was reserved. */
         readonly NotInStock: {
             headers: {
                 readonly [name: string]: unknown;

@@ -78,30 +78,36 @@ async function take(
   return taken;
 }
 
-/** Names the lines that cannot be reserved and their quantities, but not the quantities in stock. */
+/** More units than this are not told, so that nobody can read the stock from refusals. */
+const shownUnits = 99;
+
+/** Lists every line that cannot be reserved: products that are not for sale, and lacking units with those available. */
 async function refusal(
   tx: Transaction,
   lines: readonly WantedLine[],
   missing: readonly WantedLine[],
 ): Promise<Problem> {
-  const sold = await sql<{ id: string }>(
+  const sold = await sql<{ id: string; available: number }>(
     tx,
-    "SELECT id FROM products WHERE id = ANY ($1::uuid[]) AND status <> 'pending'",
+    `SELECT id, CASE status WHEN 'backorder' THEN 1000000000 - reserved - oversold ELSE stock - reserved END AS available
+     FROM products WHERE id = ANY ($1::uuid[]) AND status <> 'pending'`,
     [missing.map(({ productId }) => productId)],
   );
-  const unsold: Fault[] = [];
-  const lacking: Fault[] = [];
-  for (const line of missing) {
+  let isLacking = false;
+  const errors = missing.map((line): Fault => {
     const { productId, quantity } = line;
     const at = { pointer: `/lines/${lines.indexOf(line)}`, productId };
-    if (sold.some(({ id }) => id === productId)) {
-      lacking.push({ ...at, detail: `${quantity} are not in stock`, requested: quantity });
-    } else unsold.push({ ...at, detail: 'is no product that can be ordered' });
-  }
-  const [code, detail, errors]: [ProblemCode, string, Fault[]] =
-    unsold.length > 0
-      ? ['product-not-available', 'Not every product of the order is for sale. Nothing was ordered.', unsold]
-      : ['insufficient-stock', 'There is not enough stock for the order. Nothing was ordered.', lacking];
+    const product = sold.find(({ id }) => id === productId);
+    if (product === undefined) return { ...at, detail: 'is no product that can be ordered' };
+    isLacking = true;
+    // Units may have been released since the line was refused.
+    const units = Math.min(product.available, quantity - 1);
+    const available = units > shownUnits ? `${shownUnits}+` : units;
+    return { ...at, detail: `${quantity} requested, ${available} available`, requested: quantity, available };
+  });
+  const [code, detail]: [ProblemCode, string] = isLacking
+    ? ['insufficient-stock', 'There is not enough stock for the order. Nothing was ordered.']
+    : ['product-not-available', 'Not every product of the order is for sale. Nothing was ordered.'];
   return new Problem(code, detail, { errors });
 }
 

@@ -78,7 +78,7 @@ describe('409', () => {
     const answer = await inventory.reserve(newId(), { [cup]: 1, [lamp]: 2 });
     expect(answer.status).toBe(409);
     expect(answer.body.errors).toEqual([
-      { pointer: '/lines/1', productId: lamp, requested: 2, detail: '2 are not in stock' },
+      { pointer: '/lines/1', productId: lamp, requested: 2, available: 1, detail: '2 requested, 1 available' },
     ]);
     expect(await inventory.figures(cup)).toBe('5/0/0');
   });

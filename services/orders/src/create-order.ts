@@ -2,7 +2,7 @@
 import { violatedConstraint } from '@shop/shared/database';
 import { idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
 import type { Problem } from '@shop/shared/problem';
-import { checkTotal, readExpectedTotal } from './check-total.ts';
+import { checkPrices, readExpectedPrices } from './check-prices.ts';
 import type { Operation, OrdersContext } from './context.ts';
 import type { components } from './generated.ts';
 import { countRefusal } from './measure-orders.ts';
@@ -15,12 +15,12 @@ type OrderInput = components['schemas']['NewOrder'];
 const reservationKey = /^reservations(_\d+)?_pkey$/;
 
 /**
- * 201 with the order and its address; 409 when stock is missing or the total differs from `expectedTotal`, 422 for a
- * product that cannot be ordered. When a process dies, repeating the request with its idempotency key leads to exactly
+ * 201 with the order and its address; 409 when stock is missing or a price is not the expected one, 422 for a product
+ * that cannot be ordered. When a process dies, repeating the request with its idempotency key leads to exactly
  * one order or to none.
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {
-  const expectedTotal = readExpectedTotal(request, context.orders);
+  const expected = readExpectedPrices(request, context.orders);
   const wanted = wantedLines(request.body);
   for (let attempt = 0; ; attempt += 1) {
     const kept = await keptAnswer(request, context);
@@ -30,7 +30,7 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     if (reservation.state === 'refused') return refuse(request, context, reservation.problem);
 
     const order = priced(reservation.id, wanted, reservation.lines, request.body);
-    const problem = checkTotal(order, expectedTotal, context.orders);
+    const problem = checkPrices(order, expected, context.orders);
     if (problem !== undefined) {
       await abandonReservation(request, context, reservation.id);
       return refuse(request, context, problem);

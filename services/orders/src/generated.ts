@@ -15,6 +15,8 @@ export interface components {
             readonly items: readonly {
                 readonly productId: components["schemas"]["Id"];
                 readonly quantity: number;
+                /** @description The expected price of one unit. When the product has another price, the order is not placed. */
+                readonly expectedUnitPrice?: components["schemas"]["Money"];
             }[];
             readonly shipping_address?: components["schemas"]["Address"];
             /** @description The expected total cost. When the order costs a different amount, it is not placed. */
@@ -228,6 +230,8 @@ export interface components {
             readonly productId?: components["schemas"]["Id"];
             /** @description The total number of units that the request asks for. */
             readonly requested?: number;
+            /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
+            readonly available?: number | "99+";
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -268,7 +272,7 @@ export interface components {
         /** @description The order. */
         readonly ShownOrder: {
             headers: {
-                readonly ETag: components["headers"]["ETag"];
+                readonly ETag: components["headers"]["WeakETag"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -278,7 +282,7 @@ export interface components {
         /** @description The order after the action. */
         readonly ChangedOrder: {
             headers: {
-                readonly ETag: components["headers"]["ETag"];
+                readonly ETag: components["headers"]["WeakETag"];
                 readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 readonly [name: string]: unknown;
             };
@@ -323,8 +327,8 @@ export interface components {
             };
         };
         /**
-         * @description `insufficient-stock`, listing the lines; `price-changed`, with old and new amounts; or `request-in-progress`. Nothing was
-         *     ordered.
+         * @description `insufficient-stock`, listing the lines with the units that are available, and products that cannot be ordered;
+         *     `price-changed`, with old and new amounts; or `request-in-progress`. Nothing was ordered.
          */
         readonly OrderConflict: {
             headers: {
@@ -367,7 +371,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `product-not-available`, listing the lines, or `idempotency-key-reused`. */
+        /** @description `product-not-available`, listing the lines, when nothing else is wrong; or `idempotency-key-reused`. */
         readonly OrderUnprocessable: {
             headers: {
                 readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -454,6 +458,14 @@ export interface components {
             };
         };
         /** @description The representation that the client has is current. */
+        readonly NotModifiedForCaller: {
+            headers: {
+                readonly ETag: components["headers"]["WeakETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The representation that the client has is current. */
         readonly NotModified: {
             headers: {
                 readonly ETag: components["headers"]["ETag"];
@@ -516,8 +528,8 @@ export interface components {
     headers: {
         /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
         readonly RetryAfterInProgress: string;
-        /** @description Strong entity tag of the row version, the same for every projection. */
-        readonly ETag: string;
+        /** @description Weak entity tag of the row version: the response also depends on the caller. `If-Match` compares the version. */
+        readonly WeakETag: string;
         /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";
         /** @description Seconds to wait before the next attempt. */
@@ -526,6 +538,8 @@ export interface components {
         readonly NextPage: string;
         /** @description How to authenticate (RFC 6750). */
         readonly WWWAuthenticate: string;
+        /** @description Strong entity tag of the row version, the same for every projection. */
+        readonly ETag: string;
     };
     pathItems: never;
 }
@@ -599,7 +613,7 @@ export interface operations {
                 headers: {
                     /** @description Address of the order. */
                     readonly Location: string;
-                    readonly ETag: components["headers"]["ETag"];
+                    readonly ETag: components["headers"]["WeakETag"];
                     readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     readonly [name: string]: unknown;
                 };
@@ -634,7 +648,7 @@ export interface operations {
         readonly requestBody?: never;
         readonly responses: {
             readonly 200: components["responses"]["ShownOrder"];
-            readonly 304: components["responses"]["NotModified"];
+            readonly 304: components["responses"]["NotModifiedForCaller"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 404: components["responses"]["NotFound"];
@@ -704,7 +718,7 @@ export interface operations {
             /** @description The order is cancelled; `Prefer` requested no content. */
             readonly 204: {
                 headers: {
-                    readonly ETag: components["headers"]["ETag"];
+                    readonly ETag: components["headers"]["WeakETag"];
                     /** @description The preference that was applied (RFC 7240). */
                     readonly "Preference-Applied": "return=minimal";
                     readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];

@@ -24,7 +24,7 @@ describe('201', () => {
     const answer = await shop.order(customer, { [cup]: 2 });
     expect(answer.status).toBe(201);
     expect(answer.headers.location).toBe(`/v1/orders/${answer.body.id}`);
-    expect(answer.headers.etag).toBe('"1"');
+    expect(answer.headers.etag).toBe('W/"1"');
     expect(answer.body).toEqual({
       id: expect.any(String),
       status: 'pending',
@@ -127,7 +127,7 @@ describe('201 again, with the same Idempotency-Key', () => {
     expect(again.text).toBe(first.text);
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.headers.location).toBe(first.headers.location);
-    expect(again.headers.etag).toBe('"1"');
+    expect(again.headers.etag).toBe('W/"1"');
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
   });
 
@@ -257,17 +257,38 @@ describe('401', () => {
 });
 
 describe('409', () => {
-  it('lists the lines that are not in stock, without the stock, and reserves nothing', async () => {
+  it('lists the lines that are not in stock with the units that are left, and reserves nothing', async () => {
     const [few, many] = [await shop.product({ stock: 7 }), await shop.product({ stock: 50 })];
     const answer = await shop.order(customer, { [many]: 2, [few]: 8 });
     expect(answer.status).toBe(409);
     expect(answer.body.code).toBe('insufficient-stock');
     expect(answer.body.errors).toEqual([
-      { pointer: '/items/1', productId: few, requested: 8, detail: '8 are not in stock' },
+      { pointer: '/items/1', productId: few, requested: 8, available: 7, detail: '8 requested, 7 available' },
     ]);
-    expect(answer.text).not.toContain('7 ');
     expect(await shop.stockOf(many)).toMatchObject({ reserved: 0 });
     expect(await shop.stockOf(few)).toMatchObject({ reserved: 0 });
+  });
+
+  it('lists lacking lines together with products that cannot be ordered', async () => {
+    const [cup, soon, unknown] = [await shop.product({ stock: 1 }), await shop.product({ status: 'pending' }), newId()];
+    const answer = await shop.order(customer, { [soon]: 1, [cup]: 5, [unknown]: 1 });
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe('insufficient-stock');
+    expect(answer.body.errors).toEqual([
+      { pointer: '/items/0', productId: soon, detail: 'is no product that can be ordered' },
+      { pointer: '/items/1', productId: cup, requested: 5, available: 1, detail: '5 requested, 1 available' },
+      { pointer: '/items/2', productId: unknown, detail: 'is no product that can be ordered' },
+    ]);
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
+  });
+
+  it('tells at most 99 units', async () => {
+    const [some, many] = [await shop.product({ stock: 99 }), await shop.product({ stock: 100 })];
+    const answer = await shop.order(customer, { [some]: 999, [many]: 999 });
+    expect(answer.body.errors).toMatchObject([
+      { productId: some, available: 99 },
+      { productId: many, available: '99+' },
+    ]);
   });
 
   it('stores the refusal under the idempotency key', async () => {
@@ -299,9 +320,100 @@ describe('409', () => {
   });
 });
 
+describe('a price that a line expects', () => {
+  const place = (items: object[], more: object = {}) =>
+    shop.orders.post('/v1/orders', { token: customer.token, body: { items, ...more } });
+
+  it('lets the order pass while it is right', async () => {
+    const [cup, mug] = [await shop.product({ price: 10.5 }), await shop.product({ price: 3 })];
+    const answer = await place([
+      { productId: cup, quantity: 2, expectedUnitPrice: 10.5 },
+      { productId: mug, quantity: 1 },
+    ]);
+    expect([answer.status, answer.body.totalCost]).toEqual([201, 24]);
+  });
+
+  it('is listed with the present one for each line that changed, and nothing is ordered', async () => {
+    const [cup, mug, pan] = [
+      await shop.product({ price: 10.5 }),
+      await shop.product({ price: 3 }),
+      await shop.product(),
+    ];
+    const answer = await place([
+      { productId: cup, quantity: 2, expectedUnitPrice: 10 },
+      { productId: mug, quantity: 1, expectedUnitPrice: 3 },
+      { productId: cup, quantity: 1, expectedUnitPrice: 11 },
+      { productId: pan, quantity: 1 },
+    ]);
+    expect(answer.status).toBe(409);
+    expect(answer.body).toMatchObject({
+      code: 'price-changed',
+      detail: 'Not every product has the expected price. Nothing was ordered.',
+      errors: [
+        {
+          pointer: '/items/0',
+          productId: cup,
+          detail: 'is expected to cost 10.00 each, but costs 10.50',
+          old: 10,
+          new: 10.5,
+        },
+        {
+          pointer: '/items/2',
+          productId: cup,
+          detail: 'is expected to cost 11.00 each, but costs 10.50',
+          old: 11,
+          new: 10.5,
+        },
+      ],
+    });
+    expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
+  });
+
+  it('is listed beside a total that differs; a line without one shows its present price', async () => {
+    const [cup, mug, pan] = [
+      await shop.product({ price: 10.5 }),
+      await shop.product({ price: 3 }),
+      await shop.product({ price: 7 }),
+    ];
+    const lines = [
+      { productId: cup, quantity: 1, expectedUnitPrice: 10 },
+      { productId: mug, quantity: 1, expectedUnitPrice: 3 },
+      { productId: pan, quantity: 1 },
+    ];
+    const answer = await place(lines, { expectedTotal: 20 });
+    expect(answer.body.errors).toEqual([
+      { pointer: '/expectedTotal', detail: 'is 20.00, but the order costs 20.50', old: 20, new: 20.5 },
+      {
+        pointer: '/items/0',
+        productId: cup,
+        detail: 'is expected to cost 10.00 each, but costs 10.50',
+        old: 10,
+        new: 10.5,
+      },
+      { pointer: '/items/2', productId: pan, detail: 'costs 7.00 each', new: 7 },
+    ]);
+  });
+
+  it('may have no more decimals than the currency; all faults are listed', async () => {
+    const cup = await shop.product();
+    const lines = [
+      { productId: cup, quantity: 1, expectedUnitPrice: 10.001 },
+      { productId: cup, quantity: 1, expectedUnitPrice: 10 },
+      { productId: cup, quantity: 1, expectedUnitPrice: 0.005 },
+    ];
+    const answer = await place(lines, { expectedTotal: 0.001 });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors.map(({ pointer }) => pointer)).toEqual([
+      '/expectedTotal',
+      '/items/0/expectedUnitPrice',
+      '/items/2/expectedUnitPrice',
+    ]);
+  });
+});
+
 describe('422', () => {
-  it('lists products that are unknown or not for sale, before any lack of stock', async () => {
-    const [cup, soon, unknown] = [await shop.product({ stock: 1 }), await shop.product({ status: 'pending' }), newId()];
+  it('lists products that are unknown or not for sale', async () => {
+    const [cup, soon, unknown] = [await shop.product({ stock: 5 }), await shop.product({ status: 'pending' }), newId()];
     const answer = await shop.order(customer, { [soon]: 1, [cup]: 5, [unknown]: 1 });
     expect(answer.status).toBe(422);
     expect(answer.body.code).toBe('product-not-available');

@@ -82,12 +82,12 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when: 'At least one line of the order exceeds the stock: nothing was ordered. Or a change of a product sets its stock below the quantity reserved for orders: nothing was changed.',
     example: 'There is not enough stock for the order. Nothing was ordered.',
     remedy:
-      'The response lists the shortages. Lower the quantities or remove the lines, and order again; for a product, send a higher stock.',
+      'The response lists the lines with the units that are `available`. Lower the quantities or remove the lines, and order again; for a product, send a higher stock.',
   },
   'price-changed': {
-    when: 'The total differs from the `expectedTotal` that was sent, because a price changed in between. Nothing was ordered.',
+    when: 'The total differs from the `expectedTotal`, or a price from the `expectedUnitPrice` of its line, because a price changed in between. Nothing was ordered.',
     example: 'The order costs 21.98, not 19.98. Nothing was ordered.',
-    remedy: 'The response lists the old and new prices. Show them, and order again with the new total.',
+    remedy: 'The response lists the old and new prices. Show them, and order again with the new prices.',
   },
   'request-in-progress': {
     when: 'A request with the same idempotency key is still running.',

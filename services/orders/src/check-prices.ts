@@ -1,0 +1,87 @@
+// Compares the prices of an order with those that the client expected, in exact minor units.
+
+import { nodeOf, refuseFaults } from '@shop/shared/contract';
+import type { OperationRequest } from '@shop/shared/http';
+import { type Fault, Problem } from '@shop/shared/problem';
+import type { Orders } from './order.ts';
+import type { NewOrder } from './place-order.ts';
+
+/** The maximum total of an order in minor units, within the safe integers. */
+const maximumTotal = 999_999_999_999_999n;
+
+/** Prices in minor units; undefined where the request states none. */
+export interface ExpectedPrices {
+  readonly total: number | undefined;
+  /** The prices of single units, by the position of their item in the request. */
+  readonly units: readonly (number | undefined)[];
+}
+
+/** @throws Problem 400 with every fault of the request, such as an expected price with too many decimals */
+export function readExpectedPrices({ body, faults }: OperationRequest, { money }: Orders): ExpectedPrices {
+  const found: Fault[] = [];
+  const read = (value: unknown, pointer: string): number | undefined => {
+    const minor = money.fromJson(value);
+    if (value !== undefined && typeof minor !== 'number') found.push({ pointer, detail: `must be ${money.expects}` });
+    return typeof minor === 'number' ? minor : undefined;
+  };
+  const { expectedTotal, items } = nodeOf(body);
+  const total = read(expectedTotal, '/expectedTotal');
+  const units = (Array.isArray(items) ? items : []).map((item: unknown, index) =>
+    read(nodeOf(item).expectedUnitPrice, `/items/${index}/expectedUnitPrice`),
+  );
+  refuseFaults(faults, found);
+  return { total, units };
+}
+
+/** The problem with the total or with prices of lines; undefined when they are accepted. */
+export function checkPrices(order: NewOrder, expected: ExpectedPrices, orders: Orders): Problem | undefined {
+  if (order.totalMinor > maximumTotal) {
+    const detail = 'cost more together than one order may';
+    return new Problem('invalid-request', `The items ${detail}.`, { errors: [{ pointer: '/items', detail }] });
+  }
+  const total = Number(order.totalMinor);
+  const isOtherTotal = expected.total !== undefined && expected.total !== total;
+  const lines = lineFaults(order, expected, orders, isOtherTotal);
+  if (!isOtherTotal) {
+    if (lines.length === 0) return undefined;
+    const detail = 'Not every product has the expected price. Nothing was ordered.';
+    return new Problem('price-changed', detail, { errors: lines });
+  }
+  const { old, now, change } = comparison(expected.total, total, orders);
+  return new Problem('price-changed', `The order costs ${now}, not ${old}. Nothing was ordered.`, {
+    errors: [{ pointer: '/expectedTotal', detail: `is ${old}, but the order costs ${now}`, ...change }, ...lines],
+  });
+}
+
+/**
+ * The items whose expected price is not the present one. Where the total differs, also the present prices of items
+ * without an expected one.
+ */
+function lineFaults(order: NewOrder, expected: ExpectedPrices, orders: Orders, isOtherTotal: boolean): Fault[] {
+  return order.lines.flatMap(({ positions, productId, quantity, unitPriceMinor }) =>
+    positions.flatMap((position): Fault[] => {
+      const at = { pointer: `/items/${position}`, productId };
+      const stated = expected.units[position];
+      if (stated !== undefined) {
+        if (stated === unitPriceMinor) return [];
+        const { old, now, change } = comparison(stated, unitPriceMinor, orders);
+        return [{ ...at, detail: `is expected to cost ${old} each, but costs ${now}`, ...change }];
+      }
+      if (!isOtherTotal) return [];
+      // The expected price of a single product follows from the total.
+      const { total = 0 } = expected;
+      const implied = order.lines.length === 1 && total % quantity === 0 ? total / quantity : undefined;
+      const { now, change } = comparison(implied, unitPriceMinor, orders);
+      return [{ ...at, detail: `costs ${now} each`, ...change }];
+    }),
+  );
+}
+
+/** Both prices as texts with the decimals of the currency, and as the members `old` and `new` of a fault. */
+function comparison(old: number | undefined, now: number, { money }: Orders) {
+  return {
+    old: old === undefined ? '' : money.toText(old),
+    now: money.toText(now),
+    change: { ...(old === undefined ? {} : { old: money.toJson(old) }), new: money.toJson(now) },
+  };
+}
