@@ -126,6 +126,28 @@ describe('orders', () => {
     expect([output, complaints]).toEqual([expect.stringContaining('is shipped cannot become processing'), '']);
   });
 
+  it('are shipped when their units are on hand', async () => {
+    const [product] = await query<{ id: string; name: string; stock: number }>(
+      'catalogue',
+      `UPDATE products SET status = 'backorder' WHERE id = (
+         SELECT id FROM products WHERE stock BETWEEN 1 AND 900 AND status = 'available' AND reserved = 0 LIMIT 1
+       ) RETURNING id, name, stock`,
+    );
+    const wanted = Number(product?.stock) + 1;
+    const { id } = await call('POST', '/v1/orders', { items: [{ productId: product?.id, quantity: wanted }] });
+    expect(await runShop(dataDir, 'orders', 'process', id)).toMatchObject({ code: 0 });
+    const refused = await runShop(dataDir, 'orders', 'ship', id);
+    expect(refused).toEqual({
+      code: 1,
+      output:
+        `${id}: Not all units of the order are on hand. The order is unchanged. ` +
+        `${wanted} of ${JSON.stringify(product?.name)} are to be shipped, ${product?.stock} can be. ` +
+        `orders show ${id} says what may come next.\n`,
+      complaints: '',
+    });
+    await call('POST', `/v1/orders/${id}/cancel`);
+  });
+
   it('that do not exist are refused', async () => {
     const unknown = newId();
     const refusals = [

@@ -247,7 +247,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Record that an order has been shipped */
+        /**
+         * Record that an order has been shipped
+         * @description Assigns units on hand to the order first. When some are missing, which is possible only for products that are sold before they
+         *     arrive, the response is 409 `stock-missing`, which lists these products. The order is unchanged then.
+         */
         post: operations["shipOrder"];
         delete?: never;
         options?: never;
@@ -338,10 +342,33 @@ export interface paths {
         head?: never;
         /**
          * Change a product
-         * @description JSON merge patch (RFC 7396): a present member replaces the stored one, `null` removes it, and an absent member stays. `stock` sets
-         *     the number of units on hand.
+         * @description JSON merge patch (RFC 7396): a present member replaces the stored one, `null` removes it, and an absent member stays.
+         *
+         *     `stock` changes the number of units on hand. `adjust` adds or removes units. `set` replaces the number after a count, and needs
+         *     `expected`, the number from which the count started: with another number on hand the response is 409 `stock-changed`, so that
+         *     no shipment in between is lost. A plain number is deprecated: it overwrites movements that its sender does not know.
          */
         patch: operations["updateProduct"];
+        trace?: never;
+    };
+    "/v1/products/{productId}/stock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * View the stock of a product
+         * @description For staff. A count of the stock starts from `onHand`.
+         */
+        get: operations["getStock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
 }
@@ -405,6 +432,8 @@ export interface components {
             requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             available?: number | "99+";
+            /** @description The number of units on hand that the request can use. */
+            onHand?: number;
             /** @description The expected price. */
             old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -844,7 +873,10 @@ export interface components {
          * @example {
          *       "price": 12.9,
          *       "rating": null,
-         *       "stock": 80
+         *       "stock": {
+         *         "adjust": -2,
+         *         "reason": "Broken in the warehouse"
+         *       }
          *     }
          */
         ProductPatch: {
@@ -856,7 +888,19 @@ export interface components {
             currency?: components["schemas"]["Currency"];
             rating?: number | null;
             status?: components["schemas"]["CatalogueStatus"];
-            stock?: components["schemas"]["Stock"];
+            stock?: number | {
+                /** @description The number of units on hand. */
+                set: number;
+                /** @description The number that was on hand before. */
+                expected: number;
+                /** @description Kept in the stock ledger, for staff. */
+                reason?: string;
+            } | {
+                /** @description The number of units that were added or, when negative, removed. */
+                adjust: number;
+                /** @description Kept in the stock ledger, for staff. */
+                reason?: string;
+            };
         };
         ProductSearch: {
             /** @description All conditions must match, and one of `or` when it is present. */
@@ -919,6 +963,23 @@ export interface components {
         };
         /** @description The number of units on hand; never returned. */
         Stock: number;
+        /**
+         * @example {
+         *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *       "onHand": 120,
+         *       "promised": 3,
+         *       "available": 117
+         *     }
+         */
+        StockFigures: {
+            productId: components["schemas"]["Id"];
+            /** @description Units on hand. */
+            onHand: number;
+            /** @description Units of orders that have not shipped, on hand or not. */
+            promised: number;
+            /** @description Units on hand that are not promised. */
+            available: number;
+        };
         TextConditions: {
             eq?: string;
             ne?: string | string[];
@@ -1307,7 +1368,7 @@ export interface components {
                 "application/json": components["schemas"]["Order"];
             };
         };
-        /** @description `invalid-transition`, or `request-in-progress`. The order is unchanged. */
+        /** @description `invalid-transition`, `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
         TransitionConflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfterInProgress"];
@@ -1325,31 +1386,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description More units than this stock are reserved for orders. */
-        InsufficientStock: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/insufficient-stock",
-                 *       "title": "There is not enough stock",
-                 *       "status": 409,
-                 *       "detail": "Orders were promised more than this stock. Nothing was changed.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "insufficient-stock",
-                 *       "errors": [
-                 *         {
-                 *           "pointer": "/stock",
-                 *           "detail": "is less than what is promised to orders that have not shipped"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1397,6 +1433,32 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
+        StockConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/stock-changed",
+                 *       "title": "The stock has changed",
+                 *       "status": 409,
+                 *       "detail": "The stock has changed since it was read. Nothing was changed.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "stock-changed",
+                 *       "errors": [
+                 *         {
+                 *           "pointer": "/stock/expected",
+                 *           "detail": "is 7, but 5 units are on hand",
+                 *           "onHand": 5
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1840,7 +1902,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 24576 bytes. */
+        /** @description At most 32768 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewOrder"];
@@ -2308,10 +2370,44 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["InsufficientStock"];
+            409: components["responses"]["StockConflict"];
             412: components["responses"]["CataloguePreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["CatalogueServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getStock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
+                productId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures of this moment. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StockFigures"];
+                };
+            };
+            400: components["responses"]["CatalogueInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["CatalogueForbidden"];
+            404: components["responses"]["CatalogueNotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];

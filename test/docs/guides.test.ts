@@ -34,6 +34,15 @@ async function newCustomer(): Promise<Values> {
   return { email, accessToken: data?.access_token ?? '', productId: page.data?.items[0]?.id ?? '' };
 }
 
+/** A customer who is also staff, with a token that has the scopes. */
+async function newStaff(): Promise<Values> {
+  const values = await newCustomer();
+  await shop.grant(values.email ?? '', 'catalogue:write', 'orders:fulfil');
+  const client = createShop({ baseUrl: shop.url });
+  const { data } = await client.call.POST('/v1/tokens', { body: { email: values.email ?? '', password } });
+  return { ...values, staffToken: data?.access_token ?? '' };
+}
+
 function filled(text: string, values: Values): string {
   return text
     .replaceAll('kim@example.com', values.email ?? '')
@@ -65,10 +74,9 @@ describe.each(guideNames)('the guide %s', (name) => {
 
   if (exchanges.length > 0) {
     it('shows requests with their actual responses', async () => {
-      const values =
-        name === 'getting-started'
-          ? { ...(await newCustomer()), email: `${randomUUID()}@example.com` }
-          : await newCustomer();
+      const values = name === 'staff' ? await newStaff() : await newCustomer();
+      // This guide registers the account itself.
+      if (name === 'getting-started') values.email = `${randomUUID()}@example.com`;
       for (const exchange of exchanges) {
         // Waits for effects that the guide describes as "soon after".
         await eventually(

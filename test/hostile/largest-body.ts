@@ -28,6 +28,10 @@ function spelled(body: unknown): string {
 function largest(document: Node, schema: Node): unknown {
   const types = [schema.type].flat();
   if (Array.isArray(schema.enum)) return schema.enum.toSorted((a, b) => String(b).length - String(a).length)[0];
+  if (Array.isArray(schema.oneOf)) {
+    const forms = schema.oneOf.map((form) => largest(document, dereference(document, form)));
+    return forms.reduce((longest, form) => (spelled(form).length > spelled(longest).length ? form : longest));
+  }
   if (types.includes('object')) {
     const members = Object.entries(nodeOf(schema.properties));
     return Object.fromEntries(

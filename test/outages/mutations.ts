@@ -66,7 +66,7 @@ const mutations: readonly Mutation[] = [
   {
     name: 'reservations are not resolved',
     file: 'services/catalogue/src/resolve-reservations.ts',
-    find: "if (answer.state === 'absent') await giveStockBack(tx, id, null);",
+    find: "if (answer.state === 'absent') await giveStockBack(tx, id, null, { actor: 'system' });",
     replace: '',
     test: 'the buyer with them',
     notice: /held reservations/,

@@ -1,4 +1,5 @@
 // `orders`: lists and shows the orders of all accounts, and advances them as staff does over the API.
+import { allocateStock } from '@shop/catalogue/operator';
 import {
   type AdvancedOrder,
   advanceOrders,
@@ -55,8 +56,10 @@ export function ordersCommand(): Command {
       .option('--as <email>', 'e-mail address of the staff account that the history names')
       .action(async (ids: readonly string[], { as, ...output }: Output & { as?: string }) => {
         const outcomes = await withShop(async (shop) => {
-          const who = as === undefined ? undefined : await fulfiller(shop, as);
-          return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, who);
+          const accountId = as === undefined ? undefined : await fulfiller(shop, as);
+          const allocate = (reservationId: string) =>
+            allocateStock(operatorEnvironment(shop, 'catalogue'), reservationId);
+          return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, { accountId, allocate });
         });
         if (outcomes.some((outcome) => 'refused' in outcome)) {
           process.exitCode = outcomes.some((outcome) => 'order' in outcome) ? exitCodes.partly : exitCodes.failed;

@@ -146,6 +146,8 @@ export interface components {
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
+            /** @description The number of units on hand that the request can use. */
+            readonly onHand?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */

@@ -6,7 +6,7 @@ import { idempotent } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { Operation } from './context.ts';
 import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from './product-input.ts';
-import { enterReceived } from './stock-ledger.ts';
+import { enterReceived, staffOf } from './stock-ledger.ts';
 
 /** 201 with the product and its address. */
 export const createProduct: Operation<'createProduct'> = async (request, context) => {
@@ -22,7 +22,8 @@ export const createProduct: Operation<'createProduct'> = async (request, context
        RETURNING ${products.columns}`,
       [id, ...columnValues(row)],
     );
-    await enterReceived(tx, id, row.stock);
+    const { stock: quantity } = row;
+    await enterReceived(tx, [{ productId: id, quantity }], staffOf(request));
     return products.reply(201, Object.values(created ?? {}), { Location: `/v1/products/${id}` });
   });
 };

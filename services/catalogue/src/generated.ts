@@ -119,7 +119,10 @@ export interface components {
          * @example {
          *       "price": 12.9,
          *       "rating": null,
-         *       "stock": 80
+         *       "stock": {
+         *         "adjust": -2,
+         *         "reason": "Broken in the warehouse"
+         *       }
          *     }
          */
         readonly ProductPatch: {
@@ -131,7 +134,36 @@ export interface components {
             readonly currency?: components["schemas"]["Currency"];
             readonly rating?: number | null;
             readonly status?: components["schemas"]["Status"];
-            readonly stock?: components["schemas"]["Stock"];
+            readonly stock?: number | {
+                /** @description The number of units on hand. */
+                readonly set: number;
+                /** @description The number that was on hand before. */
+                readonly expected: number;
+                /** @description Kept in the stock ledger, for staff. */
+                readonly reason?: string;
+            } | {
+                /** @description The number of units that were added or, when negative, removed. */
+                readonly adjust: number;
+                /** @description Kept in the stock ledger, for staff. */
+                readonly reason?: string;
+            };
+        };
+        /**
+         * @example {
+         *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *       "onHand": 120,
+         *       "promised": 3,
+         *       "available": 117
+         *     }
+         */
+        readonly StockFigures: {
+            readonly productId: components["schemas"]["Id"];
+            /** @description Units on hand. */
+            readonly onHand: number;
+            /** @description Units of orders that have not shipped, on hand or not. */
+            readonly promised: number;
+            /** @description Units on hand that are not promised. */
+            readonly available: number;
         };
         readonly ProductSearch: {
             /** @description All conditions must match, and one of `or` when it is present. */
@@ -265,6 +297,8 @@ export interface components {
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
+            /** @description The number of units on hand that the request can use. */
+            readonly onHand?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -321,28 +355,38 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description More units than this stock are reserved for orders. */
-        readonly InsufficientStock: {
+        /** @description `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
+        readonly StockConflict: {
             headers: {
                 readonly [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
-                 *       "type": "/problems/insufficient-stock",
-                 *       "title": "There is not enough stock",
+                 *       "type": "/problems/stock-changed",
+                 *       "title": "The stock has changed",
                  *       "status": 409,
-                 *       "detail": "Orders were promised more than this stock. Nothing was changed.",
+                 *       "detail": "The stock has changed since it was read. Nothing was changed.",
                  *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "insufficient-stock",
+                 *       "code": "stock-changed",
                  *       "errors": [
                  *         {
-                 *           "pointer": "/stock",
-                 *           "detail": "is less than what is promised to orders that have not shipped"
+                 *           "pointer": "/stock/expected",
+                 *           "detail": "is 7, but 5 units are on hand",
+                 *           "onHand": 5
                  *         }
                  *       ]
                  *     }
                  */
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Some units of the reservation are not on hand; they are listed. Nothing was assigned. */
+        readonly StockMissing: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -740,10 +784,40 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["InsufficientStock"];
+            readonly 409: components["responses"]["StockConflict"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPatchType"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getStock: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
+                readonly productId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The figures of this moment. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StockFigures"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
@@ -810,6 +884,32 @@ export interface operations {
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly allocateStock: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly reservationId: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The order can ship as far as its stock is concerned. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["StockMissing"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };

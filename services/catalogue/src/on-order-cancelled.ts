@@ -16,7 +16,8 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
   }
   const holds = reservation?.state === 'held' || reservation?.state === 'confirmed';
   // By the database's clock, as the cancellation, because the customer sees both times.
-  const releasedAt = holds ? await giveStockBack(tx, reservationId, orderId) : await databaseTime(tx);
+  const cause = { actor: 'customer', actorId: accountId, requestId: event.requestId } as const;
+  const releasedAt = holds ? await giveStockBack(tx, reservationId, orderId, cause) : await databaseTime(tx);
   await appendEvent(tx, {
     type: 'stock.released.v1',
     subject: orderId,

@@ -1,8 +1,10 @@
 // All operations of the catalogue: operationId → function.
+import { allocateStock } from './allocate-stock.ts';
 import type { Operation } from './context.ts';
 import { createProduct } from './create-product.ts';
 import type { operations as contract } from './generated.ts';
 import { getProduct } from './get-product.ts';
+import { getStock } from './get-stock.ts';
 import { listProducts } from './list-products.ts';
 import { releaseReservation } from './release-reservation.ts';
 import { reserveStock } from './reserve-stock.ts';
@@ -16,7 +18,9 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   getProduct,
   createProduct,
   updateProduct,
+  getStock,
   reserveStock,
   releaseReservation,
+  allocateStock,
   traceReservation,
 };

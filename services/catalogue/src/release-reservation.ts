@@ -6,7 +6,8 @@ export const releaseReservation: Operation<'releaseReservation'> = async (reques
   const { reservationId } = request.path;
   await database.transaction(async (tx) => {
     const reservation = await lockReservation(tx, reservationId);
-    if (reservation?.state === 'held') await giveStockBack(tx, reservationId, null);
+    if (reservation?.state !== 'held') return;
+    await giveStockBack(tx, reservationId, null, { actor: 'customer', requestId: request.id });
   });
   return { status: 204 };
 };

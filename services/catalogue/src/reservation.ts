@@ -2,6 +2,7 @@
 // once.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
+import type { MovementCause } from './stock-ledger.ts';
 
 export type ReservationState = 'held' | 'confirmed' | 'released' | 'shipped';
 
@@ -9,13 +10,16 @@ export interface Reservation {
   readonly state: ReservationState;
   /** The order that confirmed it. */
   readonly orderId: string | null;
+  /** Whether units on hand are assigned to it. */
+  readonly isAllocated: boolean;
 }
 
 /** Locks a reservation until the transaction ends. Products are locked after it, in the order of their ids. */
 export async function lockReservation(tx: Transaction, id: string): Promise<Reservation | undefined> {
   const [reservation] = await sql<Reservation>(
     tx,
-    'SELECT state, order_id AS "orderId" FROM reservations WHERE id = $1 FOR UPDATE',
+    `SELECT state, order_id AS "orderId", allocated_at IS NOT NULL AS "isAllocated"
+     FROM reservations WHERE id = $1 FOR UPDATE`,
     [id],
   );
   return reservation;
@@ -48,53 +52,72 @@ export async function confirmReservations(tx: Transaction, taken: readonly Taken
  * @param orderId the cancelled order; null when no order exists
  * @returns the time of the release, by the database's clock
  */
-export async function giveStockBack(tx: Transaction, id: string, orderId: string | null): Promise<Date> {
+export async function giveStockBack(
+  tx: Transaction,
+  id: string,
+  orderId: string | null,
+  { actor, actorId, requestId }: MovementCause,
+): Promise<Date> {
   const releasedAt = await end(tx, id, 'released', orderId);
   const given = await sql<{ quantity: number }>(
     tx,
     `WITH given_back AS (
        UPDATE products SET
          reserved = least(reserved + oversold - quantity, stock),
-         oversold = greatest(reserved + oversold - quantity - stock, 0)
-       FROM reservation_lines AS line
+         oversold = greatest(reserved + oversold - quantity - stock, 0),
+         allocated = CASE WHEN reservation.allocated_at IS NULL THEN allocated ELSE allocated - quantity END
+       FROM reservation_lines AS line JOIN reservations AS reservation ON reservation.id = line.reservation_id
        WHERE line.reservation_id = $1 AND products.id = line.product_id
        RETURNING products.id, quantity, stock, reserved + oversold AS promised
      )
-     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after)
-     SELECT id, 'released', quantity, $1, $2, stock, promised FROM given_back RETURNING quantity`,
-    [id, orderId],
+     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after, actor,
+       actor_id, request_id)
+     SELECT id, 'released', quantity, $1, $2, stock, promised, $3, $4, $5 FROM given_back RETURNING quantity`,
+    [id, orderId, actor, actorId ?? null, requestId ?? null],
   );
   countStock(tx, 'released', given);
   return releasedAt;
 }
 
 /**
- * Ships the stock of a locked reservation. When more units leave than the ledger has on hand, which only a back order
- * can cause, the difference is entered as received first.
+ * Ships the stock of a locked reservation. An order that was shipped before it had units on hand, by an earlier version
+ * of the shop, may ship more than there are: then the difference is entered as received first.
  */
-export async function shipStock(tx: Transaction, id: string, orderId: string): Promise<void> {
+export async function shipStock(
+  tx: Transaction,
+  id: string,
+  orderId: string,
+  { actor, actorId, requestId }: MovementCause,
+): Promise<void> {
   await end(tx, id, 'shipped', orderId);
   const moved = await sql<{ kind: 'received' | 'shipped'; quantity: number }>(
     tx,
     `WITH before AS (
-       SELECT product.id, quantity, stock, reserved + oversold AS promised, greatest(quantity - stock, 0) AS found
-       FROM reservation_lines AS line JOIN products AS product ON product.id = line.product_id
-       WHERE line.reservation_id = $1
+       SELECT product.id, quantity, stock, reserved + oversold AS promised,
+         CASE WHEN reservation.allocated_at IS NULL THEN 0 ELSE quantity END AS assigned,
+         CASE WHEN reservation.allocated_at IS NULL THEN greatest(quantity - (stock - allocated), 0) ELSE 0 END AS found
+       FROM reservations AS reservation
+       JOIN reservation_lines AS line ON line.reservation_id = reservation.id
+       JOIN products AS product ON product.id = line.product_id
+       WHERE reservation.id = $1
      ), sent AS (
        UPDATE products SET
          stock = before.stock + found - quantity,
          reserved = least(before.promised - quantity, before.stock + found - quantity),
-         oversold = greatest(before.promised - before.stock - found, 0)
+         oversold = greatest(before.promised - before.stock - found, 0),
+         allocated = products.allocated - assigned
        FROM before WHERE products.id = before.id
        RETURNING products.id, quantity, products.stock, reserved + oversold AS promised
      )
-     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after)
-     SELECT id, 'received', found, $1::uuid, $2::uuid, stock + found, promised FROM before WHERE found > 0
+     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after, actor,
+       actor_id, request_id)
+     SELECT id, 'received', found, $1::uuid, $2::uuid, stock + found, promised, 'system', NULL, $5 FROM before
+     WHERE found > 0
      UNION ALL
-     SELECT id, 'shipped', quantity, $1, $2, stock, promised FROM sent
+     SELECT id, 'shipped', quantity, $1, $2, stock, promised, $3, $4::uuid, $5 FROM sent
      ORDER BY 2
      RETURNING kind, quantity`,
-    [id, orderId],
+    [id, orderId, actor, actorId ?? null, requestId ?? null],
   );
   for (const kind of ['received', 'shipped'] as const) {
     countStock(

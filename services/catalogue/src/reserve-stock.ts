@@ -13,9 +13,9 @@ type ReservedLine = components['schemas']['ReservedLine'];
  * 200 with `{ state: "held", lines }`, with the names and prices for the order; a repeat gets the same reply. 200 with
  * `{ state: "gone" }` for an id that is used up. 422 or 409 with every line that cannot be reserved.
  */
-export const reserveStock: Operation<'reserveStock'> = async ({ body: input }, context) => {
+export const reserveStock: Operation<'reserveStock'> = async ({ body: input, id: requestId }, context) => {
   return context.database.transaction(async (tx) => {
-    const lines = (await take(tx, input, context.reservationSeconds)) ?? (await repeated(tx, input));
+    const lines = (await take(tx, input, context.reservationSeconds, requestId)) ?? (await repeated(tx, input));
     return { status: 200, body: lines === undefined ? { state: 'gone' } : { state: 'held', lines } };
   });
 };
@@ -35,6 +35,7 @@ async function take(
   tx: Transaction,
   { reservationId, accountId, lines }: ReservationInput,
   seconds: number,
+  requestId: string,
 ): Promise<ReservedLine[] | undefined> {
   const found = await sql<FreeLine | { productId: null }>(
     tx,
@@ -60,12 +61,20 @@ async function take(
        INSERT INTO reservation_lines (reservation_id, product_id, quantity, name, unit_price_minor)
        SELECT $1, id, quantity, name, price_minor FROM taken
      ), booked AS (
-       INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
-       SELECT id, 'reserved', quantity, $1, stock, promised FROM taken
+       INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after, actor,
+         actor_id, request_id)
+       SELECT id, 'reserved', quantity, $1, stock, promised, 'customer', $2, $6 FROM taken
      )
      SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor"
      FROM claimed LEFT JOIN free ON true LEFT JOIN taken ON taken.id = free.id`,
-    [reservationId, accountId, seconds, lines.map(({ productId }) => productId), lines.map(({ quantity }) => quantity)],
+    [
+      reservationId,
+      accountId,
+      seconds,
+      lines.map(({ productId }) => productId),
+      lines.map(({ quantity }) => quantity),
+      requestId,
+    ],
   );
   if (found.length === 0) return undefined;
   const free = found.filter((line) => line.productId !== null);

@@ -74,7 +74,7 @@ async function resolve({ database, orders, log }: ResolvingOptions, { id, accoun
     const reservation = await lockReservation(tx, id);
     if (reservation?.state !== 'held') return;
     if (answer.state === 'exists') await confirmReservations(tx, [{ reservationId: id, orderId: answer.orderId }]);
-    if (answer.state === 'absent') await giveStockBack(tx, id, null);
+    if (answer.state === 'absent') await giveStockBack(tx, id, null, { actor: 'system' });
   });
   log.info({ reservation: id, state: answer.state }, 'reservation resolved');
 }

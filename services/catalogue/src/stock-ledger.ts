@@ -1,31 +1,64 @@
-// The stock ledger: enters received units in the transaction of the change. Reservations enter their own movements.
+// The stock ledger: enters received and counted units in the transaction of the change. Reservations enter their own
+// movements.
 import { sql, type Transaction } from '@shop/shared/database';
+import type { OperationRequest } from '@shop/shared/http';
 import { countStock } from './measure-stock.ts';
 
-/**
- * Enters a change of the units on hand. The caller has made the change, so it holds the lock of the product.
- * @param quantity negative when units are missing; 0 enters nothing
- */
-export async function enterReceived(tx: Transaction, productId: string, quantity: number): Promise<void> {
-  await enterAllReceived(tx, [{ productId, quantity }]);
+/** Who moved stock, and in which request. */
+export interface MovementCause {
+  readonly actor: 'customer' | 'staff' | 'operator' | 'system';
+  /** The account, if the actor is known by one. */
+  readonly actorId?: string | undefined;
+  /** Absent for the command line, and for what the shop does by itself. */
+  readonly requestId?: string | undefined;
+}
+
+/** Staff that sent the request. */
+export function staffOf(request: OperationRequest): MovementCause {
+  return { actor: 'staff', actorId: request.caller?.accountId, requestId: request.id };
 }
 
 export interface Received {
   readonly productId: string;
-  /** Signed, as in `enterReceived`. */
+  /** Negative when units are missing. */
   readonly quantity: number;
+  readonly reason?: string | undefined;
+  /** The absolute figure that was written, if one was. */
+  readonly counted?: number | undefined;
+  /** The figure on hand from which the writer of an absolute figure started, if it was stated. */
+  readonly expected?: number | undefined;
 }
 
-/** Enters the changes of several products in one statement. Each product occurs at most once. */
-export async function enterAllReceived(tx: Transaction, changes: readonly Received[]): Promise<void> {
-  const real = changes.filter(({ quantity }) => quantity !== 0);
+/**
+ * Enters changes of the units on hand in one statement. The caller has made the changes, so it holds the locks of the
+ * products. Each product occurs at most once. A quantity of 0 is entered only when the figure was counted and expected.
+ */
+export async function enterReceived(
+  tx: Transaction,
+  changes: readonly Received[],
+  { actor, actorId, requestId }: MovementCause,
+): Promise<void> {
+  const real = changes.filter(({ quantity, expected }) => quantity !== 0 || expected !== undefined);
   if (real.length === 0) return;
   await sql(
     tx,
-    `INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after)
-     SELECT products.id, 'received', change.quantity, stock, reserved + oversold
-     FROM unnest($1::uuid[], $2::integer[]) AS change(id, quantity) JOIN products ON products.id = change.id`,
-    [real.map(({ productId }) => productId), real.map(({ quantity }) => quantity)],
+    `INSERT INTO stock_ledger (product_id, kind, quantity, stock_after, promised_after, actor, actor_id, request_id,
+       reason, counted, expected)
+     SELECT products.id, 'received', change.quantity, stock, reserved + oversold, $6, $7, $8,
+       change.reason, change.counted, change.expected
+     FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::integer[], $5::integer[])
+       AS change(id, quantity, reason, counted, expected)
+     JOIN products ON products.id = change.id`,
+    [
+      real.map(({ productId }) => productId),
+      real.map(({ quantity }) => quantity),
+      real.map(({ reason }) => reason ?? null),
+      real.map(({ counted }) => counted ?? null),
+      real.map(({ expected }) => expected ?? null),
+      actor,
+      actorId ?? null,
+      requestId ?? null,
+    ],
   );
   const found = real.map(({ quantity }) => ({ quantity: Math.max(quantity, 0) }));
   const lost = real.map(({ quantity }) => ({ quantity: Math.max(-quantity, 0) }));

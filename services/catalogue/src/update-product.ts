@@ -3,7 +3,6 @@
 import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
 import { etagOf, mergePatch, requireMatch } from '@shop/shared/http';
-import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 import {
@@ -15,7 +14,8 @@ import {
   type WrittenRow,
   writtenColumns,
 } from './product-input.ts';
-import { enterReceived } from './stock-ledger.ts';
+import { applyStockChange } from './stock-change.ts';
+import { enterReceived, staffOf } from './stock-ledger.ts';
 
 interface LockedRow extends WrittenRow {
   readonly reserved: number;
@@ -23,8 +23,8 @@ interface LockedRow extends WrittenRow {
 }
 
 /**
- * 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock would be less than the units that orders
- * reserved.
+ * 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock is not the expected one, or would be less
+ * than the units that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
   const { database, products } = context;
@@ -38,13 +38,10 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
     );
     if (!present) throw noSuchProduct();
     requireMatch(request.headers, etagOf(present.version));
-    const merged = mergePatch(toInput(present, products.currency), request.body) as ProductInput;
-    const row = toRow(merged, products.currency);
-    if (row.stock < present.reserved) {
-      throw new Problem('insufficient-stock', 'Orders were promised more than this stock. Nothing was changed.', {
-        errors: [{ pointer: '/stock', detail: 'is less than what is promised to orders that have not shipped' }],
-      });
-    }
+    const { stock: change, ...patch } = request.body;
+    const merged = mergePatch(toInput(present, products.currency), patch) as ProductInput;
+    const changed = change === undefined ? undefined : applyStockChange(present, change);
+    const row = { ...toRow(merged, products.currency), stock: changed?.stock ?? present.stock };
     const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
     // Units that were promised beyond the stock are assigned first.
     const stock = `$${writtenColumns.length + 2}::integer`;
@@ -55,7 +52,7 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
        WHERE id = $1 RETURNING ${products.columns}`,
       [productId, ...columnValues(row), row.stock],
     );
-    await enterReceived(tx, productId, row.stock - present.stock);
+    if (changed !== undefined) await enterReceived(tx, [{ productId, ...changed.entry }], staffOf(request));
     return products.reply(200, Object.values(updated ?? {}));
   });
 };

@@ -13,4 +13,5 @@ export const accessRules: AccessRules = {
     body: () => ({ name: 'A2' }),
     expected: unlessAbsent(200),
   },
+  getStock: { resource: 'product', scope: 'catalogue:write', expected: unlessAbsent(200) },
 };

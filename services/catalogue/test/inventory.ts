@@ -22,6 +22,7 @@ export interface Inventory {
   /** Reserves quantities of products under an id. */
   reserve(id: string, items: Readonly<Record<string, number>>, accountId?: string): Promise<TestAnswer>;
   release(id: string): Promise<TestAnswer>;
+  allocate(id: string): Promise<TestAnswer>;
   /** The headers by which the orders service authenticates this call. */
   headersFor(path: string, body?: object): Readonly<Record<string, string>>;
   /** `stock/reserved/oversold`. */
@@ -105,6 +106,7 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
       return internal('/internal/reservations', { reservationId, accountId, lines });
     },
     release: (id) => internal(`/internal/reservations/${id}/release`),
+    allocate: (id) => internal(`/internal/reservations/${id}/allocate`),
     async figures(productId) {
       const { rows } = await database.query(
         "SELECT concat_ws('/', stock, reserved, oversold) AS figures FROM products WHERE id = $1",

@@ -196,7 +196,43 @@ describe('order.shipped.v1', () => {
     expect(await inventory.state(order.reservationId)).toBe('shipped');
   });
 
-  it('enters shipped units that were on back order as received', async () => {
+  it('ships the units that were assigned to the order, in the request that shipped it', async () => {
+    const order = await reserved(2, 'backorder');
+    await inventory.allocate(order.reservationId);
+    await send(order, 'shipped');
+    await taken(order, 1);
+    expect(await inventory.figures(order.productId)).toBe('0/0/0');
+    expect(await inventory.book(order.productId)).toBe('received 2, reserved 2, shipped 2');
+    const { rows } = await inventory.services
+      .service('catalogue')
+      .database.query(
+        'SELECT kind, actor, actor_id, request_id FROM stock_ledger WHERE reservation_id = $1 ORDER BY id',
+        [order.reservationId],
+      );
+    expect(rows).toEqual([
+      { kind: 'reserved', actor: 'customer', actor_id: order.accountId, request_id: expect.any(String) },
+      { kind: 'shipped', actor: 'staff', actor_id: null, request_id: `request of ${order.orderId}` },
+    ]);
+  });
+
+  it('leaves units that are assigned to another order', async () => {
+    const order = await reserved(2, 'backorder');
+    const other = { ...order, orderId: newId(), reservationId: newId() };
+    await inventory.reserve(other.reservationId, { [order.productId]: 2 }, order.accountId);
+    await inventory.allocate(order.reservationId);
+    // Shipped by an earlier version of the shop, which assigned no units.
+    await send(other, 'shipped');
+    await taken(other, 1);
+    expect(await inventory.figures(order.productId)).toBe('2/2/0');
+    await send(order, 'shipped');
+    await taken(order, 1);
+    expect(await inventory.figures(order.productId)).toBe('0/0/0');
+    expect(await inventory.book(order.productId)).toBe(
+      'received 2, reserved 2, reserved 2, received 2, shipped 2, shipped 2',
+    );
+  });
+
+  it('enters shipped units that were on back order and not assigned as received', async () => {
     const order = await reserved(1, 'backorder');
     expect(await inventory.figures(order.productId)).toBe('1/1/1');
     await send(order, 'shipped');

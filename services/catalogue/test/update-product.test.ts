@@ -66,6 +66,112 @@ describe('200', () => {
   });
 });
 
+describe('a change of the stock', () => {
+  const stockOf = async () => (await client.get(`/v1/products/${id}/stock`, { token })).body;
+  const lastEntry = async () => {
+    const { rows } = await database.query(
+      `SELECT kind, quantity, stock_after, actor, actor_id, request_id, reason, counted, expected FROM stock_ledger
+       WHERE product_id = $1 ORDER BY id DESC LIMIT 1`,
+      [id],
+    );
+    return rows[0];
+  };
+
+  it('adjusts the number on hand, and enters who did it, in which request, and why', async () => {
+    const adjusted = await patch({ stock: { adjust: -2, reason: 'Broken' } }, { 'X-Request-Id': 'adjust-1' });
+    expect([adjusted.status, adjusted.headers.deprecation]).toEqual([200, undefined]);
+    expect(await stockOf()).toEqual({ productId: id, onHand: 3, promised: 0, available: 3 });
+    expect(await lastEntry()).toEqual({
+      kind: 'received',
+      quantity: -2,
+      stock_after: 3,
+      actor: 'staff',
+      actor_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      request_id: 'adjust-1',
+      reason: 'Broken',
+      counted: null,
+      expected: null,
+    });
+    expect((await patch({ stock: { adjust: 10 } })).status).toBe(200);
+    expect(await stockOf()).toMatchObject({ onHand: 13 });
+  });
+
+  it('adds up concurrent adjustments', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => patch({ stock: { adjust: n % 2 ? 3 : -1 } })),
+    );
+    const done = answers.filter(({ status }) => status === 200).length;
+    expect(done).toBe(20);
+    expect(await stockOf()).toMatchObject({ onHand: 5 + 10 * 3 - 10 });
+  });
+
+  it('sets the number on hand when the expected one is on hand, and enters a count that moves nothing, too', async () => {
+    expect((await patch({ stock: { set: 9, expected: 5, reason: 'Count' } })).status).toBe(200);
+    expect(await lastEntry()).toMatchObject({ quantity: 4, counted: 9, expected: 5, reason: 'Count' });
+    expect((await patch({ stock: { set: 9, expected: 9 } })).status).toBe(200);
+    expect(await lastEntry()).toMatchObject({ quantity: 0, counted: 9, expected: 9, reason: null });
+  });
+
+  it('refuses to set over another number than expected, names it, and changes no member', async () => {
+    const answer = await patch({ price: 1, stock: { set: 9, expected: 7 } });
+    expect(answer).toMatchObject({ status: 409, body: { code: 'stock-changed' } });
+    expect(answer.body.errors).toEqual([
+      { pointer: '/stock/expected', detail: 'is 7, but 5 units are on hand', onHand: 5 },
+    ]);
+    expect((await view()).body.price).toBe(19.99);
+    expect(await stockOf()).toMatchObject({ onHand: 5 });
+  });
+
+  it('lets one of two concurrent counts win', async () => {
+    const both = await Promise.all([8, 9].map((set) => patch({ stock: { set, expected: 5 } })));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  it('still accepts a plain number, and announces that it is deprecated', async () => {
+    const answer = await patch({ stock: 8 });
+    expect([answer.status, answer.headers.deprecation, answer.headers.link]).toEqual([
+      200,
+      '@1795478400',
+      '</docs/staff>; rel="deprecation"; type="text/html"',
+    ]);
+    expect(await lastEntry()).toMatchObject({ quantity: 3, counted: 8, expected: null });
+    expect((await patch({ price: 3 })).headers.deprecation).toBeUndefined();
+  });
+
+  it.each([
+    [{ adjust: -4 }, '/stock/adjust'],
+    [{ set: 1, expected: 5 }, '/stock/set'],
+    [1, '/stock'],
+  ])('never takes what is promised: %j', async (stock, pointer) => {
+    await database.query('UPDATE products SET reserved = 2 WHERE id = $1', [id]);
+    expect(await patch({ stock })).toMatchObject({
+      status: 409,
+      body: { code: 'insufficient-stock', errors: [{ pointer }] },
+    });
+    expect((await patch({ stock: { adjust: -3 } })).status).toBe(200);
+    expect(await stockOf()).toMatchObject({ onHand: 2, promised: 2, available: 0 });
+  });
+
+  it('does not exceed the largest stock', async () => {
+    expect(await patch({ stock: { adjust: 1_000_000_000 } })).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/stock/adjust' }] },
+    });
+  });
+
+  it.each([
+    [{ set: 9 }, '/stock/expected', 'is required'],
+    [{ adjust: 1.5 }, '/stock/adjust', 'must be integer'],
+    [{ adjust: 1, reason: '' }, '/stock/reason', 'must not have fewer than 1 characters'],
+    [{ adjust: 1, expected: 2 }, '/stock/expected', 'is not a known member'],
+    [-1, '/stock', 'must be >= 0'],
+    ['5', '/stock', 'must have one of the documented forms'],
+  ])('refuses %j with one fault', async (stock, pointer, detail) => {
+    const { status, body } = await patch({ stock });
+    expect([status, body.errors]).toEqual([400, [{ pointer, detail }]]);
+  });
+});
+
 describe('400', () => {
   it.each([
     [{ name: null }, '/name'],

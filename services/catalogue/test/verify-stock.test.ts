@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { type Inventory, startInventory } from './inventory.ts';
+import { staffToken } from './products.ts';
 
 let inventory: Inventory;
 let cup: string;
@@ -83,6 +84,51 @@ it.each(['released', 'shipped'])('a reservation cannot end twice: %s', async (ki
   const second = `INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
     SELECT product_id, $1, quantity, reservation_id, 0, 0 FROM stock_ledger WHERE kind = 'released'`;
   await expect(query(second, [kind])).rejects.toThrow(/stock_ledger_(once|one_end)/);
+});
+
+it('finds assigned units that no reservation explains', async () => {
+  await query('UPDATE products SET allocated = 2');
+  expect(await inventory.verify()).toMatchObject({
+    faults: [
+      {
+        productId: cup,
+        detail: '2 units are assigned to orders that are about to ship, but their reservations add up to 0',
+      },
+    ],
+  });
+});
+
+it('finds a number that was written over a shipment, until the stock is counted again', async () => {
+  const { client } = inventory.services.service('catalogue');
+  const token = await staffToken(inventory.services);
+  const write = async (stock: unknown): Promise<void> => {
+    expect((await client.patch(`/v1/products/${cup}`, { token, body: { stock } })).status).toBe(200);
+  };
+  // A delivery that nobody has followed up with a shipment.
+  await write(7);
+  expect((await inventory.verify()).faults).toEqual([]);
+  await query(
+    `WITH sent AS (UPDATE products SET stock = stock - 1, reserved = reserved - 1 RETURNING id, stock, reserved + oversold AS promised),
+       ended AS (UPDATE reservations SET state = 'shipped', order_id = $2 WHERE id = $1)
+     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
+     SELECT id, 'shipped', 1, $1, stock, promised FROM sent`,
+    [reservation, newId()],
+  );
+  await write({ adjust: 2 });
+  expect((await inventory.verify()).faults).toEqual([]);
+  await write(9);
+  expect((await inventory.verify()).faults).toMatchObject([
+    {
+      productId: cup,
+      name: 'Cup',
+      detail: expect.stringMatching(
+        /^9 was written over 8 without an expected figure, [0-9:]+ after a shipment of 1: count the stock again$/,
+      ),
+      movement: { kind: 'received', quantity: 1 },
+    },
+  ]);
+  await write({ set: 9, expected: 9 });
+  expect((await inventory.verify()).faults).toEqual([]);
 });
 
 it('fails when it cannot read the ledger', async () => {

@@ -232,6 +232,8 @@ export interface components {
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
+            /** @description The number of units on hand that the request can use. */
+            readonly onHand?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -351,7 +353,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid-transition`, or `request-in-progress`. The order is unchanged. */
+        /** @description `invalid-transition`, `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
         readonly TransitionConflict: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfterInProgress"];

@@ -134,6 +134,9 @@ export interface LockedOrder {
   readonly version: number;
 }
 
+export const selectOrder = `
+  SELECT id, account_id AS "accountId", reservation_id AS "reservationId", status, version FROM orders`;
+
 /**
  * Locks an order until the transaction ends.
  * @param owner the account that it must belong to; undefined for staff
@@ -142,8 +145,7 @@ export interface LockedOrder {
 export async function lockOrder(tx: Transaction, id: string, owner: string | undefined): Promise<LockedOrder> {
   const [order] = await sql<LockedOrder>(
     tx,
-    `SELECT id, account_id AS "accountId", reservation_id AS "reservationId", status, version
-     FROM orders WHERE id = $1 ${owner === undefined ? '' : 'AND account_id = $2'} FOR UPDATE`,
+    `${selectOrder} WHERE id = $1 ${owner === undefined ? '' : 'AND account_id = $2'} FOR UPDATE`,
     owner === undefined ? [id] : [id, owner],
   );
   if (order === undefined) throw noSuchOrder();

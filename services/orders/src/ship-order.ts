@@ -1,6 +1,31 @@
+// POST /v1/orders/{orderId}/ship: assigns units on hand to the order, and records that it has been shipped.
+import type { Database } from '@shop/shared/database';
+import { idempotent, keptAnswer } from '@shop/shared/http';
+import type { Problem } from '@shop/shared/problem';
 import { advanceOrder } from './advance-order.ts';
 import type { Operation } from './context.ts';
+import { type LockedOrder, requireVersion, selectOrder } from './order.ts';
+import { mayBecome } from './order-status.ts';
+import { allocateStock } from './stock-reservation.ts';
 
+/** 409 `stock-missing` when units are not on hand; otherwise as every step of staff. */
 export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
+  const kept = await keptAnswer(request, context);
+  if (kept !== undefined) return kept;
+  const order = await findShippable(context.database, request.path.orderId);
+  if (order !== undefined) {
+    requireVersion(request, order);
+    const problem = await allocateStock(request, context, order.reservationId);
+    if (problem !== undefined) return idempotent(request, context, () => Promise.reject(problem));
+  }
   return advanceOrder(request, context, 'shipped');
 };
+
+/** Assigns units on hand to a reservation. Returns the problem when units are missing. */
+export type Allocate = (reservationId: string) => Promise<Problem | undefined>;
+
+/** The order, not locked, when it can be shipped at the moment. */
+export async function findShippable({ pool }: Database, id: string): Promise<LockedOrder | undefined> {
+  const { rows } = await pool.query<LockedOrder>(`${selectOrder} WHERE id = $1`, [id]);
+  return rows.find(({ status }) => mayBecome(status, 'shipped'));
+}

@@ -67,14 +67,42 @@ export async function reserveStock(
     const answer = body as { state: 'held'; lines: readonly ReservedLine[] } | { state: 'gone' };
     return answer.state === 'held' ? { ...answer, id } : answer;
   }
-  const problem = body as { code?: ProblemCode; detail?: string; errors?: readonly Fault[] } | undefined;
+  const problem = body as ProblemBody | undefined;
   if (problem?.code === 'insufficient-stock' || problem?.code === 'product-not-available') {
     const errors = (problem.errors ?? []).flatMap((fault) => atItems(fault, wanted));
     return { state: 'refused', problem: new Problem(problem.code, problem.detail ?? '', { errors }) };
   }
-  throw new Problem('service-unavailable', 'The stock cannot be reserved at the moment. Try again shortly.', {
+  throw unavailable('a reservation', status, problem);
+}
+
+/**
+ * Assigns units on hand to a reservation whose order is about to ship. Returns the problem when units are missing.
+ * @throws Problem `service-unavailable` when the outcome is unknown. The request can be repeated.
+ */
+export async function allocateStock(
+  request: OperationRequest,
+  { catalogue }: OrdersContext,
+  reservationId: string,
+): Promise<Problem | undefined> {
+  const { status, body } = await catalogue.post(`/internal/reservations/${reservationId}/allocate`, undefined, request);
+  if (status === 204) return undefined;
+  const problem = body as ProblemBody | undefined;
+  if (problem?.code === 'stock-missing') {
+    return new Problem(problem.code, problem.detail ?? '', { errors: problem.errors ?? [] });
+  }
+  throw unavailable('an allocation', status, problem);
+}
+
+interface ProblemBody {
+  readonly code?: ProblemCode;
+  readonly detail?: string;
+  readonly errors?: readonly Fault[];
+}
+
+function unavailable(what: string, status: number, problem: ProblemBody | undefined): Problem {
+  return new Problem('service-unavailable', 'The stock cannot be reserved at the moment. Try again shortly.', {
     headers: { 'Retry-After': '1' },
-    cause: new Error(`the catalogue answered a reservation with ${status} ${problem?.code ?? ''}`),
+    cause: new Error(`the catalogue answered ${what} with ${status} ${problem?.code ?? ''}`),
   });
 }
 

@@ -113,6 +113,103 @@ describe('409', () => {
   });
 });
 
+describe('an order whose units are not on hand', () => {
+  /** Three cups that are sold before they arrive; one is on hand. */
+  async function ahead(): Promise<{ id: string; cup: string }> {
+    const cup = await shop.product({ stock: 1, status: 'backorder' });
+    const { body } = await shop.order(customer, { [cup]: 3 });
+    await shop.act(shop.staff, body.id, 'process');
+    return { id: body.id, cup };
+  }
+  const arrive = (cup: string, adjust: number) =>
+    shop.catalogue.patch(`/v1/products/${cup}`, { token: shop.staff.token, body: { stock: { adjust } } });
+  const allocated = async (cup: string): Promise<number> => {
+    const { database } = shop.services.service('catalogue');
+    return (await database.query('SELECT allocated FROM products WHERE id = $1', [cup])).rows[0].allocated;
+  };
+
+  it('is not shipped: the refusal names the product with both figures, and the order stays as it was', async () => {
+    const { id, cup } = await ahead();
+    const answer = await shop.act(shop.staff, id, 'ship');
+    expect([answer.status, answer.body.code]).toEqual([409, 'stock-missing']);
+    expect(answer.body.errors).toEqual([
+      {
+        parameter: 'orderId',
+        detail: '3 of "Cup" are to be shipped, 1 can be',
+        productId: cup,
+        requested: 3,
+        onHand: 1,
+      },
+    ]);
+    const seen = await shop.view(customer, id);
+    expect([seen.body.status, seen.headers.etag]).toEqual(['processing', 'W/"2"']);
+    expect(await shop.stockOf(cup)).toEqual({ stock: 1, reserved: 1, oversold: 2 });
+  });
+
+  it('is shipped once they have arrived, and nothing is entered as received by itself', async () => {
+    const { id, cup } = await ahead();
+    expect((await shop.act(shop.staff, id, 'ship')).status).toBe(409);
+    await arrive(cup, 4);
+    expect((await shop.act(shop.staff, id, 'ship')).status).toBe(200);
+    await eventually(async () => expect(await shop.stockOf(cup)).toEqual({ stock: 2, reserved: 0, oversold: 0 }));
+    expect(await allocated(cup)).toBe(0);
+  });
+
+  it('has its refusal stored under the idempotency key', async () => {
+    const { id, cup } = await ahead();
+    const headers = { 'Idempotency-Key': newId() };
+    await shop.act(shop.staff, id, 'ship', { headers });
+    await arrive(cup, 4);
+    const again = await shop.act(shop.staff, id, 'ship', { headers });
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([409, 'true']);
+    expect(await allocated(cup)).toBe(0);
+  });
+
+  it('gives assigned units back when the customer cancels before it is shipped', async () => {
+    const { id, cup } = await ahead();
+    await arrive(cup, 4);
+    const { database } = shop.services.service('catalogue');
+    const { rows } = await database.query(
+      'SELECT id FROM reservations JOIN reservation_lines ON reservation_id = id WHERE product_id = $1',
+      [cup],
+    );
+    // As when the process of orders died between the two steps of the shipment.
+    expect((await shop.internal('catalogue', `/internal/reservations/${rows[0].id}/allocate`)).status).toBe(204);
+    expect(await allocated(cup)).toBe(3);
+    expect((await shop.act(customer, id, 'cancel')).status).toBe(200);
+    await eventually(async () => expect(await allocated(cup)).toBe(0));
+    expect(await shop.stockOf(cup)).toEqual({ stock: 5, reserved: 0, oversold: 0 });
+    expect((await shop.act(shop.staff, id, 'ship')).body.code).toBe('invalid-transition');
+  });
+
+  it('is refused for another reason first, and no units are assigned then', async () => {
+    const { id, cup } = await ahead();
+    await arrive(cup, 4);
+    const stale = await shop.act(shop.staff, id, 'ship', { headers: { 'If-Match': 'W/"1"' } });
+    expect(stale.status).toBe(412);
+    const pending = (await shop.order(customer, { [cup]: 1 })).body.id;
+    expect((await shop.act(shop.staff, pending, 'ship')).body.code).toBe('invalid-transition');
+    expect(await allocated(cup)).toBe(0);
+  });
+
+  it('lets one of many concurrent shipments take the units that are on hand', async () => {
+    const cup = await shop.product({ stock: 4, status: 'backorder' });
+    const ids = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const { body } = await shop.order(customer, { [cup]: 2 });
+        await shop.act(shop.staff, body.id, 'process');
+        return String(body.id);
+      }),
+    );
+    const answers = await Promise.all(
+      ids.flatMap((id) => [shop.act(shop.staff, id, 'ship'), shop.act(shop.staff, id, 'ship')]),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(10);
+    await eventually(async () => expect(await shop.stockOf(cup)).toEqual({ stock: 0, reserved: 0, oversold: 8 }));
+  });
+});
+
 describe('412', () => {
   it.each(['"1"', 'W/"1"', 'W/"22"'])('refuses another version, as If-Match: %s', async (tag) => {
     const id = await order('process');

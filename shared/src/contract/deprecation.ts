@@ -1,19 +1,26 @@
-// Tells clients of a deprecated operation or parameter so, from the marks in the OpenAPI document.
-import { locate, type Node } from './openapi-document.ts';
+// Tells clients that an operation, a parameter or a form of a member is deprecated, by the marks in the OpenAPI document.
+import { dereference, locate, type Node, nodeOf } from './openapi-document.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * The answer headers of a request with this target and these header fields; undefined when it has nothing that is
- * deprecated.
+ * The answer headers of a request with this target, these header fields and this body; undefined when it has nothing
+ * that is deprecated.
  */
 export type Deprecation = (request: {
   readonly url: string;
   readonly headers: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
 }) => Headers | undefined;
 
+interface Given {
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: Node;
+}
+
 interface Mark {
-  readonly isGiven: (query: URLSearchParams, headers: Readonly<Record<string, unknown>>) => boolean;
+  readonly isGiven: (given: Given) => boolean;
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly sunset: number | undefined;
@@ -21,34 +28,67 @@ interface Mark {
 }
 
 /**
- * What says of a request that its operation or a parameter in it is marked `deprecated`: `Deprecation` (RFC 9745) from
- * `x-deprecated-at`, `Sunset` (RFC 8594) from `x-sunset-at`, both RFC 3339 dates and of several the earliest, and
- * `Link` from `x-deprecation-link`.
+ * The headers for a request whose operation, or a parameter or a form of a member of its body, is marked `deprecated`:
+ * `Deprecation` (RFC 9745) from `x-deprecated-at`, `Sunset` (RFC 8594) from `x-sunset-at`, both RFC 3339 dates and of
+ * several the earliest, and `Link` from `x-deprecation-link`.
  * @param parameters places in the document
+ * @param body schema of the body
  * @throws Error for a mark without `x-deprecated-at`
  */
 export function deprecationOf(
   document: Node,
   operation: Node,
   parameters: readonly (readonly string[])[],
+  body: unknown,
 ): Deprecation {
-  const nodes = [operation, ...parameters.map((at) => locate(document, at)?.node ?? {})];
-  const marks = nodes.filter(({ deprecated }) => deprecated === true).map(readMark);
+  const marked: [Node, string, Mark['isGiven']][] = [
+    [operation, String(operation.operationId), () => true],
+    ...parameters.map((at): [Node, string, Mark['isGiven']] => {
+      const node = locate(document, at)?.node ?? {};
+      const name = String(node.name);
+      const isGiven: Mark['isGiven'] = ({ query, headers }) =>
+        node.in === 'query' ? query.has(name) : headers[name.toLowerCase()] !== undefined;
+      return [node, `the parameter ${name}`, isGiven];
+    }),
+    ...formsOf(document, body).map(([name, form]): [Node, string, Mark['isGiven']] => [
+      form,
+      `a form of the member ${name}`,
+      (given) => hasType(given.body[name], form.type),
+    ]),
+  ];
+  const marks = marked
+    .filter(([{ deprecated }]) => deprecated === true)
+    .map(([node, what, isGiven]) => readMark(node, what, isGiven));
   if (marks.length === 0) return () => undefined;
-  return ({ url, headers }) => {
-    const query = new URLSearchParams(url.split('?')[1]);
-    return headersOf(marks.filter(({ isGiven }) => isGiven(query, headers)));
+  return ({ url, headers, body: sent }) => {
+    const given = { query: new URLSearchParams(url.split('?')[1]), headers, body: nodeOf(sent) };
+    return headersOf(marks.filter(({ isGiven }) => isGiven(given)));
   };
 }
 
-function readMark(node: Node): Mark {
+/** Each form of each member of a body. */
+function formsOf(document: Node, body: unknown): [string, Node][] {
+  const { properties } = dereference(document, body);
+  return Object.entries(nodeOf(properties)).flatMap(([name, property]) => {
+    const { oneOf } = dereference(document, property);
+    const forms: unknown[] = Array.isArray(oneOf) ? oneOf : [property];
+    return forms.map((form): [string, Node] => [name, dereference(document, form)]);
+  });
+}
+
+/** Whether a JSON value has the type of a schema; without a type, every value has. */
+function hasType(value: unknown, type: unknown): boolean {
+  if (value === undefined) return false;
+  if (type === 'integer' || type === 'number') return typeof value === 'number';
+  if (type === 'object') return typeof value === 'object';
+  return type === undefined || typeof value === type;
+}
+
+function readMark(node: Node, what: string, isGiven: Mark['isGiven']): Mark {
   const { 'x-deprecated-at': since, 'x-sunset-at': sunset, 'x-deprecation-link': link } = node;
-  const name = String(node.name);
-  if (typeof since !== 'string')
-    throw new Error(`${node.operationId ?? `the parameter ${name}`} is deprecated and needs x-deprecated-at`);
+  if (typeof since !== 'string') throw new Error(`${what} is deprecated and needs x-deprecated-at`);
   return {
-    isGiven: (query, headers) =>
-      node.in === undefined || (node.in === 'query' ? query.has(name) : headers[name.toLowerCase()] !== undefined),
+    isGiven,
     since: Date.parse(since),
     sunset: typeof sunset === 'string' ? Date.parse(sunset) : undefined,
     link: typeof link === 'string' ? `<${link}>; rel="deprecation"; type="text/html"` : undefined,

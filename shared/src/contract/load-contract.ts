@@ -66,6 +66,7 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
     mediaTypes[0] === undefined || bodyAt === undefined || bodyAt.node['x-checked-by-operation'] === true
       ? undefined
       : schemaAt(compiler, [...bodyAt.at, 'content', mediaTypes[0], 'schema']);
+  const media = bodyAt === undefined ? {} : nodeOf(nodeOf(bodyAt.node.content)[mediaTypes[0] ?? '']);
   // Where an operation finds faults that no schema can, all are refused at once, and by the operation.
   const refusedByOperation = operation['x-refused-by-operation'] === true;
   return {
@@ -79,7 +80,7 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
             maxBytes: Math.min(outline.maxBytes ?? maxBodyBytes, maxBodyBytes),
             acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
           },
-    deprecation: deprecationOf(compiler.document, operation, places),
+    deprecation: deprecationOf(compiler.document, operation, places, media.schema),
     check: (input) => {
       const checked = checkInput(parameters, checkBody, input);
       if (!refusedByOperation) refuseFaults(checked.faults);

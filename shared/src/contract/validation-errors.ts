@@ -12,12 +12,33 @@ export interface ValidationFinding {
 /** All distinct findings, in the order of the document, at most 100. */
 export function validationErrors(errors: readonly ErrorObject[] | null | undefined): ValidationFinding[] {
   const seen = new Map<string, ValidationFinding>();
-  for (const error of errors ?? []) {
+  for (const error of ofNearestForms(errors ?? [])) {
     if (seen.size === maxFaults) break;
     const finding = findingOf(error);
     if (finding !== undefined) seen.set(`${finding.pointer} ${finding.detail}`, finding);
   }
   return [...seen.values()];
+}
+
+/**
+ * Where a value has none of several forms, keeps the errors of the form that it comes nearest to: of the same type, and
+ * with the fewest errors. Without a form of its type, the error that names no form stays. The forms contain no `$ref`,
+ * because an error behind one does not name its form.
+ */
+function ofNearestForms(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const dropped = new Set<ErrorObject>();
+  for (const error of errors) {
+    if (error.keyword !== 'oneOf' && error.keyword !== 'anyOf') continue;
+    const start = `${error.schemaPath}/`;
+    const inForms = errors.filter(({ schemaPath }) => schemaPath.startsWith(start));
+    const forms = Map.groupBy(inForms, ({ schemaPath }) => schemaPath.slice(start.length).split('/')[0]);
+    const [nearest] = [...forms.values()]
+      .filter((form) => !form.some((each) => each.keyword === 'type' && each.instancePath === error.instancePath))
+      .sort((a, b) => a.length - b.length);
+    for (const each of inForms) if (nearest?.includes(each) !== true) dropped.add(each);
+    if (nearest !== undefined) dropped.add(error);
+  }
+  return errors.filter((error) => !dropped.has(error));
 }
 
 function findingOf(error: ErrorObject): ValidationFinding | undefined {

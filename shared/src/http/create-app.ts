@@ -115,6 +115,8 @@ async function handle<Context>(
   const bytes = await readBody(request, operation.body);
   if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
   const body = bytes === undefined ? undefined : parseBody(bytes);
+  if (body !== undefined)
+    response.locals.deprecation = operation.deprecation({ url: request.url, headers: request.headers, body });
   const input = operation.check({ url: request.url, path, headers: request.headers, body });
   const checked: OperationRequest = {
     operationId: operation.operationId,

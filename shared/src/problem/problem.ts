@@ -16,6 +16,8 @@ export const problems = {
   'order-already-shipped': { status: 409, title: 'The order has already shipped' },
   'invalid-transition': { status: 409, title: 'The order cannot make this transition' },
   'insufficient-stock': { status: 409, title: 'There is not enough stock' },
+  'stock-changed': { status: 409, title: 'The stock has changed' },
+  'stock-missing': { status: 409, title: 'Units are not on hand' },
   'price-changed': { status: 409, title: 'A price has changed' },
   'request-in-progress': { status: 409, title: 'The first request with this key is still running' },
   'precondition-failed': { status: 412, title: 'The resource has changed' },

@@ -20,6 +20,7 @@ export const guideNames = [
   'errors',
   'idempotency',
   'events',
+  'staff',
   'migration',
 ] as const;
 

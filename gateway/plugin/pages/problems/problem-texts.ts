@@ -84,6 +84,17 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy:
       'The response lists the lines with the units that are `available`. Lower the quantities or remove the lines, and order again; for a product, send a higher stock.',
   },
+  'stock-changed': {
+    when: 'A product’s stock was to be set from an `expected` number of units, and another number is on hand: an order shipped or goods arrived in between. Nothing was changed.',
+    example: 'The stock has changed since it was read. Nothing was changed.',
+    remedy: 'The response has the units that are `onHand`. Count again, or send the difference with `adjust`.',
+  },
+  'stock-missing': {
+    when: 'An order cannot be shipped, because not all of its units are on hand. This is possible only for products that are sold before they arrive (`backorder`).',
+    example: 'Not all units of the order are on hand. The order is unchanged.',
+    remedy:
+      'The response lists the products with the units that are `onHand`. Enter the goods that arrived, and ship again.',
+  },
   'price-changed': {
     when: 'The total differs from the `expectedTotal`, or a price from the `expectedUnitPrice` of its line, because a price changed in between. Nothing was ordered.',
     example: 'The order costs 21.98, not 19.98. Nothing was ordered.',

@@ -1,4 +1,5 @@
 // What operators do with products and stock. The command line calls these functions in its own process.
+export { allocateStock } from './allocate-stock.ts';
 export { exportProducts } from './export-products.ts';
 export { type ImportResult, importProducts } from './import-products.ts';
 export { type Format, formats } from './product-file.ts';

@@ -41,7 +41,7 @@ export async function openReport(path: string, upTo: number): Promise<Report> {
   };
 }
 
-/** An entry that the end of the process cut off belongs to a line after `upTo`. */
+/** The entries of lines up to `upTo`. An entry that is incomplete, because the process ended, is of a later line. */
 function entriesUpTo(text: string, upTo: number): string {
   const entries = text.split('\n').filter((entry) => {
     try {

@@ -2,7 +2,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import { isId, newId } from '@shop/shared/runtime';
 import { columnValues, type WrittenRow, writtenColumns } from '../product-input.ts';
-import { enterAllReceived } from '../stock-ledger.ts';
+import { enterReceived, type Received } from '../stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
 
 export interface Upserted {
@@ -54,7 +54,7 @@ export async function upsertProducts(tx: Transaction, batch: readonly ImportedPr
 
   const created: WrittenProduct[] = [];
   const changed: WrittenProduct[] = [];
-  const received: { productId: string; quantity: number }[] = [];
+  const received: Received[] = [];
   const refused: RefusedLine[] = [];
   for (const product of batch) {
     const { externalKey } = product;
@@ -80,7 +80,7 @@ export async function upsertProducts(tx: Transaction, batch: readonly ImportedPr
   }
   if (created.length > 0) await sql(tx, insert, columnsOf(created));
   if (changed.length > 0) await sql(tx, update, columnsOf(changed));
-  await enterAllReceived(tx, received);
+  await enterReceived(tx, received, { actor: 'operator' });
   const unchanged = batch.length - created.length - changed.length - refused.length;
   return { created: created.length, changed: changed.length, unchanged, refused };
 }

@@ -77,6 +77,42 @@ const wrongReservations = `
     CASE WHEN state IN ('released', 'shipped') THEN ', ' || state || ' ' || line.quantity ELSE '' END
   ORDER BY reservation.id LIMIT 100`;
 
+const wrongAllocations = `
+  WITH assigned AS (
+    SELECT product_id, sum(quantity) AS units
+    FROM reservations AS reservation JOIN reservation_lines AS line ON line.reservation_id = reservation.id
+    WHERE allocated_at IS NOT NULL AND state IN ('held', 'confirmed') GROUP BY product_id
+  )
+  SELECT id AS "productId", name,
+    format('%s units are assigned to orders that are about to ship, but their reservations add up to %s',
+      allocated, coalesce(units, 0)) AS detail
+  FROM products LEFT JOIN assigned ON product_id = id
+  WHERE allocated <> coalesce(units, 0)
+  ORDER BY id LIMIT 100`;
+
+// A figure that staff wrote without the figure from which they started, soon after units were shipped: it may have been
+// counted before the shipment. A later count with the expected figure corrects it.
+const hiddenMovements = `
+  SELECT change.product_id AS "productId", products.name,
+    format('%s was written over %s without an expected figure, %s after a shipment of %s: count the stock again',
+      counted, stock_after - change.quantity, date_trunc('second', change.created_at - shipment.created_at),
+      shipment.quantity) AS detail,
+    json_build_object('id', change.id, 'kind', change.kind, 'quantity', change.quantity, 'at', change.created_at,
+      'reservationId', NULL, 'orderId', NULL) AS movement
+  FROM stock_ledger AS change JOIN products ON products.id = change.product_id
+  CROSS JOIN LATERAL (
+    SELECT quantity, created_at FROM stock_ledger AS earlier
+    WHERE earlier.product_id = change.product_id AND earlier.id < change.id AND kind = 'shipped'
+      AND earlier.created_at > change.created_at - interval '1 hour'
+    ORDER BY earlier.id DESC LIMIT 1
+  ) AS shipment
+  WHERE actor = 'staff' AND counted IS NOT NULL AND expected IS NULL
+    AND NOT EXISTS (
+      SELECT FROM stock_ledger AS later
+      WHERE later.product_id = change.product_id AND later.id > change.id AND later.expected IS NOT NULL
+    )
+  ORDER BY change.id LIMIT 100`;
+
 // Stock that was moved for a reservation without a line of that product would never be released.
 const movementsOfNothing = `
   SELECT movement.product_id AS "productId", reservation_id AS "reservationId",
@@ -103,7 +139,14 @@ export async function readStockReport(client: pg.Client): Promise<StockReport> {
   try {
     const { rows } = await client.query<Omit<StockReport, 'faults'>>(counts);
     const faults: StockFault[] = [];
-    for (const query of [wrongMovements, wrongProducts, wrongReservations, movementsOfNothing]) {
+    for (const query of [
+      wrongMovements,
+      wrongProducts,
+      wrongReservations,
+      movementsOfNothing,
+      wrongAllocations,
+      hiddenMovements,
+    ]) {
       faults.push(...(await client.query<StockFault>(query)).rows);
     }
     return { ...(rows[0] ?? { products: 0, movements: 0, reservations: 0 }), faults };

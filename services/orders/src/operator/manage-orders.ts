@@ -16,6 +16,7 @@ import { findOrder } from '../get-order.ts';
 import { findHistory, type Transition } from '../get-order-history.ts';
 import { lockOrder, openOrders, showOrder } from '../order.ts';
 import type { OrderStatus } from '../order-status.ts';
+import { type Allocate, findShippable } from '../ship-order.ts';
 
 export type Order = components['schemas']['Order'];
 export type OrderWithHistory = Order & { readonly history: readonly Transition[] };
@@ -70,21 +71,35 @@ export async function showAnyOrder(environment: Environment, orderId: string): P
   });
 }
 
-/**
- * Moves orders to a state, each in a transaction of its own.
- * @param accountId the staff account that the history names; default none
- */
+export interface AdvanceOptions {
+  /** The staff account that the history names; default none. */
+  readonly accountId?: string | undefined;
+  /** Called before an order is shipped. */
+  readonly allocate: Allocate;
+}
+
+/** Moves orders to a state, each in a transaction of its own. */
 export async function advanceOrders(
   environment: Environment,
   to: FulfilmentState,
   orderIds: readonly string[],
-  accountId = noAccount,
+  { accountId = noAccount, allocate }: AdvanceOptions,
 ): Promise<AdvancedOrder[]> {
   return withOrders(environment, async (store) => {
     const outcomes: AdvancedOrder[] = [];
-    for (const id of orderIds) outcomes.push(await advance(store, to, id, operator(accountId)));
+    for (const id of orderIds) {
+      const order = to === 'shipped' ? await findShippable(store.database, id) : undefined;
+      const problem = order === undefined ? undefined : await allocate(order.reservationId);
+      outcomes.push(
+        problem === undefined ? await advance(store, to, id, operator(accountId)) : { id, ...refusalOf(problem) },
+      );
+    }
     return outcomes;
   });
+}
+
+function refusalOf({ code, message, errors }: Problem): { readonly refused: string; readonly code: string } {
+  return { refused: [message, ...errors.map(({ detail }) => `${detail}.`)].join(' '), code };
 }
 
 async function advance(
@@ -102,7 +117,7 @@ async function advance(
     return { id, order: viewOf(reply) };
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
-    return { id, refused: error.message, code: error.code };
+    return { id, ...refusalOf(error) };
   }
 }
 

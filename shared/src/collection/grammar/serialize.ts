@@ -7,10 +7,10 @@ const plainText = /^[^",:\\\s](?:[^",:]*[^",:\s])?$/;
 
 /**
  * A query string without its question mark, percent-encoded.
- * @throws RangeError for criteria with `or`, which a query cannot say
+ * @throws RangeError for criteria with `or`, which a query string cannot express
  */
 export function toQuery(spec: CollectionSpec<never>, criteria: Criteria): string {
-  if (criteria.or.length > 0) throw new RangeError('a query string cannot say or');
+  if (criteria.or.length > 0) throw new RangeError('a query string cannot express or');
   const parts: string[] = [];
   for (const [field, conditions] of byField(criteria.conditions)) {
     const [only] = conditions;

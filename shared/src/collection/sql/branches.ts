@@ -1,4 +1,4 @@
-// Decides how a request is read: as which ordered scans, one beside the other.
+// Decides which ordered scans of the table answer a request.
 import type { Condition, Criteria } from '../grammar/criteria.ts';
 import { type CollectionSpec, fieldNamed } from '../grammar/spec.ts';
 import type { ConditionLocation } from './bind-parameters.ts';

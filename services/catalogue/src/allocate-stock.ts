@@ -1,0 +1,55 @@
+// POST /internal/reservations/{reservationId}/allocate: assigns units on hand to an order that is about to ship.
+import { sql, type Transaction } from '@shop/shared/database';
+import { type Fault, Problem } from '@shop/shared/problem';
+import type { Operation } from './context.ts';
+import { lockReservation } from './reservation.ts';
+
+/** 204 when the units are assigned, were assigned before, or the reservation has ended; 409 when units are missing. */
+export const allocateStock: Operation<'allocateStock'> = async ({ path }, { database }) => {
+  await database.transaction((tx) => allocateReservation(tx, path.reservationId));
+  return { status: 204 };
+};
+
+interface Line {
+  readonly productId: string;
+  readonly name: string;
+  readonly quantity: number;
+  /** Units on hand that are not assigned to another order. */
+  readonly onHand: number;
+}
+
+/**
+ * Assigns units on hand to all lines of a reservation or to none. Only units that were promised beyond the stock can be
+ * missing. A reservation that is unknown or has ended needs none.
+ * @throws Problem 409 `stock-missing` with the lines that lack units
+ */
+export async function allocateReservation(tx: Transaction, id: string): Promise<void> {
+  const reservation = await lockReservation(tx, id);
+  if (reservation === undefined || reservation.isAllocated) return;
+  if (reservation.state !== 'held' && reservation.state !== 'confirmed') return;
+  const lines = await sql<Line>(
+    tx,
+    `SELECT product.id AS "productId", product.name, quantity, stock - allocated AS "onHand"
+     FROM reservation_lines AS line JOIN products AS product ON product.id = line.product_id
+     WHERE line.reservation_id = $1 ORDER BY product.id FOR NO KEY UPDATE OF product`,
+    [id],
+  );
+  const lacking = lines.filter(({ quantity, onHand }) => onHand < quantity);
+  if (lacking.length > 0) {
+    throw new Problem('stock-missing', 'Not all units of the order are on hand. The order is unchanged.', {
+      errors: lacking.map(lackingUnits),
+    });
+  }
+  await sql(
+    tx,
+    `WITH allocated AS (UPDATE reservations SET allocated_at = now() WHERE id = $1)
+     UPDATE products SET allocated = allocated + quantity
+     FROM reservation_lines AS line WHERE line.reservation_id = $1 AND products.id = line.product_id`,
+    [id],
+  );
+}
+
+function lackingUnits({ productId, name, quantity, onHand }: Line): Fault {
+  const detail = `${quantity} of ${JSON.stringify(name)} are to be shipped, ${onHand} can be`;
+  return { parameter: 'orderId', detail, productId, requested: quantity, onHand };
+}
