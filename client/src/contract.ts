@@ -205,8 +205,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order that has not shipped
-         * @description For the owner. An order that is already cancelled stays unchanged. The stock is released and the customer is notified
-         *     afterwards, by events; `cancellation` shows when each was done.
+         * @description For the owner, and for staff with the scope `orders:fulfil`. An order that is already cancelled stays unchanged. The stock is
+         *     released and the customer is notified afterwards, by events; `cancellation` shows when each was done. An order that is pending for
+         *     more than `ORDER_PENDING_HOURS` is cancelled by the shop itself, with the reason `expired`.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -682,8 +683,11 @@ export interface components {
             items: {
                 status: components["schemas"]["OrdersStatus"];
                 at: components["schemas"]["Time"];
-                /** @enum {unknown} */
-                by: "customer" | "staff";
+                /**
+                 * @description The system is the shop itself.
+                 * @enum {unknown}
+                 */
+                by: "customer" | "staff" | "system";
             }[];
         };
         /** @description Name and price at the time of the order. */
@@ -2348,7 +2352,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 65536 bytes. */
+        /** @description At most 73728 bytes. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["ProductPatch"];

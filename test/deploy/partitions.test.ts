@@ -15,7 +15,7 @@ let early: Customer;
 let customers: Customer[];
 
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await startShop({ environment: { ORDER_PENDING_HOURS: '0' } });
   productId = await shop.product({ stock: 1_000, price: 5 });
   early = await shop.customer();
   expect(await shop.order(early, { [productId]: 2 })).toMatchObject({ status: 201 });

@@ -8,7 +8,7 @@ import { giveStockBack, lockReservation } from './reservation.ts';
  * event reports `failed`, and the order shows it.
  */
 export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event, tx) => {
-  const { reservationId, orderId, accountId } = event.data;
+  const { reservationId, orderId, accountId, cancelledBy: actor = 'customer' } = event.data;
   const reservation = await lockReservation(tx, reservationId);
   if (reservation?.state === 'released' && reservation.orderId === orderId) return;
   if (reservation?.state === 'shipped') {
@@ -16,7 +16,7 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
   }
   const holds = reservation?.state === 'held' || reservation?.state === 'confirmed';
   // By the database's clock, as the cancellation, because the customer sees both times.
-  const cause = { actor: 'customer', actorId: accountId, requestId: event.requestId } as const;
+  const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId: event.requestId };
   const releasedAt = holds ? await giveStockBack(tx, reservationId, orderId, cause) : await databaseTime(tx);
   await appendEvent(tx, {
     type: 'stock.released.v1',

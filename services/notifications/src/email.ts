@@ -78,12 +78,12 @@ function contentOf(occasion: Occasion): Content {
         blocks: ['Your order has left our warehouse and is on its way to you.'],
       };
     case 'order-cancelled': {
-      const { items } = occasion.details;
-      const reason = plainSentence(occasion.details.reason ?? '');
+      const { items, cancelledBy = 'customer' } = occasion.details;
+      const reason = cancelledBy === 'system' ? undefined : plainSentence(occasion.details.reason ?? '');
       return {
         subject: 'Your order is cancelled',
         blocks: [
-          'Your order is cancelled. Nothing of it will be shipped.',
+          `${cancellations[cancelledBy]} Nothing of it will be shipped.`,
           items.map((item) => [`${item.quantity} x ${oneLine(item.name)}`]),
           ...(reason === undefined ? [] : [`Reason: ${reason}`]),
         ],
@@ -109,6 +109,12 @@ function contentOf(occasion: Occasion): Content {
       };
   }
 }
+
+const cancellations = {
+  customer: 'Your order is cancelled.',
+  staff: 'The shop has cancelled your order.',
+  system: 'Your order has expired and is cancelled.',
+} as const;
 
 const notYou = 'If you did not make this change, contact us immediately.';
 

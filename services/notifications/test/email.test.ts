@@ -61,6 +61,17 @@ describe('composeEmail', () => {
     expect(password.text).not.toContain('order number');
   });
 
+  it.each([
+    ['customer', 'Your order is cancelled. Nothing of it will be shipped.', true],
+    ['staff', 'The shop has cancelled your order. Nothing of it will be shipped.', true],
+    ['system', 'Your order has expired and is cancelled. Nothing of it will be shipped.', false],
+  ] as const)('says who cancelled the order: %s', (cancelledBy, sentence, showsReason) => {
+    const details = { ...someOrder().cancelled, cancelledBy, reason: 'No longer made' };
+    const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-cancelled', details });
+    expect(email.text).toContain(sentence);
+    expect(email.text.includes('Reason: No longer made')).toBe(showsReason);
+  });
+
   it('omits a reason that was not given', () => {
     const { cancelled } = someOrder();
     for (const reason of [null, '  ']) {

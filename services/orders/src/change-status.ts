@@ -8,9 +8,12 @@ import type { OrderStatus } from './order-status.ts';
 /** The request that makes a change, and its caller. */
 export type Cause = Pick<OperationRequest, 'id' | 'traceparent' | 'caller'>;
 
+/** Who changes an order. The system is the shop itself, and no account. */
+export type Actor = 'customer' | 'staff' | 'system';
+
 export interface StatusChange {
   readonly to: OrderStatus;
-  readonly actor: 'customer' | 'staff';
+  readonly actor: Actor;
   /** The reason of a cancellation. */
   readonly reason?: string | undefined;
 }

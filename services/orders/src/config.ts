@@ -1,5 +1,5 @@
 // Environment → one typed frozen object. All mistakes are reported together.
-import { currency, type Environment, keyList, readConfig, url } from '@shop/shared/runtime';
+import { currency, type Environment, integer, keyList, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 
 const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
@@ -11,6 +11,7 @@ export function readEnvironment(environment: Environment) {
     cursorKeys: keyList('CURSOR_KEYS'),
     catalogueUrl: url('CATALOGUE_URL', ['http', 'https']),
     currency: shopCurrency,
+    pendingHours: integer('ORDER_PENDING_HOURS', { min: 0, max: 87_600, fallback: 72 }),
   });
 }
 

@@ -189,8 +189,11 @@ export interface components {
             readonly items: readonly {
                 readonly status: components["schemas"]["Status"];
                 readonly at: components["schemas"]["Time"];
-                /** @enum {unknown} */
-                readonly by: "customer" | "staff";
+                /**
+                 * @description The system is the shop itself.
+                 * @enum {unknown}
+                 */
+                readonly by: "customer" | "staff" | "system";
             }[];
         };
         /** Format: uuid */

@@ -5,6 +5,7 @@ import { assertCurrency } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
 import type { OrdersContext } from './context.ts';
+import { startExpiring } from './expire-orders.ts';
 import { observeOrders } from './measure-orders.ts';
 import { onNotificationSent } from './on-notification-sent.ts';
 import { onStockReleased } from './on-stock-released.ts';
@@ -15,7 +16,7 @@ await startService({
   name: 'orders',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
-  async build({ config, database, log, callService }) {
+  async build({ config, database, log, callService, onStop }) {
     await assertCurrency(database.pool, config.currency);
     observeOrders(database);
     const context: OrdersContext = {
@@ -25,6 +26,7 @@ await startService({
       log,
       idempotencySecret: config.internalSecret,
     };
+    onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
     const handlers = { 'stock.released.v1': onStockReleased, 'notification.sent.v1': onNotificationSent };
     return { operations, context, consume: { name: 'orders.effects', handlers } };
   },

@@ -17,15 +17,21 @@ export function mayBecome(from: OrderStatus, to: OrderStatus): boolean {
   return transitions[from].includes(to);
 }
 
-const actions: readonly { readonly name: string; readonly to: OrderStatus; readonly by: 'owner' | 'fulfilment' }[] = [
-  { name: 'cancel', to: 'cancelled', by: 'owner' },
-  { name: 'process', to: 'processing', by: 'fulfilment' },
-  { name: 'ship', to: 'shipped', by: 'fulfilment' },
-  { name: 'deliver', to: 'delivered', by: 'fulfilment' },
+interface Action {
+  readonly name: string;
+  readonly to: OrderStatus;
+  readonly by: readonly ('owner' | 'fulfilment')[];
+}
+
+const actions: readonly Action[] = [
+  { name: 'cancel', to: 'cancelled', by: ['owner', 'fulfilment'] },
+  { name: 'process', to: 'processing', by: ['fulfilment'] },
+  { name: 'ship', to: 'shipped', by: ['fulfilment'] },
+  { name: 'deliver', to: 'delivered', by: ['fulfilment'] },
 ];
 
 /** The actions that this caller may perform on an order in this state, as the last segments of their paths. */
 export function allowedActions(caller: Caller, accountId: string, status: OrderStatus): string[] {
   const may = { owner: caller.accountId === accountId, fulfilment: caller.scopes.has('orders:fulfil') };
-  return actions.filter(({ to, by }) => may[by] && mayBecome(status, to)).map(({ name }) => name);
+  return actions.filter(({ to, by }) => by.some((who) => may[who]) && mayBecome(status, to)).map(({ name }) => name);
 }

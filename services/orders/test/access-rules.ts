@@ -8,6 +8,8 @@ import {
 } from '@shop/shared/testing';
 
 const ownOrder = (caller: AccessCaller, target: AccessTarget) => (caller === 'owner' && target === 'own' ? 200 : 404);
+const cancelOrder = (caller: AccessCaller, target: AccessTarget) =>
+  target !== 'absent' && caller === 'fulfiller' ? 200 : ownOrder(caller, target);
 const readOrder = (caller: AccessCaller, target: AccessTarget) =>
   target !== 'absent' && caller === 'reader' ? 200 : ownOrder(caller, target);
 /** The orders of the test are cancelled. */
@@ -18,7 +20,7 @@ export const accessRules: AccessRules = {
   listOrders: { expected: () => 200 },
   getOrder: { resource: 'order', expected: readOrder },
   getOrderHistory: { resource: 'order', expected: readOrder },
-  cancelOrder: { resource: 'order', expected: ownOrder },
+  cancelOrder: { resource: 'order', expected: cancelOrder },
   processOrder: fulfil,
   shipOrder: fulfil,
   deliverOrder: fulfil,

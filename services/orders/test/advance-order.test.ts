@@ -58,7 +58,7 @@ describe('200', () => {
 
   it('requires only the scope orders:fulfil', async () => {
     const packer = await shop.customer('orders:fulfil');
-    expect((await shop.act(packer, await order(), 'process')).body.allowedActions).toEqual(['ship']);
+    expect((await shop.act(packer, await order(), 'process')).body.allowedActions).toEqual(['cancel', 'ship']);
   });
 });
 

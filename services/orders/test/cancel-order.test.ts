@@ -87,6 +87,41 @@ describe('200', () => {
     expect(body.cancellation).not.toHaveProperty('reason');
   });
 
+  it('is possible for staff with orders:fulfil, and the history, the event and the ledger name who cancelled', async () => {
+    const id = await placed();
+    const packer = await shop.customer('orders:fulfil');
+    expect((await shop.view(shop.staff, id)).body.allowedActions).toEqual(['cancel', 'process']);
+    const answer = await shop.act(packer, id, 'cancel', { body: { cancellation_reason: 'Sold out' } });
+    expect([answer.status, answer.body.status, answer.body.cancellation.reason]).toEqual([
+      200,
+      'cancelled',
+      'Sold out',
+    ]);
+    const { body } = await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token });
+    expect(body.items.at(-1)).toMatchObject({ status: 'cancelled', by: 'staff' });
+    const { rows } = await shop.services.service('orders').database.query(
+      `SELECT data ->> 'cancelledBy' AS by, actor_id FROM outbox JOIN order_history ON subject = order_id::text
+         WHERE order_id = $1 AND type = 'order.cancelled.v1' AND status = 'cancelled'`,
+      [id],
+    );
+    expect(rows).toEqual([{ by: 'staff', actor_id: packer.accountId }]);
+    const ledger = shop.services.service('catalogue').database;
+    await eventually(async () => {
+      const found = await ledger.query("SELECT actor FROM stock_ledger WHERE order_id = $1 AND kind = 'released'", [
+        id,
+      ]);
+      expect(found.rows).toEqual([{ actor: 'staff' }]);
+    });
+  });
+
+  it('names the customer when staff cancels an order of their own', async () => {
+    const packer = await shop.customer('orders:fulfil');
+    const { body } = await shop.order(packer, { [await shop.product()]: 1 });
+    await shop.act(packer, body.id, 'cancel');
+    const history = await shop.orders.get(`/v1/orders/${body.id}/history`, { token: packer.token });
+    expect(history.body.items.at(-1)).toMatchObject({ status: 'cancelled', by: 'customer' });
+  });
+
   it('cancels an order that is processing', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
@@ -209,8 +244,9 @@ describe('404', () => {
     expect((await shop.view(customer, id)).body.status).toBe('pending');
   });
 
-  it('is the reply to staff, because only the owner can cancel', async () => {
-    expect((await shop.act(shop.staff, await placed(), 'cancel')).status).toBe(404);
+  it('is the reply to staff that may only read orders', async () => {
+    const reader = await shop.customer('orders:read-all');
+    expect((await shop.act(reader, await placed(), 'cancel')).status).toBe(404);
   });
 });
 

@@ -57,6 +57,7 @@ describe('200', () => {
     expect(await numbers(`?accountId=${customer.accountId}`, shop.staff)).toEqual([5, 4, 3, 2, 1]);
     expect(await numbers('', shop.staff)).toEqual([]);
     expect((await list(`?accountId=${customer.accountId}`, shop.staff)).body.items[0]?.allowedActions).toEqual([
+      'cancel',
       'process',
     ]);
   });

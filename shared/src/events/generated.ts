@@ -133,9 +133,14 @@ export interface components {
                 readonly name: string;
                 readonly quantity: number;
             }[];
-            /** @description The reason that the customer gave; null when none was given. */
+            /** @description The reason that was given; null when none was. `expired` by the system. */
             readonly reason: string | null;
             readonly cancelledAt: components["schemas"]["Time"];
+            /**
+             * @description Absent in events of versions before this member.
+             * @enum {unknown}
+             */
+            readonly cancelledBy?: "customer" | "staff" | "system";
         };
         /**
          * @example {

@@ -1,0 +1,51 @@
+// Records the cancellation of a locked order and publishes the event, whoever cancels the order.
+import { sql, type Transaction } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { Problem } from '@shop/shared/problem';
+import { type Actor, type Cause, changeStatus } from './change-status.ts';
+import type { LockedOrder } from './order.ts';
+import { mayBecome } from './order-status.ts';
+
+export interface Cancellation {
+  readonly actor: Actor;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * Cancelling a cancelled order changes nothing and publishes no event.
+ * @throws Problem 409 once the order has shipped
+ */
+export async function recordCancellation(
+  tx: Transaction,
+  cause: Cause,
+  order: LockedOrder,
+  { actor, reason }: Cancellation,
+): Promise<void> {
+  if (order.status === 'cancelled') return;
+  if (!mayBecome(order.status, 'cancelled')) {
+    throw new Problem('order-already-shipped', `The order is ${order.status} and can no longer be cancelled.`);
+  }
+  const { version, changedAt } = await changeStatus(tx, cause, order, { to: 'cancelled', actor, reason });
+  const items = await sql<{ productId: string; name: string; quantity: number }>(
+    tx,
+    `SELECT product_id AS "productId", name, quantity FROM order_lines
+     WHERE order_id = $1 AND account_id = $2 ORDER BY position`,
+    [order.id, order.accountId],
+  );
+  await appendEvent(tx, {
+    type: 'order.cancelled.v1',
+    subject: order.id,
+    sequence: version,
+    requestId: cause.id,
+    traceparent: cause.traceparent,
+    data: {
+      orderId: order.id,
+      accountId: order.accountId,
+      reservationId: order.reservationId,
+      items,
+      reason: reason ?? null,
+      cancelledAt: changedAt.toISOString(),
+      cancelledBy: actor,
+    },
+  });
+}
