@@ -380,6 +380,7 @@ export interface components {
          * @example {
          *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
          *       "email": "kim@example.com",
+         *       "email_verified": true,
          *       "name": "Kim Park",
          *       "phone_number": "+41 61 555 01 23",
          *       "shipping_address": {
@@ -393,6 +394,8 @@ export interface components {
         Account: {
             id: components["schemas"]["Id"];
             email: components["schemas"]["Email"];
+            /** @description Whether the holder has shown that e-mails to `email` arrive. Accounts from before verification count as verified. */
+            readonly email_verified: boolean;
             name: components["schemas"]["AccountsName"];
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];

@@ -13,11 +13,17 @@ export interface TokenIssuer {
 export function signAccessToken(
   { kid, key }: SigningKey,
   { issuer, audience }: TokenIssuer,
-  account: { readonly id: string; readonly scopes: readonly string[]; readonly credentialsVersion: number },
+  account: {
+    readonly id: string;
+    readonly scopes: readonly string[];
+    readonly credentialsVersion: number;
+    readonly emailVerified: boolean;
+  },
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
-  const { id: accountId, credentialsVersion } = account;
-  return new SignJWT({ accountId, scope: account.scopes.join(' '), credentialsVersion })
+  const { id: accountId, credentialsVersion, emailVerified } = account;
+  const scope = account.scopes.join(' ');
+  return new SignJWT({ accountId, scope, credentialsVersion, email_verified: emailVerified })
     .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid })
     .setIssuer(issuer)
     .setAudience(audience)

@@ -16,7 +16,7 @@ type AccountView = components['schemas']['Account'];
 export type ShippingAddress = components['schemas']['ShippingAddress'];
 
 /** The members that clients write, without the password. */
-export type Profile = Omit<AccountView, 'id'>;
+export type Profile = Omit<AccountView, 'id' | 'email_verified'>;
 
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
@@ -24,6 +24,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare email: string;
   /** `emailKey(email)`: unique. */
   declare emailKey: string;
+  declare emailVerified: CreationOptional<boolean>;
   declare name: string;
   declare passwordHash: string;
   declare phoneNumber: string | null;
@@ -44,6 +45,7 @@ export function defineAccount(sequelize: Sequelize): void {
       id: { type: DataTypes.UUID, primaryKey: true },
       email: { type: DataTypes.TEXT, allowNull: false },
       emailKey: { type: DataTypes.TEXT, allowNull: false },
+      emailVerified: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: true },
       name: { type: DataTypes.TEXT, allowNull: false },
       passwordHash: { type: DataTypes.TEXT, allowNull: false },
       phoneNumber: DataTypes.TEXT,
@@ -90,7 +92,7 @@ const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'coun
 
 /** The account as responses show it, without password, scopes and times. */
 function toAccount(account: Account): AccountView {
-  return { id: account.id, ...profileOf(account) };
+  return { id: account.id, ...profileOf(account), email_verified: account.emailVerified };
 }
 
 /** The response with an account. No cache may store it. */

@@ -47,6 +47,7 @@ describe('200', () => {
       accountId: holder.id,
       scope: '',
       credentialsVersion: 0,
+      email_verified: true,
       iat,
       exp,
       jti: expect.any(String),

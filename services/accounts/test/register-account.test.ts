@@ -36,7 +36,7 @@ describe('201', () => {
     const answer = await post(body);
     expect(answer.status).toBe(201);
     const { password: _, ...shown } = body;
-    expect(answer.body).toEqual({ id: answer.body.id, ...shown });
+    expect(answer.body).toEqual({ id: answer.body.id, email_verified: true, ...shown });
     expect(answer.headers.location).toBe(`/v1/accounts/${answer.body.id}`);
     expect(answer.headers.etag).toBe('"1"');
     expect(answer.headers['cache-control']).toBe('private, no-cache');
@@ -47,7 +47,7 @@ describe('201', () => {
 
   it('needs no more than e-mail, name and password', async () => {
     const { body } = await post(valid());
-    expect(Object.keys(body).sort()).toEqual(['email', 'id', 'name']);
+    expect(Object.keys(body).sort()).toEqual(['email', 'email_verified', 'id', 'name']);
   });
 
   it('stores the password as argon2id with 19 MiB, 2 passes and 1 lane', async () => {

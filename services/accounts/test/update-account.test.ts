@@ -64,7 +64,7 @@ describe('200', () => {
 
   it('removes phone number and address with null', async () => {
     const { body } = await patch({ phone_number: null, shipping_address: null });
-    expect(body).toEqual({ id: holder.id, email: holder.email, name: 'Kim Park' });
+    expect(body).toEqual({ id: holder.id, email: holder.email, email_verified: true, name: 'Kim Park' });
     expect((await read()).body).toEqual(body);
   });
 

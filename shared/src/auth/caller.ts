@@ -11,6 +11,8 @@ export interface Caller {
    * does not say, as those of an outside identity provider.
    */
   readonly credentialsVersion: number | undefined;
+  /** Whether e-mails to the account's address arrive; false when the token does not say. */
+  readonly emailVerified: boolean;
   /** Seconds since 1970. */
   readonly issuedAt: number;
 }
@@ -23,13 +25,15 @@ const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)
  * `accountId` must be a lower-case UUID because it is compared with one in every statement.
  */
 export function toCaller(claims: JWTPayload): Caller | undefined {
-  const { accountId, scope = '', credentialsVersion, iat, jti, sub } = claims;
+  const { accountId, scope = '', credentialsVersion, email_verified: emailVerified = false, iat, jti, sub } = claims;
   if (typeof accountId !== 'string' || !isId(accountId)) return undefined;
   if (typeof scope !== 'string' || !scopeList.test(scope)) return undefined;
   if (credentialsVersion !== undefined && !isCount(credentialsVersion)) return undefined;
+  if (typeof emailVerified !== 'boolean') return undefined;
   if (iat === undefined) return undefined;
   if (!isShortText(jti) || !isShortText(sub)) return undefined;
-  return { accountId, scopes: new Set(scope === '' ? [] : scope.split(' ')), credentialsVersion, issuedAt: iat };
+  const scopes = new Set(scope === '' ? [] : scope.split(' '));
+  return { accountId, scopes, credentialsVersion, emailVerified, issuedAt: iat };
 }
 
 function isCount(value: unknown): value is number {

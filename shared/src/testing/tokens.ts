@@ -7,6 +7,8 @@ import { newId } from '../runtime/index.ts';
 export interface TokenClaims {
   readonly accountId?: string;
   readonly scopes?: readonly string[];
+  /** True when left out. */
+  readonly emailVerified?: boolean;
   /** Seconds from now; negative: expired. */
   readonly expiresIn?: number;
   readonly issuer?: string;
@@ -37,7 +39,8 @@ export async function startIssuer(): Promise<TestIssuer> {
   const signWith = (privateKey: CryptoKey, claims: TokenClaims = {}): Promise<string> => {
     const now = Math.floor(Date.now() / 1000);
     const accountId = claims.accountId ?? newId();
-    return new SignJWT({ accountId, scope: (claims.scopes ?? []).join(' ') })
+    const { scopes = [], emailVerified = true } = claims;
+    return new SignJWT({ accountId, scope: scopes.join(' '), email_verified: emailVerified })
       .setProtectedHeader({ alg: 'ES256', kid: keyId, typ: claims.type ?? 'at+jwt' })
       .setIssuer(claims.issuer ?? issuer)
       .setAudience(claims.audience ?? audience)

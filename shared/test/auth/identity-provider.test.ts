@@ -47,6 +47,7 @@ describe('the guide for another identity provider', () => {
       accountId,
       scopes: new Set(scope.split(' ')),
       credentialsVersion: undefined,
+      emailVerified: false,
       issuedAt: expect.any(Number),
     });
   });
@@ -61,6 +62,7 @@ describe('the guide for another identity provider', () => {
     ['no account', {}, { accountId: undefined }],
     ['an account in upper case', {}, { accountId: String(claims.accountId).toUpperCase() }],
     ['no id', {}, { jti: undefined }],
+    ['a text for email_verified', {}, { email_verified: 'true' }],
     ['a subject that is too long', {}, { sub: 'x'.repeat(256) }],
     ['a time to come', {}, { nbf: Math.floor(Date.now() / 1000) + 600 }],
   ])('states correctly that a token with %s is refused', async (_name, changedHeader, changedClaims) => {
