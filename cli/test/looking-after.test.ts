@@ -91,7 +91,7 @@ describe('orders', () => {
     const processed = await runShop(dataDir, 'orders', 'process', first, '--as', ada.email);
     expect(processed).toEqual({ code: 0, output: `${first} is processing\n`, complaints: '' });
 
-    const shipped = await runShop(dataDir, 'orders', 'ship', first, second);
+    const shipped = await runShop(dataDir, 'orders', 'ship', first, second, '--carrier', 'Post');
     expect(shipped).toEqual({
       code: 3,
       output:
@@ -99,7 +99,10 @@ describe('orders', () => {
         `orders show ${second} says what may come next.\n`,
       complaints: '',
     });
-    expect((await call('GET', `/v1/orders/${first}`)).status).toBe('shipped');
+    expect(await call('GET', `/v1/orders/${first}`)).toMatchObject({
+      status: 'shipped',
+      tracking: { carrier: 'Post' },
+    });
     const history = await query('orders', 'SELECT status, actor, actor_id FROM order_history WHERE order_id = $1', [
       first,
     ]);

@@ -251,7 +251,8 @@ export interface paths {
         /**
          * Record that an order has been shipped
          * @description Assigns units on hand to the order first. When some are missing, which is possible only for products that are sold before they
-         *     arrive, the response is 409 `stock-missing`, which lists these products. The order is unchanged then.
+         *     arrive, the response is 409 `stock-missing`, which lists these products. The order is unchanged then. The body is optional and
+         *     tells the customer how to follow the parcel.
          */
         post: operations["shipOrder"];
         delete?: never;
@@ -662,6 +663,8 @@ export interface components {
             totalCost: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
             shipping_address?: components["schemas"]["Address"];
+            /** @description Of a shipped order; absent when staff gave nothing. */
+            tracking?: components["schemas"]["Tracking"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             allowedActions: ("cancel" | "process" | "ship" | "deliver")[];
             cancellation?: components["schemas"]["CancellationView"];
@@ -748,6 +751,8 @@ export interface components {
             totalCost?: components["schemas"]["Money"];
             currency?: components["schemas"]["Currency"];
             shipping_address?: components["schemas"]["Address"];
+            /** @description Of a shipped order; absent when staff gave nothing. */
+            tracking?: components["schemas"]["Tracking"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             allowedActions?: ("cancel" | "process" | "ship" | "deliver")[];
             cancellation?: components["schemas"]["CancellationView"];
@@ -762,6 +767,19 @@ export interface components {
         OrdersStatus: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
         /** Format: date-time */
         Time: string;
+        /**
+         * @description How a parcel can be followed.
+         * @example {
+         *       "carrier": "Post",
+         *       "tracking_number": "990012345678901234",
+         *       "tracking_url": "https://post.example/parcels/990012345678901234"
+         *     }
+         */
+        Tracking: {
+            carrier?: string;
+            tracking_number?: string;
+            tracking_url?: string;
+        };
         Brand: string;
         Category: string;
         Description: string;
@@ -2113,7 +2131,12 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description At most 8192 bytes. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Tracking"];
+            };
+        };
         responses: {
             200: components["responses"]["ChangedOrder"];
             400: components["responses"]["InvalidAction"];
@@ -2123,6 +2146,8 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
             412: components["responses"]["OrdersPreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -48,26 +48,69 @@ export function ordersCommand(): Command {
       print(output, order, () => shown(order));
     });
   for (const verb of ['process', 'ship', 'deliver'] as const) {
-    withJson(command.command(verb).description(descriptions[verb]))
+    const step = withJson(command.command(verb).description(descriptions[verb]));
+    if (verb === 'ship') takeTracking(step);
+    step
       .argument('<order...>', 'ids of the orders', (id: string, ids: readonly string[] | undefined) => [
         ...(ids ?? []),
         orderId(id),
       ])
       .option('--as <email>', 'e-mail address of the staff account that the history names')
-      .action(async (ids: readonly string[], { as, ...output }: Output & { as?: string }) => {
+      .action(async (ids: readonly string[], { as, json, ...given }: Output & Given) => {
         const outcomes = await withShop(async (shop) => {
           const accountId = as === undefined ? undefined : await fulfiller(shop, as);
           const allocate = (reservationId: string) =>
             allocateStock(operatorEnvironment(shop, 'catalogue'), reservationId);
-          return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, { accountId, allocate });
+          return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, {
+            accountId,
+            allocate,
+            tracking: trackingOf(given),
+          });
         });
         if (outcomes.some((outcome) => 'refused' in outcome)) {
           process.exitCode = outcomes.some((outcome) => 'order' in outcome) ? exitCodes.partly : exitCodes.failed;
         }
-        print(output, outcomes, () => outcomes.map(advanced).join('\n'));
+        print({ ...(json && { json }) }, outcomes, () => outcomes.map(advanced).join('\n'));
       });
   }
   return command;
+}
+
+/** The options of the steps. */
+interface Given {
+  readonly as?: string;
+  readonly carrier?: string;
+  readonly trackingNumber?: string;
+  readonly trackingUrl?: string;
+}
+
+function takeTracking(command: Command): Command {
+  return command
+    .option('--carrier <name>', 'who carries the parcel of all these orders', word)
+    .option('--tracking-number <number>', "the carrier's number of the parcel", word)
+    .option('--tracking-url <url>', 'the https address at which the customer can follow the parcel', httpsAddress);
+}
+
+function trackingOf({ carrier, trackingNumber, trackingUrl }: Given) {
+  return {
+    ...(carrier && { carrier }),
+    ...(trackingNumber && { tracking_number: trackingNumber }),
+    ...(trackingUrl && { tracking_url: trackingUrl }),
+  };
+}
+
+function word(text: string): string {
+  const trimmed = text.normalize('NFC').trim();
+  if (trimmed !== '' && [...trimmed].length <= 100) return trimmed;
+  throw new InvalidArgumentError('It must have 1 to 100 characters.');
+}
+
+/** As in the contract of the API. */
+const httpsUrl = /^https:\/\/[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][A-Za-z0-9._~:/?#@!$&'()*+,;=%[\]-]*)?$/;
+
+function httpsAddress(text: string): string {
+  if (httpsUrl.test(text) && text.length <= 2000) return text;
+  throw new InvalidArgumentError('It must be an https address.');
 }
 
 /** The id of the account. @throws StartError when the account lacks the scope for this */

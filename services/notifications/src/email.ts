@@ -1,5 +1,6 @@
 // Composes e-mails: a plain text and simple HTML with the same content. A customer's text appears only as plain words,
 // and in a header only as a plain name.
+import type { EventPayloads } from '@shop/shared/events';
 import { isAboutOrder, type Occasion } from './notification.ts';
 import { oneLine, plainName, plainSentence } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
@@ -21,8 +22,8 @@ export interface Email {
   readonly html: string;
 }
 
-/** A line of text, or rows of a table. */
-type Block = string | readonly (readonly string[])[];
+/** A line of text, rows of a table, or a link, which is never a customer's text. */
+type Block = string | readonly (readonly string[])[] | { readonly link: string };
 
 interface Content {
   readonly subject: string;
@@ -75,7 +76,7 @@ function contentOf(occasion: Occasion): Content {
     case 'order-shipped':
       return {
         subject: 'Your order is on its way',
-        blocks: ['Your order has left our warehouse and is on its way to you.'],
+        blocks: ['Your order has left our warehouse and is on its way to you.', ...trackingBlocks(occasion.details)],
       };
     case 'order-cancelled': {
       const { items, cancelledBy = 'customer' } = occasion.details;
@@ -110,6 +111,18 @@ function contentOf(occasion: Occasion): Content {
   }
 }
 
+/** The address that staff gave is the only link. Carrier and number are shown as plain words. */
+function trackingBlocks({ tracking = {} }: EventPayloads['order.shipped.v1']): Block[] {
+  const carrier = plainSentence(tracking.carrier ?? '');
+  const number = plainSentence(tracking.tracking_number ?? '');
+  const rows = [
+    ...(carrier === undefined ? [] : [['Carrier', carrier]]),
+    ...(number === undefined ? [] : [['Tracking number', number]]),
+  ];
+  const { tracking_url: link = '' } = tracking;
+  return [...(rows.length > 0 ? [rows] : []), ...(link.startsWith('https://') ? [{ link: oneLine(link) }] : [])];
+}
+
 const cancellations = {
   customer: 'Your order is cancelled.',
   staff: 'The shop has cancelled your order.',
@@ -135,6 +148,7 @@ function moneyFormat(currency: string): (amount: number) => string {
 
 function textOf(block: Block): string {
   if (typeof block === 'string') return block;
+  if ('link' in block) return block.link;
   const width = Math.max(...block.map(([first = '']) => first.length));
   return block
     .map(([first = '', ...rest]) => [rest.length > 0 ? first.padEnd(width) : first, ...rest].join('  '))
@@ -143,6 +157,7 @@ function textOf(block: Block): string {
 
 function htmlOf(block: Block): string {
   if (typeof block === 'string') return `<p>${escapeHtml(block)}</p>`;
+  if ('link' in block) return `<p><a href="${escapeHtml(block.link)}">${escapeHtml(block.link)}</a></p>`;
   const rows = block.map((cells) => `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
   return `<table>${rows.join('')}</table>`;
 }

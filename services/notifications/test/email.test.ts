@@ -49,6 +49,35 @@ describe('composeEmail', () => {
     expect(email.html).not.toContain('<script');
   });
 
+  it('shows how a parcel can be followed, with the https address as the only link', () => {
+    const { reference } = someOrder();
+    const tracking = {
+      carrier: 'Post & Co',
+      tracking_number: '9900 1234',
+      tracking_url: 'https://post.example/p?id=9900&lang=de',
+    };
+    const details = { ...reference, tracking };
+    const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-shipped', details });
+    expect(email.text).toContain(
+      'Carrier          Post & Co\nTracking number  9900 1234\n\nhttps://post.example/p?id=9900&lang=de\n',
+    );
+    expect(email.html).toContain('<td>Post &amp; Co</td>');
+    const address = 'https://post.example/p?id=9900&amp;lang=de';
+    expect(email.html).toContain(`<p><a href="${address}">${address}</a></p>`);
+    expect(email.html.match(/<a /g)).toHaveLength(1);
+  });
+
+  it('makes no link of a carrier, a number or an address that is not https', () => {
+    const tracking = {
+      carrier: 'www.evil.example',
+      tracking_number: 'https://evil.example',
+      tracking_url: 'http://evil.example',
+    };
+    const details = { ...someOrder().reference, tracking };
+    const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-shipped', details });
+    expect(email.text + email.html).not.toMatch(/evil|<a /);
+  });
+
   it('notifies the holder of an account of a change without text of a client', () => {
     const details = { accountId: 'a', eventId: 'e', changedAt: '2026-11-21T03:05:00.000Z' };
     const recipient = { email: 'old@example.org', name: 'Ada' };

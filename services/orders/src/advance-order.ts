@@ -1,9 +1,9 @@
 // The steps that staff take with an order: process, ship and deliver differ only in the state that follows.
-import type { Transaction } from '@shop/shared/database';
-import { appendEvent } from '@shop/shared/events';
+import { sql, type Transaction } from '@shop/shared/database';
+import { appendEvent, type EventPayloads } from '@shop/shared/events';
 import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { type Cause, changeStatus } from './change-status.ts';
+import { type Cause, changeStatus, type Tracking } from './change-status.ts';
 import type { OrderStore } from './context.ts';
 import { type LockedOrder, lockOrder, requireVersion, showOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
@@ -16,6 +16,8 @@ const events = {
 
 export type FulfilmentState = keyof typeof events;
 
+type Shipment = Pick<EventPayloads['order.shipped.v1'], 'shippingAddress' | 'tracking'>;
+
 /**
  * Moves an order of any account to `to`.
  * @throws Problem 409 for a transition that is not in the table, 412 when `If-Match` is stale
@@ -24,12 +26,13 @@ export async function advanceOrder(
   request: OperationRequest,
   context: OrderStore,
   to: FulfilmentState,
+  tracking?: Tracking,
 ): Promise<Reply> {
   const { orderId = '' } = request.path;
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, undefined);
     requireVersion(request, order);
-    await moveOrder(tx, request, order, to);
+    await moveOrder(tx, request, order, to, tracking);
     return showOrder(tx, context.orders, callerOf(request), order);
   });
 }
@@ -38,17 +41,39 @@ export async function advanceOrder(
  * Moves a locked order to `to` and publishes the event.
  * @throws Problem 409 for a transition that is not in the table
  */
-export async function moveOrder(tx: Transaction, cause: Cause, order: LockedOrder, to: FulfilmentState): Promise<void> {
+export async function moveOrder(
+  tx: Transaction,
+  cause: Cause,
+  order: LockedOrder,
+  to: FulfilmentState,
+  tracking?: Tracking,
+): Promise<void> {
   if (!mayBecome(order.status, to)) {
     throw new Problem('invalid-transition', `An order that is ${order.status} cannot become ${to}.`);
   }
-  const { version } = await changeStatus(tx, cause, order, { to, actor: 'staff' });
+  const { version } = await changeStatus(tx, cause, order, { to, actor: 'staff', tracking });
   await appendEvent(tx, {
     type: events[to],
     subject: order.id,
     sequence: version,
     requestId: cause.id,
     traceparent: cause.traceparent,
-    data: { orderId: order.id, accountId: order.accountId, reservationId: order.reservationId },
+    data: {
+      orderId: order.id,
+      accountId: order.accountId,
+      reservationId: order.reservationId,
+      ...(to === 'shipped' && (await readShipment(tx, order))),
+    },
   });
+}
+
+/** What the event of a shipment adds. */
+async function readShipment(tx: Transaction, { id, accountId }: LockedOrder): Promise<Shipment> {
+  const [shipment] = await sql<{ [Member in keyof Shipment]: Shipment[Member] | null }>(
+    tx,
+    'SELECT shipping_address AS "shippingAddress", tracking FROM orders WHERE id = $1 AND account_id = $2',
+    [id, accountId],
+  );
+  const { shippingAddress, tracking } = shipment ?? {};
+  return { ...(shippingAddress && { shippingAddress }), ...(tracking && { tracking }) };
 }

@@ -1,6 +1,7 @@
 // Changes the state of a locked order: its row and its history in one statement.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
+import type { components } from './generated.ts';
 import { countOrder } from './measure-orders.ts';
 import type { LockedOrder } from './order.ts';
 import type { OrderStatus } from './order-status.ts';
@@ -11,11 +12,16 @@ export type Cause = Pick<OperationRequest, 'id' | 'traceparent' | 'caller'>;
 /** Who changes an order. The system is the shop itself, and no account. */
 export type Actor = 'customer' | 'staff' | 'system';
 
+/** How a shipped order can be followed. */
+export type Tracking = components['schemas']['Tracking'];
+
 export interface StatusChange {
   readonly to: OrderStatus;
   readonly actor: Actor;
   /** The reason of a cancellation. */
   readonly reason?: string | undefined;
+  /** Of a shipment. */
+  readonly tracking?: Tracking | undefined;
 }
 
 export interface ChangedOrder {
@@ -29,7 +35,7 @@ export async function changeStatus(
   tx: Transaction,
   cause: Cause,
   order: LockedOrder,
-  { to, actor, reason }: StatusChange,
+  { to, actor, reason, tracking }: StatusChange,
 ): Promise<ChangedOrder> {
   const [changed] = await sql<ChangedOrder>(
     tx,
@@ -39,6 +45,7 @@ export async function changeStatus(
          version = version + 1,
          updated_at = greatest(now(), updated_at),
          cancellation_reason = $4,
+         tracking = coalesce($9::json, tracking),
          cancelled_at = CASE WHEN $3 = 'cancelled' THEN greatest(now(), updated_at) END,
          stock_released = CASE WHEN $3 = 'cancelled' THEN 'pending' END,
          customer_notified = CASE WHEN $3 = 'cancelled' THEN 'pending' END
@@ -49,7 +56,17 @@ export async function changeStatus(
        SELECT id, account_id, version, status, $6, $7::uuid, $8, updated_at FROM changed
      )
      SELECT version, updated_at AS "changedAt" FROM changed`,
-    [order.id, order.accountId, to, reason ?? null, order.version, actor, cause.caller?.accountId ?? null, cause.id],
+    [
+      order.id,
+      order.accountId,
+      to,
+      reason ?? null,
+      order.version,
+      actor,
+      cause.caller?.accountId ?? null,
+      cause.id,
+      tracking === undefined ? null : JSON.stringify(tracking),
+    ],
   );
   if (changed === undefined) throw new Error(`order ${order.id} changed while it was locked`);
   countOrder(tx, to);

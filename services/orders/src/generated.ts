@@ -30,6 +30,19 @@ export interface components {
         readonly Cancellation: {
             readonly cancellation_reason?: string;
         };
+        /**
+         * @description How a parcel can be followed.
+         * @example {
+         *       "carrier": "Post",
+         *       "tracking_number": "990012345678901234",
+         *       "tracking_url": "https://post.example/parcels/990012345678901234"
+         *     }
+         */
+        readonly Tracking: {
+            readonly carrier?: string;
+            readonly tracking_number?: string;
+            readonly tracking_url?: string;
+        };
         /** @description Name and price at the time of the order. */
         readonly OrderItem: {
             readonly productId: components["schemas"]["Id"];
@@ -62,6 +75,8 @@ export interface components {
             readonly totalCost?: components["schemas"]["Money"];
             readonly currency?: components["schemas"]["Currency"];
             readonly shipping_address?: components["schemas"]["Address"];
+            /** @description Of a shipped order; absent when staff gave nothing. */
+            readonly tracking?: components["schemas"]["Tracking"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             readonly allowedActions?: readonly ("cancel" | "process" | "ship" | "deliver")[];
             readonly cancellation?: components["schemas"]["CancellationView"];
@@ -129,6 +144,8 @@ export interface components {
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly shipping_address?: components["schemas"]["Address"];
+            /** @description Of a shipped order; absent when staff gave nothing. */
+            readonly tracking?: components["schemas"]["Tracking"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             readonly allowedActions: readonly ("cancel" | "process" | "ship" | "deliver")[];
             readonly cancellation?: components["schemas"]["CancellationView"];
@@ -789,7 +806,11 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        readonly requestBody?: never;
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Tracking"];
+            };
+        };
         readonly responses: {
             readonly 200: components["responses"]["ChangedOrder"];
             readonly 400: components["responses"]["InvalidAction"];
@@ -799,6 +820,8 @@ export interface operations {
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["TransitionConflict"];
             readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["IdempotencyKeyReused"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];

@@ -47,6 +47,7 @@ function orderSpec(currency: string): CollectionSpec<Caller> {
       },
       currency: { type: text(3), operators: none, column: 'currency' },
       shipping_address: { type: json(), operators: none, column: 'shipping_address' },
+      tracking: { type: json(), operators: none, column: 'tracking' },
       allowedActions: {
         type: json(),
         operators: none,

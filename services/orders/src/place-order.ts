@@ -56,6 +56,7 @@ export async function placeOrder(
       })),
       totalCost: major(order.totalMinor),
       currency: orders.currency,
+      ...(order.shippingAddress && { shippingAddress: order.shippingAddress }),
     },
   });
   countOrder(tx, 'placed');

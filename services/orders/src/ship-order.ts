@@ -3,6 +3,7 @@ import type { Database } from '@shop/shared/database';
 import { idempotent, keptAnswer } from '@shop/shared/http';
 import type { Problem } from '@shop/shared/problem';
 import { advanceOrder } from './advance-order.ts';
+import type { Tracking } from './change-status.ts';
 import type { Operation } from './context.ts';
 import { type LockedOrder, requireVersion, selectOrder } from './order.ts';
 import { mayBecome } from './order-status.ts';
@@ -18,8 +19,13 @@ export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
     const problem = await allocateStock(request, context, order.reservationId);
     if (problem !== undefined) return idempotent(request, context, () => Promise.reject(problem));
   }
-  return advanceOrder(request, context, 'shipped');
+  return advanceOrder(request, context, 'shipped', trackingOf(request.body));
 };
+
+/** Undefined when the body has no member. */
+export function trackingOf(given: Tracking | undefined): Tracking | undefined {
+  return given === undefined || Object.keys(given).length === 0 ? undefined : given;
+}
 
 /** Assigns units on hand to a reservation. Returns the problem when units are missing. */
 export type Allocate = (reservationId: string) => Promise<Problem | undefined>;

@@ -44,6 +44,14 @@ export interface components {
             readonly accountId: components["schemas"]["Id"];
             readonly reservationId: components["schemas"]["Id"];
         };
+        /** @description As the customer wrote it; absent when the order has none. */
+        readonly ShippingAddress: {
+            readonly street_address?: string;
+            readonly city?: string;
+            readonly region?: string;
+            readonly postal_code?: string;
+            readonly country?: string;
+        };
         /**
          * @example {
          *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
@@ -107,9 +115,41 @@ export interface components {
             }[];
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
+            readonly shippingAddress?: components["schemas"]["ShippingAddress"];
         };
         readonly "order.processing.v1": components["schemas"]["OrderReference"];
-        readonly "order.shipped.v1": components["schemas"]["OrderReference"];
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93"
+         *     }
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "shippingAddress": {
+         *         "street_address": "Lindenweg 4",
+         *         "city": "Basel",
+         *         "postal_code": "4052",
+         *         "country": "CH"
+         *       },
+         *       "tracking": {
+         *         "carrier": "Post",
+         *         "tracking_number": "990012345678901234",
+         *         "tracking_url": "https://post.example/parcels/990012345678901234"
+         *       }
+         *     }
+         */
+        readonly "order.shipped.v1": components["schemas"]["OrderReference"] & {
+            readonly shippingAddress?: components["schemas"]["ShippingAddress"];
+            /** @description How the parcel can be followed; absent when staff gave nothing. */
+            readonly tracking?: {
+                readonly carrier?: string;
+                readonly tracking_number?: string;
+                readonly tracking_url?: string;
+            };
+        };
         readonly "order.delivered.v1": components["schemas"]["OrderReference"];
         /**
          * @example {

@@ -9,6 +9,7 @@ import { Problem } from '@shop/shared/problem';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { type FulfilmentState, moveOrder } from '../advance-order.ts';
+import type { Tracking } from '../change-status.ts';
 import { readCommandConfig } from '../config.ts';
 import type { OrderStore } from '../context.ts';
 import type { components } from '../generated.ts';
@@ -16,7 +17,7 @@ import { findOrder } from '../get-order.ts';
 import { findHistory, type Transition } from '../get-order-history.ts';
 import { lockOrder, openOrders, showOrder } from '../order.ts';
 import type { OrderStatus } from '../order-status.ts';
-import { type Allocate, findShippable } from '../ship-order.ts';
+import { type Allocate, findShippable, trackingOf } from '../ship-order.ts';
 
 export type Order = components['schemas']['Order'];
 export type OrderWithHistory = Order & { readonly history: readonly Transition[] };
@@ -76,6 +77,8 @@ export interface AdvanceOptions {
   readonly accountId?: string | undefined;
   /** Called before an order is shipped. */
   readonly allocate: Allocate;
+  /** Of a shipment. */
+  readonly tracking?: Tracking | undefined;
 }
 
 /** Moves orders to a state, each in a transaction of its own. */
@@ -83,7 +86,7 @@ export async function advanceOrders(
   environment: Environment,
   to: FulfilmentState,
   orderIds: readonly string[],
-  { accountId = noAccount, allocate }: AdvanceOptions,
+  { accountId = noAccount, allocate, tracking }: AdvanceOptions,
 ): Promise<AdvancedOrder[]> {
   return withOrders(environment, async (store) => {
     const outcomes: AdvancedOrder[] = [];
@@ -91,7 +94,9 @@ export async function advanceOrders(
       const order = to === 'shipped' ? await findShippable(store.database, id) : undefined;
       const problem = order === undefined ? undefined : await allocate(order.reservationId);
       outcomes.push(
-        problem === undefined ? await advance(store, to, id, operator(accountId)) : { id, ...refusalOf(problem) },
+        problem === undefined
+          ? await advance(store, { id, to, tracking }, operator(accountId))
+          : { id, ...refusalOf(problem) },
       );
     }
     return outcomes;
@@ -102,16 +107,21 @@ function refusalOf({ code, message, errors }: Problem): { readonly refused: stri
   return { refused: [message, ...errors.map(({ detail }) => `${detail}.`)].join(' '), code };
 }
 
+interface Step {
+  readonly id: string;
+  readonly to: FulfilmentState;
+  readonly tracking: Tracking | undefined;
+}
+
 async function advance(
   { database, orders }: OrderStore,
-  to: FulfilmentState,
-  id: string,
+  { id, to, tracking }: Step,
   caller: Caller,
 ): Promise<AdvancedOrder> {
   try {
     const reply = await database.transaction(async (tx) => {
       const order = await lockOrder(tx, id, undefined);
-      await moveOrder(tx, { ...requestIdentity({}), caller }, order, to);
+      await moveOrder(tx, { ...requestIdentity({}), caller }, order, to, trackingOf(tracking));
       return showOrder(tx, orders, caller, order);
     });
     return { id, order: viewOf(reply) };
