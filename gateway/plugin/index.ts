@@ -6,7 +6,7 @@ import type { Middleware, Policy } from './entry/policy.ts';
 import { pageLimit } from './limits/rate-limit.ts';
 import { openRateLimitStore } from './limits/rate-limit-store.ts';
 import { board } from './pages/board/board.ts';
-import type { MetricsAddresses } from './pages/board/shop-metrics.ts';
+import type { MetricsAddresses } from './pages/board/shop-figures.ts';
 import { Traffic } from './pages/board/traffic.ts';
 import { docs } from './pages/docs/docs.ts';
 import { health } from './pages/health.ts';

@@ -6,6 +6,7 @@ import registry from 'express-gateway/lib/policies/index.js';
 import type { GatewayConfig } from '../plugin/entry/gateway-config.ts';
 import type { Middleware } from '../plugin/entry/policy.ts';
 import type { GatewayPlugin } from '../plugin/index.ts';
+import { shareContextPrototype } from './tuning/engine-context.ts';
 
 export interface EngineRouter extends Middleware {
   use(middleware: Middleware): void;
@@ -23,16 +24,7 @@ const require = createRequire(import.meta.url);
 const requireLikeEngine = createRequire(require.resolve('express-gateway'));
 const { Router } = requireLikeEngine('express') as { Router(): EngineRouter };
 
-// The engine gives every request a context with its own prototype: a random id that is never read, and a new hidden
-// class that V8 frees only in a full garbage collection. All contexts share one prototype here, which keeps those
-// collections rare.
-const contextFile = 'express-gateway/lib/gateway/context.js';
-const base = new (require(contextFile) as new () => object)();
-const loaded = require.cache[require.resolve(contextFile)];
-if (loaded === undefined) throw new Error(`${contextFile} is not loaded: the engine has changed`);
-loaded.exports = function ContextBase() {
-  return base;
-};
+shareContextPrototype(require);
 const pipelines = require('express-gateway/lib/gateway/pipelines.js') as {
   bootstrap(options: { app: EngineRouter; config: EngineConfig }): Promise<EngineRouter>;
 };

@@ -7,9 +7,9 @@ import { openRateLimitStore } from '../plugin/limits/rate-limit-store.ts';
 import { addressNames, readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
-import { settleMemory } from './memory.ts';
 import { watchConfig } from './reload.ts';
 import { createGatewayServer } from './server.ts';
+import { settleMemory } from './tuning/memory.ts';
 
 await runProcess('gateway', async (life) => {
   const { log } = life;

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
-import { type GatewayRequest, type GatewayResponse, onResponseClose } from '../plugin/entry/gateway-request.ts';
+import type { GatewayRequest, GatewayResponse } from '../plugin/entry/gateway-request.ts';
 import type { GuardOptions } from '../plugin/entry/guard.ts';
 import type { Middleware } from '../plugin/entry/policy.ts';
 import { identifyRequest } from '../plugin/entry/request-id.ts';
@@ -82,7 +82,7 @@ export class RequestDispatcher {
     pending.previous = previous;
     pending.count += 1;
     this.#pending.set(socket, pending);
-    response.on('close', this.#onClose);
+    response.on('close', () => this.#onClose(request, response));
     if (request.leavesHttp) {
       response.shouldKeepAlive = false;
       // The target of CONNECT is not a path. The guard refuses the method for every path.
@@ -152,7 +152,7 @@ export class RequestDispatcher {
     }
   }
 
-  readonly #onClose = onResponseClose((request, response) => {
+  #onClose(request: GatewayRequest, response: GatewayResponse): void {
     const { socket } = request;
     const pending = this.#pending.get(socket);
     if (pending === undefined) return;
@@ -162,7 +162,7 @@ export class RequestDispatcher {
     if (request.complete) this.#rest(socket);
     // Answered before its body was complete. The state is kept, so that an invalid rest does not get a second response.
     else request.once('end', () => pending.count === 0 && this.#rest(socket));
-  });
+  }
 
   /** Every request of the connection is answered. */
   #rest(socket: Socket): void {

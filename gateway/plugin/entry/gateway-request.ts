@@ -82,15 +82,3 @@ export class GatewayRequest extends IncomingMessage {
 export const boardStream = 'watchBoard';
 
 export type GatewayResponse = ServerResponse<GatewayRequest>;
-
-/**
- * A listener for the `close` event of responses. All responses share it: thousands of requests may wait for their
- * senders, and a closure for each of them would make every garbage collection slower.
- */
-export function onResponseClose(
-  listener: (request: GatewayRequest, response: GatewayResponse) => void,
-): (this: GatewayResponse) => void {
-  return function (this: GatewayResponse): void {
-    listener(this.req, this);
-  };
-}

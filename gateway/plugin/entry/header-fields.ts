@@ -65,7 +65,6 @@ const kept = new Set([
   'x-method-override',
 ]);
 const keptPrefixes = ['x-forwarded-', 'eg-'];
-const lowerCased = new Map<string, string>();
 
 /**
  * Reads the raw header list of Node (name, value, name, value …).
@@ -80,7 +79,7 @@ export function readHeaderFields(raw: readonly string[], maximum: number): Heade
   let forwardedProto = '';
   let bytes = 0;
   for (let index = 0; index < raw.length; index += 2) {
-    const name = lowerCase(raw[index] ?? '');
+    const name = raw[index]?.toLowerCase() ?? '';
     const value = raw[index + 1] ?? '';
     bytes += name.length + value.length + 4;
     if (singletons.has(name)) {
@@ -113,15 +112,6 @@ function withoutNamed(fields: HeaderFields & { single: Map<string, string> }, co
 /** Many servers turn an underscore into a hyphen, so a name with an underscore could become one of the kept fields. */
 function isKept(name: string): boolean {
   return kept.has(name) || name.includes('_') || keptPrefixes.some((prefix) => name.startsWith(prefix));
-}
-
-/** Clients send the same few dozen names, so the lower-case form of each is cached. */
-function lowerCase(name: string): string {
-  const known = lowerCased.get(name);
-  if (known !== undefined) return known;
-  const lower = name.toLowerCase();
-  if (lowerCased.size < 1_000 && name.length <= 40) lowerCased.set(name, lower);
-  return lower;
 }
 
 function repeated(header: string): Problem {

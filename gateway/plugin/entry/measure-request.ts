@@ -1,6 +1,6 @@
 // The metric and the span of each request to the gateway.
 import { instruments, isMeasuring, methodOf, SpanStatusCode } from '@shop/shared/telemetry';
-import { boardStream, type GatewayRequest, type GatewayResponse, onResponseClose } from './gateway-request.ts';
+import { boardStream, type GatewayRequest, type GatewayResponse } from './gateway-request.ts';
 
 /**
  * Records the duration of the request and ends its span when the response closes. Health probes and the board's stream
@@ -8,10 +8,10 @@ import { boardStream, type GatewayRequest, type GatewayResponse, onResponseClose
  */
 export function measureRequest(request: GatewayRequest, response: GatewayResponse): void {
   if (!isMeasuring() && request.span === undefined) return;
-  response.on('close', record);
+  response.on('close', () => record(request, response));
 }
 
-const record = onResponseClose((request, response) => {
+function record(request: GatewayRequest, response: GatewayResponse): void {
   const { began, span, operation } = request;
   const status = response.headersSent ? response.statusCode : undefined;
   if (request.path.startsWith('/health/') || (operation?.operationId === boardStream && status === 200)) return;
@@ -26,4 +26,4 @@ const record = onResponseClose((request, response) => {
   span.setAttributes({ ...attributes, 'shop.request.id': request.id });
   if (status === undefined || status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
-});
+}

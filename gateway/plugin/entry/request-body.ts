@@ -1,7 +1,7 @@
 // The request body: a small one is buffered before the upstream is asked, a larger one is streamed.
 import { contentTooLarge } from '@shop/shared/problem';
 import { BodyBuffer, incompleteBody } from './body-buffer.ts';
-import { type Body, type GatewayRequest, type GatewayResponse, onResponseClose } from './gateway-request.ts';
+import type { Body, GatewayRequest, GatewayResponse } from './gateway-request.ts';
 
 // A buffered body can be sent twice and always has a Content-Length. Its slow sender holds no connection to an
 // upstream. Past this size the memory costs more than these advantages.
@@ -31,7 +31,7 @@ function startReading(request: GatewayRequest, response: GatewayResponse, maximu
     request.bodyBuffer = new BodyBuffer(maximum, chunked ? maximum : length, resolve, reject);
     request.on('data', onData).on('end', onEnd).on('error', onAbort).on('close', onAbort);
     // The buffer is kept until the response closes, because a second attempt may send it again.
-    response.on('close', releaseBuffer);
+    response.on('close', () => request.bodyBuffer?.release());
   });
 }
 
@@ -49,8 +49,6 @@ function onEnd(this: GatewayRequest): void {
 function onAbort(this: GatewayRequest): void {
   if (!this.readableEnded) this.bodyBuffer?.fail(incompleteBody());
 }
-
-const releaseBuffer = onResponseClose((request) => request.bodyBuffer?.release());
 
 async function* streamBody(request: GatewayRequest, response: GatewayResponse, maximum: number): AsyncIterable<Buffer> {
   let bytes = 0;

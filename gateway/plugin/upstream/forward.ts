@@ -26,7 +26,8 @@ export const forwardSchema = {
     // For each host of the upstream.
     connections: { type: 'integer', minimum: 1, default: 128 },
     connectTimeout: { ...milliseconds, default: 1_000 },
-    headersTimeout: { ...milliseconds, default: 10_000 },
+    // The default is the deadline of a request.
+    headersTimeout: milliseconds,
     bodyTimeout: { ...milliseconds, default: 10_000 },
   },
   required: ['serviceEndpoint'],
@@ -37,7 +38,7 @@ export interface ForwardConfig {
   readonly serviceEndpoint: string;
   readonly connections: number;
   readonly connectTimeout: number;
-  readonly headersTimeout: number;
+  readonly headersTimeout?: number;
   readonly bodyTimeout: number;
 }
 
@@ -55,7 +56,7 @@ export function openUpstream(
   const addresses = serviceEndpoints[serviceEndpoint]?.url?.split(',') ?? [];
   const origins = addresses.map((address) => new URL(address).origin);
   if (origins.length === 0) throw new Error(`the service endpoint ${serviceEndpoint} has no address`);
-  const { connections, connectTimeout, headersTimeout, bodyTimeout } = times;
+  const { connections, connectTimeout, headersTimeout = deadline, bodyTimeout } = times;
   const fair = Math.min(fairTime, headersTimeout, deadline / 2);
   const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair };
   return upstreams.open(serviceEndpoint, origins, options);

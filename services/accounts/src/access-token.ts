@@ -1,7 +1,8 @@
 // Access tokens, by which the gateway and every service identify a caller (RFC 9068).
 import { newId } from '@shop/shared/runtime';
 import { SignJWT } from 'jose';
-import { accessTokenSeconds, algorithm, type SigningKey } from './signing-key.ts';
+import { accessTokenSeconds } from './access-token-lifetime.ts';
+import { algorithm, type SigningKey } from './signing-key.ts';
 
 export interface TokenIssuer {
   /** JWT_ISSUER and JWT_AUDIENCE, the same values that the verifiers require. */

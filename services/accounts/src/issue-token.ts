@@ -5,12 +5,12 @@ import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import { signAccessToken } from './access-token.ts';
+import { accessTokenSeconds } from './access-token-lifetime.ts';
 import { Account } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context, Operation } from './context.ts';
 import { inside } from './models.ts';
 import { rotate, startFamily } from './refresh-token.ts';
-import { accessTokenSeconds } from './signing-key.ts';
 
 interface Granted {
   readonly account: Account;

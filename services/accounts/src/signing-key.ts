@@ -11,12 +11,10 @@ import {
   importPKCS8,
   type JWK,
 } from 'jose';
+import { accessTokenSeconds } from './access-token-lifetime.ts';
 import type { KeyEncryption } from './key-encryption.ts';
 
 export const algorithm = 'ES256';
-
-/** How long an access token is valid, in seconds. */
-export const accessTokenSeconds = 900;
 
 // A token may be signed just before its key retires. The remainder allows for clocks that differ.
 const retiringSeconds = accessTokenSeconds + 300;

@@ -6,9 +6,6 @@ import { type Fault, Problem } from '@shop/shared/problem';
 import type { Orders } from './order.ts';
 import type { NewOrder } from './place-order.ts';
 
-/** The maximum total of an order in minor units, within the safe integers. */
-const maximumTotal = 999_999_999_999_999n;
-
 /** Prices in minor units; undefined where the request states none. */
 export interface ExpectedPrices {
   readonly total: number | undefined;
@@ -35,10 +32,6 @@ export function readExpectedPrices({ body, faults }: OperationRequest, { money }
 
 /** The problem with the total or with prices of lines; undefined when they are accepted. */
 export function checkPrices(order: NewOrder, expected: ExpectedPrices, orders: Orders): Problem | undefined {
-  if (order.totalMinor > maximumTotal) {
-    const detail = 'cost more together than one order may';
-    return new Problem('invalid-request', `The items ${detail}.`, { errors: [{ pointer: '/items', detail }] });
-  }
   const total = Number(order.totalMinor);
   const isOtherTotal = expected.total !== undefined && expected.total !== total;
   const lines = lineFaults(order, expected, orders, isOtherTotal);

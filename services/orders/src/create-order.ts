@@ -6,6 +6,7 @@ import { checkPrices, readExpectedPrices } from './check-prices.ts';
 import type { Operation, OrdersContext } from './context.ts';
 import type { components } from './generated.ts';
 import { countRefusal } from './measure-orders.ts';
+import { checkLimits } from './order-limits.ts';
 import { type NewOrder, placeOrder } from './place-order.ts';
 import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } from './stock-reservation.ts';
 
@@ -30,7 +31,7 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     if (reservation.state === 'refused') return refuse(request, context, reservation.problem);
 
     const order = priced(reservation.id, wanted, reservation.lines, request.body);
-    const problem = checkPrices(order, expected, context.orders);
+    const problem = checkLimits(order) ?? checkPrices(order, expected, context.orders);
     if (problem !== undefined) {
       await abandonReservation(request, context, reservation.id);
       return refuse(request, context, problem);

@@ -1,7 +1,7 @@
 // The dead letters of all consumers, for operators.
 import type { Log } from '../runtime/index.ts';
 import { connectTransport } from './connect-transport.ts';
-import { shopTopology } from './start-events.ts';
+import { shopTopology } from './retry-policy.ts';
 import type { DeadLetter, Topology } from './transport.ts';
 
 /** A dead letter with the attributes of its event, as far as its content is an event. */

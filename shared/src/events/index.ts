@@ -17,5 +17,6 @@ export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/defi
 export { type Backlog, longestLag, readBacklog } from './relay/outbox.ts';
 export { type Relay, startRelay } from './relay/relay.ts';
 export { expiredEvents } from './retention.ts';
-export { type Events, shopTopology, startEvents } from './start-events.ts';
+export { shopTopology } from './retry-policy.ts';
+export { type Events, startEvents } from './start-events.ts';
 export { BrokerUnavailableError, type Topology, type Transport } from './transport.ts';

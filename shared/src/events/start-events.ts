@@ -4,11 +4,12 @@ import type { Log, StartError } from '../runtime/index.ts';
 import { observe } from '../telemetry/index.ts';
 import { connectTransport } from './connect-transport.ts';
 import { consume } from './consume.ts';
-import { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
+import type { ConsumerName, HandlersOf } from './consumers.ts';
 import { waitingSince } from './relay/outbox.ts';
 import { startRelay } from './relay/relay.ts';
 import { republishEvents } from './republish-events.ts';
-import type { Topology, Transport } from './transport.ts';
+import { shopTopology } from './retry-policy.ts';
+import type { Transport } from './transport.ts';
 import { loadEventSchemas } from './validate-event.ts';
 
 export interface EventsOptions<Name extends ConsumerName> {
@@ -36,9 +37,6 @@ export interface Events {
   /** Stops consuming, and waits for the deliveries and the batch in progress. */
   close(): Promise<void>;
 }
-
-/** The topology of the shop: all consumers; six retries after 1, 2, 4, 8, 16 and 32 seconds. */
-export const shopTopology: Topology = { consumers, retries: 6, retryDelay: 1 };
 
 /** Starts relay and consumer, and waits for neither: a service also starts while the broker is unavailable or slow. */
 export async function startEvents<Name extends ConsumerName>(options: EventsOptions<Name>): Promise<Events> {

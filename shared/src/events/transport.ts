@@ -92,26 +92,6 @@ export interface Topology {
   readonly retryDelay: number;
 }
 
-/** The delay before each retry, in seconds. */
-export function retryDelays({ retries, retryDelay }: Topology): number[] {
-  return Array.from({ length: retries }, (_, index) => retryDelay * 2 ** index);
-}
-
-/**
- * The delay in seconds and the number of the next attempt of a delivery that was not handled. Undefined when it becomes
- * a dead letter.
- * @param attempt the number of the last attempt, from 1
- */
-export function nextTry(
-  topology: Topology,
-  attempt: number,
-  kind: Exclude<Verdict['kind'], 'done'>,
-): { readonly delay: number; readonly attempt: number } | undefined {
-  const delays = retryDelays(topology);
-  const delay = kind === 'failed' ? delays[attempt - 1] : kind === 'later' ? delays[0] : undefined;
-  return delay === undefined ? undefined : { delay, attempt: kind === 'failed' ? attempt + 1 : attempt };
-}
-
 export interface TransportOptions {
   /**
    * `amqp://`, `amqps://` (RabbitMQ) or `postgres://` (pg-boss). The query parameter `namespace` separates several

@@ -18,9 +18,12 @@ interface StoredAnswer {
   readonly body: string | null;
 }
 
+/** Hours for which an answer is kept. The SQL function `claim_idempotency_key` has the same period. */
+const keptHours = 24;
+
 const selectKept = `
   SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
-  WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '24 hours'`;
+  WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '${keptHours} hours'`;
 
 /** Refusals of valid requests, which are kept. After any other refusal, the corrected request may use the same key. */
 const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
@@ -159,5 +162,5 @@ async function keep(
   );
 }
 
-/** Answers past the 24 hours for which they are kept. */
-export const expiredAnswers: Expiry = { table: 'idempotency_keys', since: 'created_at', hours: 24 };
+/** Answers that are no longer kept. */
+export const expiredAnswers: Expiry = { table: 'idempotency_keys', since: 'created_at', hours: keptHours };

@@ -1,5 +1,4 @@
-// Pauses that can be ended early, for loops that are woken often. They are cheaper than a timer with an
-// AbortController.
+// Pauses that can be ended early, for loops that are woken often.
 
 export interface Pause {
   /** Resolves after the time, or when the pause is ended. */

@@ -3,8 +3,8 @@ import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
 import { commonHeaders } from '../../entry/send-response.ts';
 import type { UpstreamDirectory } from '../../upstream/upstream.ts';
-import { partsOf, type UpstreamView } from './board-parts.ts';
-import { type MetricsAddresses, ShopMetrics } from './shop-metrics.ts';
+import { partsOf, type UpstreamView } from './part-states.ts';
+import { type MetricsAddresses, ShopMetrics } from './shop-figures.ts';
 import type { Traffic } from './traffic.ts';
 
 const every = 2_000;

@@ -9,7 +9,7 @@ import { isRead } from '../read-only.ts';
 import { boardPage, boardPolicy } from './board-page.ts';
 import { BoardStreams } from './board-streams.ts';
 import { runbookPages } from './runbook-pages.ts';
-import type { MetricsAddresses } from './shop-metrics.ts';
+import type { MetricsAddresses } from './shop-figures.ts';
 import { traceOrder } from './trace-order.ts';
 import type { Traffic } from './traffic.ts';
 

@@ -1,5 +1,5 @@
 // The requests through this gateway in the last minute, by operation: count, outcome and duration.
-import { boardStream, onResponseClose } from '../../entry/gateway-request.ts';
+import { boardStream } from '../../entry/gateway-request.ts';
 import type { Middleware } from '../../entry/policy.ts';
 
 export interface OperationFigures {
@@ -32,17 +32,15 @@ export class Traffic {
   readonly #operations = new Map<string, Slice[]>();
 
   /** Counts every request of an operation when its response closes. */
-  readonly middleware: Middleware = (_request, response, next) => {
-    response.on('close', this.#listener);
+  readonly middleware: Middleware = (request, response, next) => {
+    response.on('close', () => {
+      const id = request.operation?.operationId;
+      const now = performance.now();
+      if (id !== undefined && id !== boardStream && response.headersSent)
+        this.record(id, response.statusCode, now - request.began, now);
+    });
     next();
   };
-
-  readonly #listener = onResponseClose((request, response) => {
-    const id = request.operation?.operationId;
-    const now = performance.now();
-    if (id !== undefined && id !== boardStream && response.headersSent)
-      this.record(id, response.statusCode, now - request.began, now);
-  });
 
   /** @param duration in milliseconds */
   record(operation: string, status: number, duration: number, now: number): void {

@@ -1,9 +1,10 @@
 // Tree → checked criteria: the one form that both spellings become, in one order however they were written.
 import { type Fault, Problem } from '../../problem/index.ts';
-import { checkBounds, isLong } from './bounds.ts';
+import { bounds } from './bounds.ts';
+import { checkBounds, isLong } from './check-bounds.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
-import { bounds, type CollectionSpec, fieldOf, filterable, operators, type SortCriterion, sortable } from './spec.ts';
+import { type CollectionSpec, fieldOf, filterable, operators, type SortCriterion, sortable } from './spec.ts';
 import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type WrittenValue } from './tree.ts';
 
 /**

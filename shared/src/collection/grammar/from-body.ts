@@ -2,9 +2,10 @@
 
 import { pointerTo } from '../../json/index.ts';
 import type { Fault } from '../../problem/index.ts';
+import { bounds } from './bounds.ts';
 import { check, listedFaults } from './check-criteria.ts';
 import type { Criteria } from './criteria.ts';
-import { bounds, type CollectionSpec } from './spec.ts';
+import type { CollectionSpec } from './spec.ts';
 import { fault, shown, surplusCriterion, type Tree, type WrittenCondition } from './tree.ts';
 
 const members = ['filters', 'sort', 'pagination', 'fields'];

@@ -1,8 +1,9 @@
 // The query spelling: parameters → tree → criteria. docs/filtering.md has the grammar.
 import type { Fault } from '../../problem/index.ts';
+import { bounds } from './bounds.ts';
 import { check, listedFaults } from './check-criteria.ts';
 import type { Criteria } from './criteria.ts';
-import { bounds, type CollectionSpec, filterable } from './spec.ts';
+import { type CollectionSpec, filterable } from './spec.ts';
 import {
   fault,
   type InputLocation,

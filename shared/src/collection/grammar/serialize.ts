@@ -1,7 +1,9 @@
 // Criteria → the query or the body that spells them; the reverse of from-query and from-body.
+
+import { bounds } from './bounds.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
-import { bounds, type CollectionSpec, fieldOf, type SortCriterion } from './spec.ts';
+import { type CollectionSpec, fieldOf, type SortCriterion } from './spec.ts';
 
 const plainText = /^[^",:\\\s](?:[^",:]*[^",:\s])?$/;
 

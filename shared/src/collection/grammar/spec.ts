@@ -57,16 +57,6 @@ export interface CollectionSpec<Context = unknown> {
   readonly parameters?: readonly string[];
 }
 
-/** Static bounds of one request; the contract's "too costly" and "invalid" begin past them. */
-export const bounds = {
-  limit: { minimum: 1, maximum: 100, default: 20 },
-  conditions: 20,
-  listValues: 100,
-  groups: 5,
-  sortCriteria: 3,
-  cursorCharacters: 4096,
-} as const;
-
 /** The field of that name; own members only, so that `__proto__` and `constructor` are no fields. */
 export function fieldOf<Context>(spec: CollectionSpec<Context>, name: string): Field<Context> | undefined {
   return Object.hasOwn(spec.fields, name) ? spec.fields[name] : undefined;

@@ -1,6 +1,6 @@
 // The parse tree of both notations. Nothing is checked yet, and each part has its position in the request.
 import type { Fault } from '../../problem/index.ts';
-import { bounds } from './spec.ts';
+import { bounds } from './bounds.ts';
 
 /** The place of a part in the request, as a member of a problem document's `errors`. */
 export type InputLocation =

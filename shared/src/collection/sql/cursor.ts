@@ -1,8 +1,8 @@
 // Cursors: the place of a page's last row, encrypted, and bound to the request that it belongs to.
-import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { Problem } from '../../problem/index.ts';
 import { random } from '../../runtime/index.ts';
-import { bounds } from '../grammar/spec.ts';
+import { bounds } from '../grammar/bounds.ts';
 import type { InputLocation } from '../grammar/tree.ts';
 
 /** Sort columns of a row as PostgreSQL prints them; null where a column is NULL. */
@@ -21,8 +21,6 @@ export interface Cursors {
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Most cursors come back within seconds, and opening one costs a twentieth of its page. */
-const remembered = 1_000;
 
 /**
  * Seals with the first key and opens with any (AES-256-GCM, a random nonce each, the binding as additional data: a
@@ -33,12 +31,6 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
   const secrets = keys.map((key) => createSecretKey(key));
   const [newest] = secrets;
   if (!newest) throw new RangeError('cursors need a key');
-  const lately = new Map<string, Position>();
-  const remember = (cursor: string, binding: string, position: Position): void => {
-    const oldest = lately.size < remembered ? undefined : lately.keys().next().value;
-    if (oldest !== undefined) lately.delete(oldest);
-    lately.set(digestOf(cursor, binding), position);
-  };
   return {
     seal(position, binding) {
       const nonce = random(nonceBytes);
@@ -47,18 +39,12 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
       const sealed = cipher.update(JSON.stringify(position), 'utf8');
       // Gives no more bytes: this way of AES fills no blocks.
       cipher.final();
-      const cursor = Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
-      remember(cursor, binding, position);
-      return cursor;
+      return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
     },
     open(cursor, binding, at) {
-      const known = lately.get(digestOf(cursor, binding));
-      if (known) return known;
       for (const secret of secrets) {
         const position = tryOpen(secret, cursor, binding);
-        if (!position) continue;
-        remember(cursor, binding, position);
-        return position;
+        if (position) return position;
       }
       const detail = 'is not the nextCursor of an answer to this request: the same filters, sort and caller';
       throw new Problem(
@@ -71,12 +57,6 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
       );
     },
   };
-}
-
-/** Stands for both in few bytes: a binding holds all values of a filter, as many as a request has room for. */
-function digestOf(cursor: string, binding: string): string {
-  // The length marks the end of the cursor.
-  return hash('sha256', `${cursor.length} ${cursor}${binding}`, 'base64');
 }
 
 function tryOpen(secret: KeyObject, cursor: string, binding: string): Position | undefined {

@@ -1,7 +1,8 @@
 // Consumes the jobs of one queue of pg-boss.
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { newId } from '../../runtime/index.ts';
-import { nextTry, type Subscription, type Topology } from '../transport.ts';
+import { nextTry } from '../retry-policy.ts';
+import type { Subscription, Topology } from '../transport.ts';
 import { deadOf, type Payload } from './queues.ts';
 
 export async function startWork(boss: PgBoss, topology: Topology, subscription: Subscription): Promise<void> {

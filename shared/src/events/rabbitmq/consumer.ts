@@ -1,6 +1,7 @@
 // One consumer in RabbitMQ: its own connection, the deliveries in progress on it, and the outcome of each.
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
-import { BrokerUnavailableError, nextTry, type Outcome, type Subscription, type Verdict } from '../transport.ts';
+import { nextTry } from '../retry-policy.ts';
+import { BrokerUnavailableError, type Outcome, type Subscription, type Verdict } from '../transport.ts';
 import { type Connection, openConnection } from './connection.ts';
 import type { RabbitmqOptions } from './options.ts';
 import type { Publisher } from './publisher.ts';

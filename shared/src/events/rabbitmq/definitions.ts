@@ -5,7 +5,7 @@ import { type ServiceName, serviceNames } from '../../runtime/index.ts';
 import { consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
 import { senders } from '../generated.ts';
-import { shopTopology } from '../start-events.ts';
+import { shopTopology } from '../retry-policy.ts';
 import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './topology.ts';
 
 interface Role {

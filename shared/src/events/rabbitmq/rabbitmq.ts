@@ -1,6 +1,7 @@
 // Events over RabbitMQ: one connection publishes, and each consumer has a connection of its own.
 import type { ConfirmChannel } from 'amqplib';
-import { type QueueDepth, retryDelays, type Transport } from '../transport.ts';
+import { retryDelays } from '../retry-policy.ts';
+import type { QueueDepth, Transport } from '../transport.ts';
 import type { Connection } from './connection.ts';
 import { openConsumer } from './consumer.ts';
 import { deadLettersOf } from './dead-letters.ts';

@@ -2,7 +2,8 @@
 // letters.
 import type { Channel, ChannelModel } from 'amqplib';
 import { familyOf } from '../event.ts';
-import { retryDelays, type Topology } from '../transport.ts';
+import { retryDelays } from '../retry-policy.ts';
+import type { Topology } from '../transport.ts';
 
 /** The names that one namespace gives. */
 export function namesOf(namespace: string) {

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type BoardPart, partsOf, type UpstreamView } from '../../plugin/pages/board/board-parts.ts';
-import type { ProcessFigures, QueueFigures, ShopFigures } from '../../plugin/pages/board/shop-metrics.ts';
+import { type BoardPart, partsOf, type UpstreamView } from '../../plugin/pages/board/part-states.ts';
+import type { ProcessFigures, QueueFigures, ShopFigures } from '../../plugin/pages/board/shop-figures.ts';
 
 const well: UpstreamView = { known: 1, usable: 1, refusing: false };
 const away: UpstreamView = { known: 1, usable: 0, refusing: false };

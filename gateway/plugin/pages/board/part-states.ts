@@ -1,5 +1,5 @@
 // The parts of the shop that the board shows: the state of each part, its faults, and what to do about them.
-import type { ProcessFigures, QueueFigures, ShopFigures } from './shop-metrics.ts';
+import type { ProcessFigures, QueueFigures, ShopFigures } from './shop-figures.ts';
 
 /** `impaired`: the part works, but needs attention. `unknown`: the process that knows its state does not answer. */
 export type State = 'ready' | 'impaired' | 'not ready' | 'unknown';

@@ -1,0 +1,83 @@
+// Refuses requests past the static bounds, saying which bound, by how much, and the nearest request that is accepted.
+import { Problem } from '../../problem/index.ts';
+import { bounds } from './bounds.ts';
+import { meets } from './contradiction.ts';
+import type { Condition, Criteria } from './criteria.ts';
+import { toBody, toQuery } from './serialize.ts';
+import type { CollectionSpec } from './spec.ts';
+import { fault, type InputLocation, type Tree, type WrittenCondition } from './tree.ts';
+
+interface Excess {
+  readonly bound: 'conditions' | 'listValues' | 'groups';
+  readonly says: string;
+  readonly actual: number;
+  readonly at: InputLocation;
+}
+
+/** Bytes of JSON. Past this the nearest request is not shown: the answer stays small whatever was sent. */
+const maxNearest = 32 * 1024;
+
+/**
+ * @throws Problem `query-too-costly` with the members `exceeded: [{ bound, maximum, actual }]` and, up to 32 KiB,
+ *   `nearest`
+ */
+export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: Criteria): void {
+  const all = [tree.conditions, ...tree.groups.map((group) => group.conditions)].flat();
+  const excesses: Excess[] = [];
+  const surplus = all[bounds.conditions];
+  if (surplus)
+    excesses.push({ bound: 'conditions', says: 'conditions', actual: tree.count.conditions, at: surplus.at });
+  for (const condition of all.filter(isLong)) {
+    const says = `values in the list of ${condition.field}`;
+    excesses.push({ bound: 'listValues', says, actual: condition.count, at: condition.at });
+  }
+  const group = tree.groups[bounds.groups];
+  if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.count.groups, at: group.at });
+  if (excesses.length === 0) return;
+  const accepted = nearestAccepted(criteria);
+  const nearest = tree.spelling === 'query' ? [...tree.own, toQuery(spec, accepted)].join('&') : toBody(spec, accepted);
+  const isShown = Buffer.byteLength(JSON.stringify(nearest)) <= maxNearest;
+  const sentences = [...excesses.map(sentence), ...(isShown ? ['nearest is the closest accepted query.'] : [])];
+  throw new Problem('query-too-costly', sentences.join(' '), {
+    errors: excesses.map((excess) => fault(excess.at, sentence(excess))),
+    extensions: {
+      exceeded: excesses.map(({ bound, actual }) => ({ bound, maximum: bounds[bound], actual })),
+      ...(isShown ? { nearest } : {}),
+    },
+  });
+}
+
+/** Whether more values were written than a list may hold; only the first of them are read. */
+export function isLong(condition: WrittenCondition): boolean {
+  return condition.count > bounds.listValues;
+}
+
+function sentence({ bound, says, actual }: Excess): string {
+  return `At most ${bounds[bound]} ${says} are accepted; these are ${actual}.`;
+}
+
+/**
+ * The same request without the surplus. Later conditions, values and groups are removed first. A list keeps the values
+ * that meet the field's other conditions. When no value does, the list is removed and the other conditions stay.
+ */
+function nearestAccepted(criteria: Criteria): Criteria {
+  let room = bounds.conditions;
+  const take = (conditions: readonly Condition[]): Condition[] => {
+    const taken = conditions.flatMap((condition) => shortened(condition, conditions)).slice(0, room);
+    room -= taken.length;
+    return taken;
+  };
+  const conditions = take(criteria.conditions);
+  const or = criteria.or
+    .slice(0, bounds.groups)
+    .map(take)
+    .filter((group) => group.length > 0);
+  return { ...criteria, conditions, or, cursor: undefined };
+}
+
+function shortened(condition: Condition, all: readonly Condition[]): Condition[] {
+  if (condition.operator !== 'in') return [condition];
+  const others = all.filter((other) => other.field === condition.field && other !== condition);
+  const values = condition.values.filter((value) => others.every((other) => meets(value, other)));
+  return values.length === 0 ? [] : [{ ...condition, values: values.slice(0, bounds.listValues) }];
+}
