@@ -151,6 +151,31 @@ describe('orders', () => {
     await call('POST', `/v1/orders/${id}/cancel`);
   });
 
+  it('are listed while a refund is due', async () => {
+    expect((await runShop(dataDir, 'orders', 'refunds')).output).toBe('No refund is due.\n');
+    await ask('staff', 'grant', ada.email, 'payments:write');
+    token = (await call('POST', '/v1/tokens', ada)).access_token;
+    const money = { amount: 999_999, currency: 'EUR' };
+    const { status } = await fetch(`${shop.gateway}/v1/orders/${first}/payments`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...money, reference: 'pay 1' }),
+    });
+    expect(status).toBe(409);
+    const { output } = await runShop(dataDir, 'orders', 'refunds');
+    expect(output).toMatch(/^ORDER +STATUS +DUE SINCE +AMOUNT +CAUSES +PAYMENTS\n/);
+    expect(output).toMatch(
+      new RegExp(`^${first}  shipped +\\S+Z +999999.00 EUR  amount-differs  "pay 1" 999999.00 EUR\n$`, 'm'),
+    );
+    expect(await ask('orders', 'refunds')).toMatchObject([
+      { orderId: first, accountId, ...money, payments: [{ reference: 'pay 1', amount: 999_999 }] },
+    ]);
+    const shown = (await runShop(dataDir, 'orders', 'show', first)).output;
+    expect(shown).toContain('Its payment is not required. The shop owes 999999.00 EUR back.');
+    await call('POST', `/v1/orders/${first}/refunds`, { ...money, reference: 're 1' });
+    expect(await ask('orders', 'refunds')).toEqual([]);
+  });
+
   it('that do not exist are refused', async () => {
     const unknown = newId();
     const refusals = [

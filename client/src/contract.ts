@@ -206,8 +206,9 @@ export interface paths {
         /**
          * Cancel an order that has not shipped
          * @description For the owner, and for staff with the scope `orders:fulfil`. An order that is already cancelled stays unchanged. The stock is
-         *     released and the customer is notified afterwards, by events; `cancellation` shows when each was done. An order that is pending for
-         *     more than `ORDER_PENDING_HOURS` is cancelled by the shop itself, with the reason `expired`.
+         *     released and the customer is notified afterwards, by events; `cancellation` shows when each was done. What was paid becomes due as a
+         *     refund. An order that is not paid in time, or that is pending for more than `ORDER_PENDING_HOURS` and not paid, is cancelled by
+         *     the shop itself, with the reason `expired`.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -228,7 +229,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin work on an order */
+        /**
+         * Begin work on an order
+         * @description An order whose payment is `due` cannot be processed (409 `payment-due`).
+         */
         post: operations["processOrder"];
         delete?: never;
         options?: never;
@@ -275,6 +279,56 @@ export interface paths {
         put?: never;
         /** Record that an order has been delivered */
         post: operations["deliverOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{orderId}/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                orderId: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a payment that was received
+         * @description For the machine that receives the payments of customers. Every payment is recorded once under its `reference`: a repetition gets
+         *     the same response. A payment of the order's total cost makes the order paid. Any other money becomes due as a refund: that for a
+         *     cancelled order, for an order that was paid before, and with 409 `payment-amount-differs` that of another amount. So every payment
+         *     of an existing order in the currency of the shop is recorded, whatever the response says.
+         */
+        post: operations["recordPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{orderId}/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                orderId: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a refund that was paid
+         * @description For the machine that pays customers back. Every refund is recorded once under its `reference`: a repetition gets the same
+         *     response. Several refunds may add up to the amount that is due. A cancelled order is `refunded` when nothing more is due.
+         */
+        post: operations["recordRefund"];
         delete?: never;
         options?: never;
         head?: never;
@@ -443,6 +497,8 @@ export interface components {
             old?: components["schemas"]["Money"];
             /** @description The current price. */
             new?: components["schemas"]["Money"];
+            /** @description The amount that is due. */
+            due?: components["schemas"]["Money"];
         };
         /** Format: uuid */
         Id: string;
@@ -589,6 +645,29 @@ export interface components {
             state: "pending" | "done" | "failed";
             at?: components["schemas"]["Time"];
         };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "reference": "pay_3Nk2",
+         *       "amount": 29,
+         *       "currency": "EUR",
+         *       "recordedAt": "2026-11-21T03:02:00.000Z",
+         *       "outcome": "paid"
+         *     }
+         */
+        MoneyReceipt: {
+            orderId: components["schemas"]["Id"];
+            reference: string;
+            amount: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            recordedAt: components["schemas"]["Time"];
+            /**
+             * @description `paid`: the payment paid the order. `refund_due`: the order did not need the payment, and the shop owes the money back.
+             *     `refunded`: the refund was recorded.
+             * @enum {unknown}
+             */
+            outcome: "paid" | "refund_due" | "refunded";
+        };
         NewOrder: {
             items: {
                 productId: components["schemas"]["Id"];
@@ -667,6 +746,7 @@ export interface components {
             tracking?: components["schemas"]["Tracking"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             allowedActions: ("cancel" | "process" | "ship" | "deliver")[];
+            payment?: components["schemas"]["Payment"];
             cancellation?: components["schemas"]["CancellationView"];
         };
         /**
@@ -755,6 +835,7 @@ export interface components {
             tracking?: components["schemas"]["Tracking"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             allowedActions?: ("cancel" | "process" | "ship" | "deliver")[];
+            payment?: components["schemas"]["Payment"];
             cancellation?: components["schemas"]["CancellationView"];
         };
         Pagination: {
@@ -762,6 +843,35 @@ export interface components {
             /** @description Absent on the last page. */
             nextCursor?: string;
             hasMore: boolean;
+        };
+        /** @description Absent for an order that needs no payment, unless money was received for it. */
+        Payment: {
+            /**
+             * @description `due`: the order is cancelled by the shop when it is not paid at `dueAt`, and cannot be processed before it is paid.
+             *     `refund_due`, `refunded`, `cancelled`: the order is cancelled, and the shop owes money back, has paid all of it back, or has
+             *     received none. `not_required`: money was received, but the order needs no payment.
+             * @enum {unknown}
+             */
+            status: "not_required" | "due" | "paid" | "refund_due" | "refunded" | "cancelled";
+            dueAt?: components["schemas"]["Time"];
+            paidAt?: components["schemas"]["Time"];
+            /** @description What the shop owes back at present; absent when it owes nothing. */
+            refundDue?: components["schemas"]["Money"];
+            /** @description What the shop has paid back; absent when it has paid nothing back. */
+            refunded?: components["schemas"]["Money"];
+        };
+        /**
+         * @example {
+         *       "reference": "pay_3Nk2",
+         *       "amount": 29,
+         *       "currency": "EUR"
+         *     }
+         */
+        ReportedMoney: {
+            /** @description The provider's name of this payment or refund. Payments have unique references, and so have refunds. */
+            reference: string;
+            amount: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
         };
         /** @enum {unknown} */
         OrdersStatus: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
@@ -1296,6 +1406,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `invalid-request`: every fault is listed. An amount of zero, an amount with more decimals than the currency has, and another currency than that of the shop are also faults. Nothing was recorded. */
+        InvalidMoney: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid-request`: every fault is listed. An `expectedTotal` with more decimals than the currency has is also a fault. */
         InvalidOrder: {
             headers: {
@@ -1312,6 +1431,16 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The record. Every repetition gets the same one. */
+        MoneyRecorded: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["MoneyReceipt"];
             };
         };
         /** @description The order does not exist, or the caller may not view it. */
@@ -1355,6 +1484,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description `payment-amount-differs`, with both amounts: the order is not paid, and the money is recorded and due as a refund. Or
+         *     `request-in-progress`.
+         */
+        PaymentConflict: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The order has changed since the version in `If-Match`. */
         OrdersPreconditionFailed: {
             headers: {
@@ -1367,6 +1510,27 @@ export interface components {
         /** @description The query exceeds a bound, or takes too long. */
         QueryTooCostly: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `reference-reused`: the reference was recorded with another order or amount; or `idempotency-key-reused`. */
+        ReferenceReused: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `refund-exceeds-due`, with both amounts, or `request-in-progress`. Nothing was recorded. */
+        RefundConflict: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1393,7 +1557,7 @@ export interface components {
                 "application/json": components["schemas"]["Order"];
             };
         };
-        /** @description `invalid-transition`, `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
+        /** @description `invalid-transition`, `payment-due` (process only), `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
         TransitionConflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfterInProgress"];
@@ -2191,6 +2355,82 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    recordPayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                orderId: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 4096 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportedMoney"];
+            };
+        };
+        responses: {
+            200: components["responses"]["MoneyRecorded"];
+            400: components["responses"]["InvalidMoney"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["OrdersNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["PaymentConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["ReferenceReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    recordRefund: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                orderId: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 4096 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportedMoney"];
+            };
+        };
+        responses: {
+            200: components["responses"]["MoneyRecorded"];
+            400: components["responses"]["InvalidMoney"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["OrdersNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RefundConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["ReferenceReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["Refused"];
+        };
+    };
     listProducts: {
         parameters: {
             query?: {
@@ -2458,5 +2698,7 @@ export const keyedPaths: ReadonlySet<string> = new Set([
   "/v1/orders/{orderId}/process",
   "/v1/orders/{orderId}/ship",
   "/v1/orders/{orderId}/deliver",
+  "/v1/orders/{orderId}/payments",
+  "/v1/orders/{orderId}/refunds",
   "/v1/products"
 ]);

@@ -34,13 +34,13 @@ async function newCustomer(): Promise<Values> {
   return { email, accessToken: data?.access_token ?? '', productId: page.data?.items[0]?.id ?? '' };
 }
 
-/** A customer who is also staff, with a token that has the scopes. */
+/** A customer who is also staff, or the machine that reports payments, with a token that has the scopes. */
 async function newStaff(): Promise<Values> {
   const values = await newCustomer();
-  await shop.grant(values.email ?? '', 'catalogue:write', 'orders:fulfil');
+  await shop.grant(values.email ?? '', 'catalogue:write', 'orders:fulfil', 'payments:write');
   const client = createShop({ baseUrl: shop.url });
   const { data } = await client.call.POST('/v1/tokens', { body: { email: values.email ?? '', password } });
-  return { ...values, staffToken: data?.access_token ?? '' };
+  return { ...values, staffToken: data?.access_token ?? '', payerToken: data?.access_token ?? '' };
 }
 
 function filled(text: string, values: Values): string {
@@ -60,9 +60,10 @@ async function send({ method, target, headers, body }: Exchange, values: Values)
 }
 
 function remember(values: Values, { target }: Exchange, body: Record<string, unknown> | undefined): void {
-  const { access_token: token, id, pagination } = body ?? {};
+  const { access_token: token, id, pagination, totalCost } = body ?? {};
   if (typeof token === 'string') values.accessToken = token;
   if (typeof id === 'string' && target === '/v1/orders') values.orderId = id;
+  if (typeof totalCost === 'number') values.totalCost = String(totalCost);
   const next = (pagination as { nextCursor?: string } | undefined)?.nextCursor;
   if (next !== undefined) values.nextCursor = next;
 }
@@ -74,7 +75,7 @@ describe.each(guideNames)('the guide %s', (name) => {
 
   if (exchanges.length > 0) {
     it('shows requests with their actual responses', async () => {
-      const values = name === 'staff' ? await newStaff() : await newCustomer();
+      const values = name === 'staff' || name === 'taking-payments' ? await newStaff() : await newCustomer();
       // This guide registers the account itself.
       if (name === 'getting-started') values.email = `${randomUUID()}@example.com`;
       for (const exchange of exchanges) {

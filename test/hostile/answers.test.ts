@@ -30,7 +30,10 @@ beforeAll(async () => {
   // The memory of a service in the smallest container.
   shop = await startServices(services, { environment: { NODE_OPTIONS: '--max-old-space-size=128' } });
   accountId = newId();
-  token = await shop.issuer.sign({ accountId, scopes: ['catalogue:write', 'orders:fulfil', 'orders:read-all'] });
+  token = await shop.issuer.sign({
+    accountId,
+    scopes: ['catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'],
+  });
 });
 afterAll(() => shop?.stop());
 

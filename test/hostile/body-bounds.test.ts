@@ -62,7 +62,7 @@ function largestOf(document: Readonly<Record<string, unknown>>, operation: Contr
 let shop: TestServices;
 let gateway: TestGateway;
 const accountId = newId();
-const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'];
+const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'];
 
 beforeAll(async () => {
   const config = join(root, 'gateway/config');

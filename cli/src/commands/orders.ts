@@ -1,12 +1,14 @@
-// `orders`: lists and shows the orders of all accounts, and advances them as staff does over the API.
+// `orders`: lists and shows the orders of all accounts and the refunds that are due, and advances them as staff does over the API.
 import { allocateStock } from '@shop/catalogue/operator';
 import {
   type AdvancedOrder,
   advanceOrders,
   listAllOrders,
+  listRefundsDue,
   type Order,
   type OrderSelection,
   type OrderWithHistory,
+  type RefundDue,
   showAnyOrder,
   statuses,
 } from '@shop/orders/operator';
@@ -46,6 +48,12 @@ export function ordersCommand(): Command {
       const order = await withShop((shop) => showAnyOrder(operatorEnvironment(shop, 'orders'), id));
       if (order === undefined) throw new StartError(`there is no order ${id}: orders list shows the newest`);
       print(output, order, () => shown(order));
+    });
+  withJson(command.command('refunds').description('list the orders of which the shop owes money back, oldest first'))
+    .option('--limit <n>', 'the largest number of orders', limit, 100)
+    .action(async ({ limit: most, ...output }: Output & { limit: number }) => {
+      const due = await withShop((shop) => listRefundsDue(operatorEnvironment(shop, 'orders'), most));
+      print(output, due, () => owed(due, most));
     });
   for (const verb of ['process', 'ship', 'deliver'] as const) {
     const step = withJson(command.command(verb).description(descriptions[verb]));
@@ -113,6 +121,14 @@ function httpsAddress(text: string): string {
   throw new InvalidArgumentError('It must be an https address.');
 }
 
+function paymentOf(order: Order, { status, dueAt, refundDue, refunded }: NonNullable<Order['payment']>): string {
+  return [
+    `Its payment is ${status.replaceAll('_', ' ')}${status === 'due' ? ` until ${dueAt}` : ''}.`,
+    ...(refundDue === undefined ? [] : [`The shop owes ${amount(order, refundDue)} back.`]),
+    ...(refunded === undefined ? [] : [`${amount(order, refunded)} was paid back.`]),
+  ].join(' ');
+}
+
 /** The id of the account. @throws StartError when the account lacks the scope for this */
 async function fulfiller(shop: OpenShop, email: string): Promise<string> {
   const member = await findMember(shop, email);
@@ -139,19 +155,36 @@ function listed(orders: readonly Order[], most: number): string {
   return `${table([['ORDER', 'STATUS', 'PLACED', 'TOTAL', 'ITEMS'], ...rows])}${further}`;
 }
 
+function owed(due: readonly RefundDue[], most: number): string {
+  if (due.length === 0) return 'No refund is due.';
+  const rows = due.map(({ orderId: id, status, dueSince, amount: value, currency, causes, payments }) => [
+    id,
+    status,
+    dueSince,
+    amount({ currency }, value),
+    causes.join(', '),
+    payments
+      .map(({ reference, amount: paid }) => `${JSON.stringify(reference)} ${amount({ currency }, paid)}`)
+      .join(', '),
+  ]);
+  const further = due.length === most ? `\n\nThere may be more: use --limit.` : '';
+  return `${table([['ORDER', 'STATUS', 'DUE SINCE', 'AMOUNT', 'CAUSES', 'PAYMENTS'], ...rows])}${further}`;
+}
+
 function shown(order: OrderWithHistory): string {
   const lines = order.itemsSummary.map(({ quantity, name, lineTotal }) => [quantity, name, amount(order, lineTotal)]);
   const history = order.history.map(({ status, at, by }) => [at, status, by]);
   const next = order.allowedActions.filter((action) => action !== 'cancel');
   return [
     `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
+    ...(order.payment === undefined ? [] : [paymentOf(order, order.payment)]),
     table([['QUANTITY', 'PRODUCT', 'TOTAL'], ...lines]),
     table([['TIME', 'STATUS', 'BY'], ...history]),
     next.length === 0 ? 'No further step is possible.' : `Next: orders ${next.join(' | ')} ${order.id}`,
   ].join('\n\n');
 }
 
-function amount({ currency }: Order, value: number): string {
+function amount({ currency }: Pick<Order, 'currency'>, value: number): string {
   return `${value.toFixed(decimalsOf(currency))} ${currency}`;
 }
 

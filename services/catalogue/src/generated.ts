@@ -303,6 +303,8 @@ export interface components {
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
             readonly new?: components["schemas"]["Money"];
+            /** @description The amount that is due. */
+            readonly due?: components["schemas"]["Money"];
         };
         /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
         readonly Problem: {

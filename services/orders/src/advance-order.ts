@@ -6,6 +6,7 @@ import { Problem } from '@shop/shared/problem';
 import { type Cause, changeStatus, type Tracking } from './change-status.ts';
 import type { OrderStore } from './context.ts';
 import { type LockedOrder, lockOrder, requireVersion, showOrder } from './order.ts';
+import { requirePaid } from './order-payment.ts';
 import { mayBecome } from './order-status.ts';
 
 const events = {
@@ -39,7 +40,7 @@ export async function advanceOrder(
 
 /**
  * Moves a locked order to `to` and publishes the event.
- * @throws Problem 409 for a transition that is not in the table
+ * @throws Problem 409 for a transition that is not in the table, or when the order has to be paid first
  */
 export async function moveOrder(
   tx: Transaction,
@@ -51,6 +52,7 @@ export async function moveOrder(
   if (!mayBecome(order.status, to)) {
     throw new Problem('invalid-transition', `An order that is ${order.status} cannot become ${to}.`);
   }
+  if (to === 'processing') await requirePaid(tx, order);
   const { version } = await changeStatus(tx, cause, order, { to, actor: 'staff', tracking });
   await appendEvent(tx, {
     type: events[to],

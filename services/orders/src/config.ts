@@ -1,5 +1,5 @@
 // Environment → one typed frozen object. All mistakes are reported together.
-import { currency, type Environment, integer, keyList, readConfig, url } from '@shop/shared/runtime';
+import { currency, type Environment, integer, keyList, oneOf, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 
 const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
@@ -12,6 +12,8 @@ export function readEnvironment(environment: Environment) {
     catalogueUrl: url('CATALOGUE_URL', ['http', 'https']),
     currency: shopCurrency,
     pendingHours: integer('ORDER_PENDING_HOURS', { min: 0, max: 87_600, fallback: 72 }),
+    payments: oneOf('PAYMENTS', ['off', 'required'], 'off'),
+    paymentDueMinutes: integer('PAYMENT_DUE_MINUTES', { min: 1, max: 525_600, fallback: 60 }),
   });
 }
 

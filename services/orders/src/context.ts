@@ -8,10 +8,12 @@ export interface OrdersContext extends IdempotencyContext {
   readonly orders: Orders;
   readonly catalogue: InternalClient;
   readonly log: Log;
+  /** Minutes within which a new order has to be paid; undefined when orders need no payment. */
+  readonly paymentDueMinutes: number | undefined;
 }
 
 /** The part of the context that reading and advancing orders needs. Placing an order also needs the catalogue. */
-export type OrderStore = Omit<OrdersContext, 'catalogue' | 'log'>;
+export type OrderStore = Omit<OrdersContext, 'catalogue' | 'log' | 'paymentDueMinutes'>;
 
 /** The function of an operation, with the types of its contract. */
 export type Operation<Id extends keyof operations, Needed = OrdersContext> = TypedOperation<operations[Id], Needed>;

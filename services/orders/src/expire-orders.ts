@@ -1,9 +1,10 @@
-// Cancels orders that have been pending for too long.
+// Cancels orders that were not paid in time, or that have been pending for too long.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import { lockOrder } from './order.ts';
+import { findPayment } from './order-payment.ts';
 import { recordCancellation } from './record-cancellation.ts';
 
 export interface ExpiryOptions {
@@ -15,7 +16,8 @@ export interface ExpiryOptions {
 
 interface DueOrder {
   readonly id: string;
-  readonly createdAt: Date;
+  /** When it was created, or when its payment became due. */
+  readonly at: Date;
 }
 
 const lookEvery = 10_000;
@@ -23,10 +25,15 @@ const batchSize = 100;
 
 const findCutoff = "SELECT now() - $1 * interval '1 hour' AS cutoff";
 
-const findDue = `
-  SELECT id, created_at AS "createdAt" FROM orders
+const findPending = `
+  SELECT id, created_at AS at FROM orders
   WHERE status = 'pending' AND created_at < $1 AND (created_at, id) > ($2, $3)
   ORDER BY created_at, id LIMIT ${batchSize}`;
+
+const findUnpaid = `
+  SELECT order_id AS id, due_at AS at FROM order_payments
+  WHERE status = 'due' AND due_at <= $1 AND (due_at, order_id) > ($2, $3)
+  ORDER BY due_at, order_id LIMIT ${batchSize}`;
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
@@ -34,18 +41,19 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 export function startExpiring(options: ExpiryOptions): () => Promise<void> {
   const stop = new AbortController();
   const run = async (): Promise<void> => {
-    // The first pass reads all orders, and later ones those that became due since the last complete pass.
+    // The first pass reads all pending orders, and later ones those that became due since the last complete pass.
     let since = new Date(0);
     while (!stop.signal.aborted) {
       try {
-        since = await expireDue(options, since, stop.signal);
+        await expireUnpaid(options, stop.signal);
+        if (options.pendingHours > 0) since = await expirePending(options, since, stop.signal);
       } catch (error) {
         options.log.warn({ err: error }, 'expired orders wait to be cancelled');
       }
       await sleep(lookEvery, undefined, { signal: stop.signal }).catch(() => {});
     }
   };
-  const running = options.pendingHours === 0 ? undefined : run();
+  const running = run();
   return async () => {
     stop.abort();
     await running;
@@ -55,32 +63,48 @@ export function startExpiring(options: ExpiryOptions): () => Promise<void> {
 /** How far before the end of a complete pass the next one begins: a transaction may commit its order this late. */
 const margin = 3_600_000;
 
-/** Cancels all orders that are due and were created after `since`. Returns the `since` of the next pass. */
-async function expireDue(
-  { database, pendingHours, log }: ExpiryOptions,
+/** Cancels all orders that were not paid in time. */
+async function expireUnpaid(options: ExpiryOptions, signal: AbortSignal): Promise<void> {
+  const { rows } = await options.database.pool.query<{ cutoff: Date }>(findCutoff, [0]);
+  await expireFound(options, findUnpaid, rows[0]?.cutoff ?? new Date(0), new Date(0), signal);
+}
+
+/** Cancels all orders that are pending for too long and were created after `since`. Returns the `since` of the next pass. */
+async function expirePending(options: ExpiryOptions, since: Date, signal: AbortSignal): Promise<Date> {
+  const { rows } = await options.database.pool.query<{ cutoff: Date }>(findCutoff, [options.pendingHours]);
+  const cutoff = rows[0]?.cutoff ?? since;
+  const isComplete = await expireFound(options, findPending, cutoff, since, signal);
+  return isComplete ? new Date(cutoff.getTime() - margin) : since;
+}
+
+/** Cancels the orders that `find` finds between two times, page by page. Returns whether it came to the end. */
+async function expireFound(
+  { database, log }: ExpiryOptions,
+  find: string,
+  until: Date,
   since: Date,
   signal: AbortSignal,
-): Promise<Date> {
-  const { rows } = await database.pool.query<{ cutoff: Date }>(findCutoff, [pendingHours]);
-  const cutoff = rows[0]?.cutoff ?? since;
-  let last: DueOrder = { id: lowestId, createdAt: since };
+): Promise<boolean> {
+  let last: DueOrder = { id: lowestId, at: since };
   while (!signal.aborted) {
-    const { rows: due } = await database.pool.query<DueOrder>(findDue, [cutoff, last.createdAt, last.id]);
+    const { rows: due } = await database.pool.query<DueOrder>(find, [until, last.at, last.id]);
     for (const { id } of due) {
-      if (signal.aborted) return since;
+      if (signal.aborted) return false;
       if (await expireOrder(database, id)) log.info({ order: id }, 'order expired');
     }
     last = due.at(-1) ?? last;
-    if (due.length < batchSize) return new Date(cutoff.getTime() - margin);
+    if (due.length < batchSize) return true;
   }
-  return since;
+  return false;
 }
 
-/** Whether the order was still pending, and is cancelled now. */
-async function expireOrder(database: Database, id: string): Promise<boolean> {
+/** Whether the order was still pending and unpaid, and is cancelled now. */
+export async function expireOrder(database: Database, id: string): Promise<boolean> {
   return database.transaction(async (tx) => {
     const order = await lockOrder(tx, id, undefined);
     if (order.status !== 'pending') return false;
+    // The customer of a paid order has done everything; the shop is late.
+    if ((await findPayment(tx, order))?.status === 'paid') return false;
     const cause = { ...requestIdentity({}), caller: undefined };
     await recordCancellation(tx, cause, order, { actor: 'system', reason: 'expired' });
     return true;

@@ -64,6 +64,58 @@ export interface components {
             readonly stockReleased: components["schemas"]["Effect"];
             readonly customerNotified: components["schemas"]["Effect"];
         };
+        /** @description Absent for an order that needs no payment, unless money was received for it. */
+        readonly Payment: {
+            /**
+             * @description `due`: the order is cancelled by the shop when it is not paid at `dueAt`, and cannot be processed before it is paid.
+             *     `refund_due`, `refunded`, `cancelled`: the order is cancelled, and the shop owes money back, has paid all of it back, or has
+             *     received none. `not_required`: money was received, but the order needs no payment.
+             * @enum {unknown}
+             */
+            readonly status: "not_required" | "due" | "paid" | "refund_due" | "refunded" | "cancelled";
+            readonly dueAt?: components["schemas"]["Time"];
+            readonly paidAt?: components["schemas"]["Time"];
+            /** @description What the shop owes back at present; absent when it owes nothing. */
+            readonly refundDue?: components["schemas"]["Money"];
+            /** @description What the shop has paid back; absent when it has paid nothing back. */
+            readonly refunded?: components["schemas"]["Money"];
+        };
+        /**
+         * @example {
+         *       "reference": "pay_3Nk2",
+         *       "amount": 29,
+         *       "currency": "EUR"
+         *     }
+         */
+        readonly ReportedMoney: {
+            /** @description The provider's name of this payment or refund. Payments have unique references, and so have refunds. */
+            readonly reference: string;
+            readonly amount: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "reference": "pay_3Nk2",
+         *       "amount": 29,
+         *       "currency": "EUR",
+         *       "recordedAt": "2026-11-21T03:02:00.000Z",
+         *       "outcome": "paid"
+         *     }
+         */
+        readonly MoneyReceipt: {
+            readonly orderId: components["schemas"]["Id"];
+            readonly reference: string;
+            readonly amount: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            readonly recordedAt: components["schemas"]["Time"];
+            /**
+             * @description `paid`: the payment paid the order. `refund_due`: the order did not need the payment, and the shop owes the money back.
+             *     `refunded`: the refund was recorded.
+             * @enum {unknown}
+             */
+            readonly outcome: "paid" | "refund_due" | "refunded";
+        };
         /** @description An order, or the members of it that `fields` names. */
         readonly OrderView: {
             readonly id?: components["schemas"]["Id"];
@@ -79,6 +131,7 @@ export interface components {
             readonly tracking?: components["schemas"]["Tracking"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             readonly allowedActions?: readonly ("cancel" | "process" | "ship" | "deliver")[];
+            readonly payment?: components["schemas"]["Payment"];
             readonly cancellation?: components["schemas"]["CancellationView"];
         };
         /**
@@ -148,6 +201,7 @@ export interface components {
             readonly tracking?: components["schemas"]["Tracking"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             readonly allowedActions: readonly ("cancel" | "process" | "ship" | "deliver")[];
+            readonly payment?: components["schemas"]["Payment"];
             readonly cancellation?: components["schemas"]["CancellationView"];
         };
         /**
@@ -258,6 +312,8 @@ export interface components {
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
             readonly new?: components["schemas"]["Money"];
+            /** @description The amount that is due. */
+            readonly due?: components["schemas"]["Money"];
         };
         /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
         readonly Problem: {
@@ -362,6 +418,60 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The record. Every repetition gets the same one. */
+        readonly MoneyRecorded: {
+            headers: {
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["MoneyReceipt"];
+            };
+        };
+        /** @description `invalid-request`: every fault is listed. An amount of zero, an amount with more decimals than the currency has, and another currency than that of the shop are also faults. Nothing was recorded. */
+        readonly InvalidMoney: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `payment-amount-differs`, with both amounts: the order is not paid, and the money is recorded and due as a refund. Or
+         *     `request-in-progress`.
+         */
+        readonly PaymentConflict: {
+            headers: {
+                readonly "Retry-After": components["headers"]["RetryAfterInProgress"];
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `refund-exceeds-due`, with both amounts, or `request-in-progress`. Nothing was recorded. */
+        readonly RefundConflict: {
+            headers: {
+                readonly "Retry-After": components["headers"]["RetryAfterInProgress"];
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `reference-reused`: the reference was recorded with another order or amount; or `idempotency-key-reused`. */
+        readonly ReferenceReused: {
+            headers: {
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `order-already-shipped`, or `request-in-progress`. The order is unchanged. */
         readonly CancelConflict: {
             headers: {
@@ -373,7 +483,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid-transition`, `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
+        /** @description `invalid-transition`, `payment-due` (process only), `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
         readonly TransitionConflict: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfterInProgress"];
@@ -853,6 +963,72 @@ export interface operations {
             readonly 409: components["responses"]["TransitionConflict"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["IdempotencyKeyReused"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly recordPayment: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                readonly orderId: components["parameters"]["OrderId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReportedMoney"];
+            };
+        };
+        readonly responses: {
+            readonly 200: components["responses"]["MoneyRecorded"];
+            readonly 400: components["responses"]["InvalidMoney"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["PaymentConflict"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["ReferenceReused"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly recordRefund: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                readonly orderId: components["parameters"]["OrderId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReportedMoney"];
+            };
+        };
+        readonly responses: {
+            readonly 200: components["responses"]["MoneyRecorded"];
+            readonly 400: components["responses"]["InvalidMoney"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["RefundConflict"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["ReferenceReused"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };

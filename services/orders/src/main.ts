@@ -24,6 +24,7 @@ await startService({
       orders: openOrders(config.currency, createCursors(config.cursorKeys)),
       catalogue: callService('catalogue', config.catalogueUrl),
       log,
+      paymentDueMinutes: config.payments === 'required' ? config.paymentDueMinutes : undefined,
       idempotencySecret: config.internalSecret,
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));

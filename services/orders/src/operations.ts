@@ -8,6 +8,8 @@ import { getOrder } from './get-order.ts';
 import { getOrderHistory } from './get-order-history.ts';
 import { listOrders } from './list-orders.ts';
 import { processOrder } from './process-order.ts';
+import { recordPayment } from './record-payment.ts';
+import { recordRefund } from './record-refund.ts';
 import { resolveReservation } from './resolve-reservation.ts';
 import { shipOrder } from './ship-order.ts';
 import { traceOrder } from './trace-order.ts';
@@ -21,6 +23,8 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   processOrder,
   shipOrder,
   deliverOrder,
+  recordPayment,
+  recordRefund,
   resolveReservation,
   traceOrder,
 };

@@ -30,8 +30,13 @@ const actions: readonly Action[] = [
   { name: 'deliver', to: 'delivered', by: ['fulfilment'] },
 ];
 
-/** The actions that this caller may perform on an order in this state, as the last segments of their paths. */
-export function allowedActions(caller: Caller, accountId: string, status: OrderStatus): string[] {
+/**
+ * The actions that this caller may perform on an order in this state, as the last segments of their paths.
+ * @param isDue whether the order has to be paid before it can be processed
+ */
+export function allowedActions(caller: Caller, accountId: string, status: OrderStatus, isDue: boolean): string[] {
   const may = { owner: caller.accountId === accountId, fulfilment: caller.scopes.has('orders:fulfil') };
-  return actions.filter(({ to, by }) => by.some((who) => may[who]) && mayBecome(status, to)).map(({ name }) => name);
+  return actions
+    .filter(({ to, by }) => by.some((who) => may[who]) && mayBecome(status, to) && !(isDue && to === 'processing'))
+    .map(({ name }) => name);
 }

@@ -51,12 +51,13 @@ function orderSpec(currency: string): CollectionSpec<Caller> {
       allowedActions: {
         type: json(),
         operators: none,
-        column: "(account_id || ' ' || status)",
+        column: `(account_id || ' ' || status || ${isDueSql})`,
         write: (column, caller) => {
-          const [accountId = '', status] = column?.split(' ') ?? [];
-          return JSON.stringify(allowedActions(caller, accountId, status as OrderStatus));
+          const [accountId = '', status, payment] = column?.split(' ') ?? [];
+          return JSON.stringify(allowedActions(caller, accountId, status as OrderStatus, payment === 'due'));
         },
       },
+      payment: { type: json(), operators: none, column: paymentSql(decimals) },
       cancellation: { type: json(), operators: none, column: cancellationSql },
     },
     defaultSort: [
@@ -66,8 +67,13 @@ function orderSpec(currency: string): CollectionSpec<Caller> {
   };
 }
 
+/** An amount in major units, from a column in minor units. */
+function majorSql(column: string, decimals: number): string {
+  return decimals === 0 ? column : `round(${column} / 1e${decimals}, ${decimals})`;
+}
+
 function linesSql(decimals: number): string {
-  const major = (column: string) => (decimals === 0 ? column : `round(${column} / 1e${decimals}, ${decimals})`);
+  const major = (column: string) => majorSql(column, decimals);
   return `(SELECT json_agg(json_build_object(
       'productId', product_id, 'name', name, 'quantity', quantity,
       'unitPrice', ${major('unit_price_minor')}, 'lineTotal', ${major('line_total_minor')}
@@ -77,6 +83,24 @@ function linesSql(decimals: number): string {
 
 function timeSql(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+const paymentOf =
+  'FROM order_payments AS payment WHERE payment.order_id = orders.id AND payment.account_id = orders.account_id';
+
+/** ` due` when the order has to be paid before it can be processed. */
+const isDueSql = `coalesce(CASE WHEN orders.status = 'pending' THEN
+    (SELECT ' due' ${paymentOf} AND payment.status = 'due') END, '')`;
+
+function paymentSql(decimals: number): string {
+  const positive = (column: string) => `CASE WHEN ${column} > 0 THEN ${majorSql(column, decimals)} END`;
+  return `(SELECT json_strip_nulls(json_build_object(
+      'status', payment.status,
+      'dueAt', ${timeSql('payment.due_at')},
+      'paidAt', ${timeSql('payment.paid_at')},
+      'refundDue', ${positive('payment.refund_due_minor')},
+      'refunded', ${positive('payment.refunded_minor')}
+    )) ${paymentOf})`;
 }
 
 const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_nulls(json_build_object(
@@ -133,10 +157,14 @@ export interface LockedOrder {
   readonly reservationId: string;
   readonly status: OrderStatus;
   readonly version: number;
+  readonly totalMinor: number;
+  readonly currency: string;
 }
 
 export const selectOrder = `
-  SELECT id, account_id AS "accountId", reservation_id AS "reservationId", status, version FROM orders`;
+  SELECT id, account_id AS "accountId", reservation_id AS "reservationId", status, version,
+    total_minor AS "totalMinor", currency
+  FROM orders`;
 
 /**
  * Locks an order until the transaction ends.

@@ -1,4 +1,4 @@
-// The transaction of a new order: the fence row, the order, its lines, its history, its event.
+// The transaction of a new order: the fence row, the order, its lines, its history, what is to be paid, its event.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
@@ -29,13 +29,13 @@ export interface NewOrder {
 export async function placeOrder(
   tx: Transaction,
   request: OperationRequest,
-  { orders }: OrdersContext,
+  { orders, paymentDueMinutes }: OrdersContext,
   order: NewOrder,
 ): Promise<Reply> {
   const caller = callerOf(request);
   const { accountId } = caller;
   const id = newId();
-  const row = await insertOrder(tx, request, orders, { ...order, id, accountId });
+  const row = await insertOrder(tx, request, orders, { ...order, id, accountId, paymentDueMinutes });
   const major = (minor: number | bigint) => Number(orders.money.toJson(Number(minor)));
   await appendEvent(tx, {
     type: 'order.created.v1',
@@ -66,6 +66,7 @@ export async function placeOrder(
 interface InsertedOrder extends NewOrder {
   readonly id: string;
   readonly accountId: string;
+  readonly paymentDueMinutes: number | undefined;
 }
 
 /**
@@ -97,6 +98,11 @@ async function insertOrder(
        FROM unnest($8::uuid[], $9::text[], $10::int[], $11::bigint[]) WITH ORDINALITY
          AS line (product_id, name, quantity, unit_price_minor, position)
        RETURNING *
+     ), order_payments AS (
+       INSERT INTO order_payments (order_id, account_id, status, due_at)
+       SELECT id, account_id, 'due', created_at + $12::int * interval '1 minute' FROM orders
+       WHERE $12::int IS NOT NULL AND total_minor > 0
+       RETURNING *
      )
      SELECT ${columns} FROM orders`,
     [
@@ -111,6 +117,7 @@ async function insertOrder(
       lines.map(({ name }) => name),
       lines.map(({ quantity }) => quantity),
       lines.map(({ unitPriceMinor }) => unitPriceMinor),
+      order.paymentDueMinutes ?? null,
     ],
   );
   if (row === undefined) throw new Error('an inserted order left no row');

@@ -4,6 +4,7 @@ import { appendEvent } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';
 import { type Actor, type Cause, changeStatus } from './change-status.ts';
 import type { LockedOrder } from './order.ts';
+import { cancelPayment } from './order-payment.ts';
 import { mayBecome } from './order-status.ts';
 
 export interface Cancellation {
@@ -48,4 +49,5 @@ export async function recordCancellation(
       cancelledBy: actor,
     },
   });
+  await cancelPayment(tx, cause, order);
 }

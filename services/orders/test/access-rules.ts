@@ -12,6 +12,8 @@ const cancelOrder = (caller: AccessCaller, target: AccessTarget) =>
   target !== 'absent' && caller === 'fulfiller' ? 200 : ownOrder(caller, target);
 const readOrder = (caller: AccessCaller, target: AccessTarget) =>
   target !== 'absent' && caller === 'reader' ? 200 : ownOrder(caller, target);
+/** Each report has a reference of its own. */
+const reported = () => ({ reference: newId(), amount: 1, currency: 'EUR' });
 /** The orders of the test are cancelled. */
 const fulfil: AccessRule = { resource: 'order', scope: 'orders:fulfil', expected: unlessAbsent(409) };
 
@@ -24,4 +26,12 @@ export const accessRules: AccessRules = {
   processOrder: fulfil,
   shipOrder: fulfil,
   deliverOrder: fulfil,
+  recordPayment: { resource: 'order', scope: 'payments:write', body: reported, expected: unlessAbsent(200) },
+  // Whether a refund is due depends on the payments that other callers report.
+  recordRefund: {
+    resource: 'order',
+    scope: 'payments:write',
+    body: () => ({ ...reported(), amount: 1e9 }),
+    expected: unlessAbsent(409),
+  },
 };

@@ -56,7 +56,7 @@ export async function startShop(options: StartOptions = {}): Promise<TestShop> {
     const accountId = newId();
     return { accountId, token: await services.issuer.sign({ accountId, scopes }) };
   };
-  const staff = await customer('catalogue:write', 'orders:fulfil', 'orders:read-all');
+  const staff = await customer('catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write');
   return {
     services,
     orders,

@@ -187,6 +187,61 @@ export interface components {
          *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
          *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
          *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "amount": 29,
+         *       "currency": "EUR",
+         *       "paidAt": "2026-11-21T03:02:00.000Z"
+         *     }
+         */
+        readonly "order.paid.v1": components["schemas"]["OrderReference"] & {
+            readonly amount: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            readonly paidAt: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "refundId": "01931f75-1c20-7d11-8a4b-3e5f9a7c0d01",
+         *       "amount": 29,
+         *       "currency": "EUR",
+         *       "cause": "cancelled",
+         *       "dueAt": "2026-11-21T03:05:00.000Z"
+         *     }
+         */
+        readonly "refund.due.v1": components["schemas"]["OrderReference"] & {
+            /** @description Identifies the obligation. Use it as the key with which the provider pays back once. */
+            readonly refundId: components["schemas"]["Id"];
+            readonly amount: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            /**
+             * @description `cancelled`: the order was cancelled, or is. `paid-before`: another payment had paid it. `amount-differs`: the payment was
+             *     not the total cost. `lines-cancelled`: a part of a paid order was cancelled.
+             * @enum {unknown}
+             */
+            readonly cause: "cancelled" | "paid-before" | "amount-differs" | "lines-cancelled";
+            readonly dueAt: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "amount": 29,
+         *       "currency": "EUR",
+         *       "refundedAt": "2026-11-21T03:09:00.000Z"
+         *     }
+         */
+        readonly "refund.done.v1": components["schemas"]["OrderReference"] & {
+            readonly amount: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            readonly refundedAt: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
          *       "outcome": "done",
          *       "releasedAt": "2026-11-21T03:05:00.210Z"
          *     }
@@ -236,7 +291,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "stock.released.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "stock.released.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -258,7 +313,10 @@ export const senders = {
     "order.processing.v1",
     "order.shipped.v1",
     "order.delivered.v1",
-    "order.cancelled.v1"
+    "order.cancelled.v1",
+    "order.paid.v1",
+    "refund.due.v1",
+    "refund.done.v1"
   ]
 } as const satisfies Record<ServiceName, readonly EventType[]>;
 

@@ -65,12 +65,13 @@ export async function idempotent<Body = never>(
   } catch (error) {
     if (refusal === undefined || error !== refusal) throw error;
     // What it did is rolled back. Kept apart from that, unless a repeat was quicker and has an answer by now.
-    const reply = refusalReply(refusal, request);
+    const reply = problemReply(refusal, request);
     return answer(() => Promise.resolve(reply));
   }
 }
 
-function refusalReply(problem: Problem, request: OperationRequest): Reply {
+/** The reply that shows a problem, for an operation whose refusal has an effect that must be committed. */
+export function problemReply(problem: Problem, request: Pick<OperationRequest, 'id'>): Reply {
   return {
     status: problem.status,
     headers: { 'Content-Type': problemMediaType, ...problem.headers },

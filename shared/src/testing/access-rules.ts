@@ -11,6 +11,7 @@ const scopes = {
   reader: ['orders:read-all'],
   fulfiller: ['orders:fulfil'],
   editor: ['catalogue:write'],
+  payer: ['payments:write'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type AccessCaller = keyof typeof scopes;

@@ -21,6 +21,7 @@ export const guideNames = [
   'idempotency',
   'events',
   'staff',
+  'taking-payments',
   'migration',
 ] as const;
 

@@ -100,6 +100,22 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     example: 'The order costs 21.98, not 19.98. Nothing was ordered.',
     remedy: 'The response lists the old and new prices. Show them, and order again with the new prices.',
   },
+  'payment-due': {
+    when: 'An order was to be processed that has to be paid first, and its payment is not recorded.',
+    example: 'The order is not paid. It can be processed once its payment is recorded.',
+    remedy: 'Wait for the payment: `payment.status` of the order becomes `paid`.',
+  },
+  'payment-amount-differs': {
+    when: 'A payment was reported that is less or more than the total cost of the order. The order is not paid. The money is recorded, and the shop owes it back.',
+    example: 'The order costs 29.00 EUR, not 19.00 EUR. The money is recorded and due as a refund.',
+    remedy:
+      'The response has both amounts. Pay the money back, and report this as a refund. A new payment of the right amount, with a reference of its own, pays the order.',
+  },
+  'refund-exceeds-due': {
+    when: 'A refund was reported that is more than the shop owes for the order. Nothing was recorded.',
+    example: 'The refund is 30.00 EUR, but 29.00 EUR is due. Nothing was recorded.',
+    remedy: 'Report the amount that is `due` or less. When more was paid back, it is to be claimed from the customer.',
+  },
   'request-in-progress': {
     when: 'A request with the same idempotency key is still running.',
     example: 'The first request with this Idempotency-Key is still running.',
@@ -136,6 +152,12 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when: 'The idempotency key was used before, with another request.',
     example: 'This Idempotency-Key was used for another request. Use a new key.',
     remedy: 'Create a new key for each new request. Reuse a key only to send the same request again.',
+  },
+  'reference-reused': {
+    when: 'A payment or refund was reported under a reference that is recorded with another order or amount. Nothing was changed.',
+    example: 'This reference was recorded with another content. Nothing was changed.',
+    remedy:
+      'Check the report. Every payment and every refund needs the reference that the provider gave it; a repetition must not differ.',
   },
   'password-too-common': {
     when: 'The password is one of the most common ones, which attackers try first.',

@@ -2,6 +2,7 @@
 export type { FulfilmentState } from '../advance-order.ts';
 export { type OrderStatus, statuses } from '../order-status.ts';
 export type { OrderTrace } from '../trace-order.ts';
+export { listRefundsDue, type RefundDue } from './list-refunds.ts';
 export {
   type AdvancedOrder,
   advanceOrders,

@@ -1,0 +1,78 @@
+// The ledger of the money of orders: what was received, what the shop owes back, and what it has paid back.
+import { sql, type Transaction } from '@shop/shared/database';
+import { newId } from '@shop/shared/runtime';
+import type { Cause } from './change-status.ts';
+import type { LockedOrder } from './order.ts';
+
+/** Why the shop owes money back. */
+export type OwedCause = 'amount-differs' | 'paid-before' | 'cancelled' | 'lines-cancelled';
+
+/** A movement that the payment provider reports under a reference. */
+export type ReportedKind = 'received' | 'refunded';
+
+export interface NewEntry {
+  readonly kind: ReportedKind | 'refund-due';
+  readonly reference: string | null;
+  readonly amountMinor: number;
+  readonly cause: OwedCause | 'order-paid' | 'refund';
+  /** Of a payment that differs: the amount that was due. */
+  readonly dueMinor?: number;
+}
+
+export interface LedgerEntry {
+  readonly id: string;
+  readonly orderId: string;
+  readonly amountMinor: number;
+  readonly cause: NewEntry['cause'];
+  readonly dueMinor: number | null;
+  readonly at: Date;
+}
+
+const columns = 'id, order_id AS "orderId", amount_minor AS "amountMinor", cause, due_minor AS "dueMinor", at';
+
+/**
+ * The entry with a reference, of any order. Until the transaction ends, no other one finds or adds an entry with the
+ * reference. Call it before the order is locked.
+ */
+export async function findEntry(
+  tx: Transaction,
+  kind: ReportedKind,
+  reference: string,
+): Promise<LedgerEntry | undefined> {
+  // The unique key names the account, so it cannot refuse a reference that a payment of another account has.
+  await sql(tx, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`payment ledger ${kind} ${reference}`]);
+  const [entry] = await sql<LedgerEntry>(
+    tx,
+    `SELECT ${columns} FROM payment_ledger WHERE reference = $1 AND kind = $2`,
+    [reference, kind],
+  );
+  return entry;
+}
+
+export async function addEntry(
+  tx: Transaction,
+  { id: requestId, caller }: Cause,
+  order: LockedOrder,
+  { kind, reference, amountMinor, cause, dueMinor }: NewEntry,
+): Promise<LedgerEntry> {
+  const [entry] = await sql<LedgerEntry>(
+    tx,
+    `INSERT INTO payment_ledger
+       (id, order_id, account_id, kind, reference, amount_minor, cause, due_minor, actor_id, request_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${columns}`,
+    [
+      newId(),
+      order.id,
+      order.accountId,
+      kind,
+      reference,
+      amountMinor,
+      cause,
+      dueMinor ?? null,
+      caller?.accountId ?? null,
+      requestId,
+    ],
+  );
+  if (entry === undefined) throw new Error('an inserted entry left no row');
+  return entry;
+}

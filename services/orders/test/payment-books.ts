@@ -1,0 +1,45 @@
+// Checks the money of orders offline: money in = paid orders + refunds due + refunds done, for each order and in all.
+import type pg from 'pg';
+
+export interface Books {
+  /** Amounts in minor units. */
+  readonly received: number;
+  /** The totals of the orders that are paid and not cancelled. */
+  readonly kept: number;
+  readonly owed: number;
+  readonly paidBack: number;
+  /** Orders whose amounts do not add up, or whose balance differs from the ledger. */
+  readonly faults: readonly string[];
+}
+
+const query = `
+  WITH ledger AS (
+    SELECT order_id,
+      coalesce(sum(amount_minor) FILTER (WHERE kind = 'received'), 0)::int AS received,
+      coalesce(sum(amount_minor) FILTER (WHERE kind = 'refund-due'), 0)::int AS became_due,
+      coalesce(sum(amount_minor) FILTER (WHERE kind = 'refunded'), 0)::int AS paid_back
+    FROM payment_ledger GROUP BY order_id
+  )
+  SELECT id, received, became_due AS "becameDue", paid_back AS "paidBack", p.refund_due_minor AS owed,
+    p.refunded_minor AS refunded,
+    CASE WHEN p.paid_at IS NOT NULL AND orders.status <> 'cancelled' THEN total_minor ELSE 0 END AS kept,
+    (p.status = 'refund_due') = (orders.status = 'cancelled' AND p.refund_due_minor > 0) AS "isListed"
+  FROM ledger JOIN orders ON id = order_id JOIN order_payments AS p ON p.order_id = id
+  WHERE id = ANY ($1::uuid[])`;
+
+export async function booksOf(database: pg.Pool, orderIds: readonly string[]): Promise<Books> {
+  const { rows } = await database.query(query, [orderIds]);
+  const sum = (name: string): number => rows.reduce((total, row) => total + Number(row[name]), 0);
+  const adds = (row: Record<string, unknown>): boolean =>
+    Number(row.received) === Number(row.kept) + Number(row.owed) + Number(row.paidBack) &&
+    Number(row.owed) === Number(row.becameDue) - Number(row.paidBack) &&
+    Number(row.refunded) === Number(row.paidBack) &&
+    row.isListed === true;
+  return {
+    received: sum('received'),
+    kept: sum('kept'),
+    owed: sum('owed'),
+    paidBack: sum('paidBack'),
+    faults: rows.filter((row) => !adds(row)).map((row) => JSON.stringify(row)),
+  };
+}
