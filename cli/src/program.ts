@@ -1,5 +1,6 @@
 // All commands as one tree, from which help, usage and completion are generated.
 import { Command } from 'commander';
+import { accountsCommand } from './commands/accounts.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -34,6 +35,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done except for the reported 
     stockCommand(),
     eventsCommand(),
     staffCommand(),
+    accountsCommand(),
     keysCommand(),
     backupCommand(),
     restoreCommand(),

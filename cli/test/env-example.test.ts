@@ -49,6 +49,9 @@ const unwritten = new Set([
   'GATEWAY_CONFIG_DIR',
   'HASH_CONCURRENCY',
   'SMTP_URL',
+  'EMAIL_VERIFICATION_URL',
+  'EMAIL_CHANGE_UNDO_URL',
+  'PASSWORD_RESET_URL',
   'DATABASE_READ_URL',
   'METRICS_PORT',
   'METRICS_URLS',
@@ -96,7 +99,7 @@ function generalized(process: string, name: string): string {
 }
 
 const takingRequests = serviceNames.filter(
-  (name) => readers[name] && namesRead(name, readers[name]).includes('INTERNAL_SECRET'),
+  (name) => readers[name] && namesRead(name, readers[name]).includes('CONTRACT_WATCH'),
 );
 
 /** Heading → processes; other headings name the processes. */

@@ -130,6 +130,14 @@ describe('a stopped shop', () => {
     });
   });
 
+  it('accounts verify-email refuses an e-mail address without an account', async () => {
+    expect(await runShop(dataDir, 'accounts', 'verify-email', 'nobody@shop.example')).toEqual({
+      code: 1,
+      output: '',
+      complaints: 'there is no account with the e-mail nobody@shop.example: it has to be registered first\n',
+    });
+  });
+
   it('keys rotates and lists the keys', async () => {
     const rotated = await runShop(dataDir, 'keys', 'rotate', '--json');
     expect(rotated).toMatchObject({ code: 0, complaints: '' });

@@ -47,11 +47,125 @@ export interface paths {
          *     `shipping_address` or one of its members. A changed password revokes every refresh token of the account. A patch that
          *     changes nothing keeps the entity tag.
          *
-         *     A change of `password` or `email` needs an access token that was issued after the last change of either. An older token is
-         *     refused with `reauthentication-required`. The owner is notified of every such change by e-mail, at the previous address of
-         *     the account.
+         *     A change of `password` or `email` needs `current_password`, or an access token that a log-in with the password issued in the last
+         *     5 minutes and after the last change of either. Otherwise it is refused with `reauthentication-required`, and a wrong
+         *     `current_password` with `wrong-password`.
+         *
+         *     A new `email` takes effect when it is verified with the token that is sent to it. Until then it is the `pending_email`, and another
+         *     new address replaces it; the present address as `email` withdraws it. At most 5 verification e-mails an hour are sent for an
+         *     account; a further change is answered with 429. The holder is notified of every such change by e-mail, at the previous
+         *     address of the account if it is verified.
          */
         patch: operations["updateAccount"];
+        trace?: never;
+    };
+    "/v1/email-verifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify an e-mail address
+         * @description With the token of the e-mail that a registration or a change of the address sends. A token is valid for 24 hours and works
+         *     once. The new address of a change takes effect now; when another account has registered it meanwhile, the answer is 409.
+         *     Unknown, used, replaced and expired tokens get the same answer, `invalid-token`.
+         */
+        post: operations["verifyEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/email-verifications/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the verification e-mail again
+         * @description To the address of the account, or to the new address of a change, when it is not verified. Otherwise nothing is sent. The new
+         *     token replaces the former one. At most 5 verification e-mails an hour are sent for an account.
+         */
+        post: operations["resendVerification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/email-verifications/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo a change of the e-mail address
+         * @description With the token of the notice that the former address got. It is valid until 7 days after the change took effect, and works
+         *     once. The former address is the address of the account again, a change that is not verified is withdrawn, and every session
+         *     ends.
+         *     Unknown, used, replaced and expired tokens get the same answer, `invalid-token`.
+         */
+        post: operations["undoEmailChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/password-resets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a password reset
+         * @description Sends an e-mail with a token to the address, if an account has it. The answer and its time are the same for every address. A new
+         *     token replaces the former one. At most 5 such e-mails an hour are sent for an account; then the last one stays valid.
+         */
+        post: operations["requestPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/password-resets/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a new password with the token of an e-mail
+         * @description A token is valid for 30 minutes and works once. Every session of the account ends, the e-mail address counts as verified, a change
+         *     of the address that is not verified is withdrawn, and the holder is notified.
+         *     Unknown, used, replaced and expired tokens get the same answer, `invalid-token`.
+         */
+        post: operations["confirmPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/tokens": {
@@ -451,6 +565,8 @@ export interface components {
             email: components["schemas"]["Email"];
             /** @description Whether the holder has shown that e-mails to `email` arrive. Accounts from before verification count as verified. */
             readonly email_verified: boolean;
+            /** @description The new address of a change that takes effect when it is verified; absent when there is none. */
+            readonly pending_email?: components["schemas"]["Email"];
             name: components["schemas"]["AccountsName"];
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];
@@ -459,6 +575,8 @@ export interface components {
             email?: components["schemas"]["Email"];
             name?: components["schemas"]["AccountsName"];
             password?: components["schemas"]["Password"];
+            /** @description The password before the change. It is only checked, for a change of `password` or `email`. */
+            current_password?: string;
             phone_number?: string | null;
             shipping_address?: {
                 street_address?: components["schemas"]["AddressLinePatch"];
@@ -472,6 +590,15 @@ export interface components {
         AddressLinePatch: string | null;
         /** @example kim@example.com */
         Email: string;
+        /**
+         * @example {
+         *       "token": "9nQ2gUO9d3kRrpwrYqvXcOTk1mEpYVgZb4Y9yHDlBrq"
+         *     }
+         */
+        EmailToken: {
+            /** @description The token of the e-mail. */
+            token: string;
+        };
         /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` locates it. */
         Fault: {
             detail: string;
@@ -547,6 +674,26 @@ export interface components {
         };
         /** @description Any characters. The few thousand most common passwords are refused. */
         Password: string;
+        /**
+         * @example {
+         *       "token": "9nQ2gUO9d3kRrpwrYqvXcOTk1mEpYVgZb4Y9yHDlBrq",
+         *       "password": "a short and loud brook"
+         *     }
+         */
+        PasswordReset: {
+            /** @description The token of the e-mail. */
+            token: string;
+            password: components["schemas"]["Password"];
+        };
+        /**
+         * @example {
+         *       "email": "kim@example.com"
+         *     }
+         */
+        PasswordResetRequest: {
+            /** @description Case, Unicode form and surrounding blanks make no difference. */
+            email: string;
+        };
         PhoneNumber: string;
         /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
         Problem: {
@@ -1178,6 +1325,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `request-in-progress`: the first request with this idempotency key is in progress. */
+        InProgress: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
+                "Retry-After"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description An unexpected error occurred in the shop. */
         InternalError: {
             headers: {
@@ -1199,6 +1358,15 @@ export interface components {
         };
         /** @description The request is not valid. Every fault is listed. */
         AccountsInvalidRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid-request`, or `invalid-token`: no token like this is valid. The response does not show whether it was used, replaced or expired, or never existed. */
+        InvalidToken: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1244,6 +1412,16 @@ export interface components {
         /** @description The account has changed since the version in `If-Match`. */
         AccountsPreconditionFailed: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `idempotency-key-reused`: the key was used for another request. */
+        AccountsRefused: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1336,11 +1514,23 @@ export interface components {
             };
         };
         /**
-         * @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the password or the
-         *     e-mail address was changed after the access token was issued.
+         * @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the change of password or
+         *     e-mail address needs `current_password` or a new log-in. `wrong-password`: `current_password` is wrong.
          */
         UpdateForbidden: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `email-already-registered`: another account has registered the address meanwhile. Or `request-in-progress`, while the first request with this idempotency key is in progress. */
+        VerificationConflict: {
+            headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
+                "Retry-After"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -1673,7 +1863,7 @@ export interface components {
          * @description Refused before it reached a service, for instance `request-timeout`, `uri-too-long` or `header-fields-too-large`. Every error is a problem document; the
          *     [list of problems](/docs/errors) has them all.
          */
-        Refused: {
+        GatewayRefused: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1824,7 +2014,7 @@ export interface operations {
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["AccountsRefused"];
         };
     };
     getAccount: {
@@ -1866,7 +2056,7 @@ export interface operations {
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["AccountsRefused"];
         };
     };
     updateAccount: {
@@ -1885,7 +2075,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 20480 bytes. */
+        /** @description At most 24576 bytes. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["AccountPatch"];
@@ -1917,7 +2107,197 @@ export interface operations {
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    verifyEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2048 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailToken"];
+            };
+        };
+        responses: {
+            /** @description The address is verified. */
+            204: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidToken"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["VerificationConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    resendVerification: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The e-mail will be sent, if there is an address to verify. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["AccountsNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    undoEmailChange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2048 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailToken"];
+            };
+        };
+        responses: {
+            /** @description The change is undone. */
+            204: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidToken"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["VerificationConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    requestPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 4096 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordResetRequest"];
+            };
+        };
+        responses: {
+            /** @description The e-mail will be sent, if an account has this address. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    confirmPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 4096 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordReset"];
+            };
+        };
+        responses: {
+            /** @description The new password is valid. */
+            204: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidToken"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["RegistrationRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
         };
     };
     issueToken: {
@@ -1953,7 +2333,7 @@ export interface operations {
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["AccountsRefused"];
         };
     };
     revokeToken: {
@@ -1986,7 +2366,7 @@ export interface operations {
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["AccountsRefused"];
         };
     };
     getKeySet: {
@@ -2026,7 +2406,7 @@ export interface operations {
             502: components["responses"]["AccountsBadGateway"];
             503: components["responses"]["AccountsServiceUnavailable"];
             504: components["responses"]["AccountsGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["AccountsRefused"];
         };
     };
     listOrders: {
@@ -2078,7 +2458,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     createOrder: {
@@ -2123,7 +2503,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     getOrder: {
@@ -2152,7 +2532,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     getOrderHistory: {
@@ -2190,7 +2570,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     cancelOrder: {
@@ -2243,7 +2623,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     processOrder: {
@@ -2277,7 +2657,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     shipOrder: {
@@ -2318,7 +2698,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     deliverOrder: {
@@ -2352,7 +2732,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     recordPayment: {
@@ -2390,7 +2770,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     recordRefund: {
@@ -2428,7 +2808,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     listProducts: {
@@ -2485,7 +2865,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     createProduct: {
@@ -2531,7 +2911,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     searchProducts: {
@@ -2567,7 +2947,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     getProduct: {
@@ -2604,7 +2984,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     updateProduct: {
@@ -2651,7 +3031,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
     getStock: {
@@ -2685,7 +3065,7 @@ export interface operations {
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["CatalogueServiceUnavailable"];
             504: components["responses"]["GatewayGatewayTimeout"];
-            default: components["responses"]["Refused"];
+            default: components["responses"]["GatewayRefused"];
         };
     };
 }
@@ -2693,6 +3073,11 @@ export interface operations {
 /** Paths whose POST takes an `Idempotency-Key`. */
 export const keyedPaths: ReadonlySet<string> = new Set([
   "/v1/accounts",
+  "/v1/email-verifications",
+  "/v1/email-verifications/resend",
+  "/v1/email-verifications/undo",
+  "/v1/password-resets",
+  "/v1/password-resets/confirm",
   "/v1/orders",
   "/v1/orders/{orderId}/cancel",
   "/v1/orders/{orderId}/process",

@@ -62,7 +62,6 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
     accounts: { ...internal, ...keyEncryption },
     orders: { ...internal, ...cursors },
     catalogue: { ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
-    notifications: {},
   };
   const connections = serviceNames.map((name) => [name, databaseUrl(name, secrets.roles[name])] as const);
   const services = connections.map(([name, url]) => [

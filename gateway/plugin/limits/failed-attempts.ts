@@ -1,12 +1,13 @@
 // Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address, without excluding its owner.
+// Also bounds requests for password resets, all of which count, and wrong passwords of one account.
 import { createHash } from 'node:crypto';
 import { emailKey } from '@shop/shared/runtime';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { clientNetwork } from '../entry/client-network.ts';
-import type { GatewayResponse } from '../entry/gateway-request.ts';
+import type { GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
 import type { Step } from '../entry/policy.ts';
 import { bufferedAtMost, receiveBody } from '../entry/request-body.ts';
-import type { ApiLimit, FailureBounds } from './limit-config.ts';
+import type { ApiLimit } from './limit-config.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 import type { RememberedKeys } from './remembered-keys.ts';
 import { tooManyRequests } from './token-bucket.ts';
@@ -23,12 +24,21 @@ const safetyMargin = 1_000;
 /** Applies the failure bounds of each operation that has some. It buffers the body of such a request. */
 export function limitFailedAttempts(store: RateLimitStore, { operations = {} }: ApiLimit, maximumBody: number): Step {
   const limits = new Map<string, FailedAttempts>();
+  const accounts = new Map<string, Counted>();
   for (const [id, own] of Object.entries(operations)) {
-    if (own.failuresPerEmail !== undefined || own.failuresPerEmailAndAddress !== undefined)
-      limits.set(id, new FailedAttempts(store, id, own));
+    const { attemptsPerEmail, attemptsPerEmailAndAddress, failuresPerAccount } = own;
+    const attempts = { failuresPerEmail: attemptsPerEmail, failuresPerEmailAndAddress: attemptsPerEmailAndAddress };
+    if (hasBound(attempts)) limits.set(id, new FailedAttempts(store, `${id}:attempts`, attempts, 'every'));
+    else if (hasBound(own)) limits.set(id, new FailedAttempts(store, id, own));
+    if (failuresPerAccount !== undefined) {
+      accounts.set(id, new Counted(store, `${id}:failures-by-account`, failuresPerAccount));
+    }
   }
   return (request, response) => {
-    const limit = limits.get(request.operation?.operationId ?? '');
+    const id = request.operation?.operationId ?? '';
+    const account = accounts.get(id);
+    if (account !== undefined) return watchAccount(account, request, response);
+    const limit = limits.get(id);
     if (limit === undefined) return undefined;
     // The body must be buffered: the e-mail address of a streamed body is not known in time.
     return receiveBody(request, response, Math.min(maximumBody, bufferedAtMost)).then((body) =>
@@ -37,25 +47,62 @@ export function limitFailedAttempts(store: RateLimitStore, { operations = {} }: 
   };
 }
 
-interface Bound {
-  readonly counter: RateLimiterAbstract;
-  readonly allowed: number;
+type EmailBounds = { readonly [Name in 'failuresPerEmail' | 'failuresPerEmailAndAddress']?: number | undefined };
+
+function hasBound({ failuresPerEmail, failuresPerEmailAndAddress }: EmailBounds): boolean {
+  return failuresPerEmail !== undefined || failuresPerEmailAndAddress !== undefined;
+}
+
+/** @throws Problem 429 with `Retry-After` when the account of the caller was refused too often */
+async function watchAccount(limit: Counted, request: GatewayRequest, response: GatewayResponse): Promise<void> {
+  const account = request.caller?.accountId;
+  if (account === undefined) return;
+  const takeBack = await limit.count(account);
+  response.once('finish', () => {
+    if (response.statusCode !== 403) takeBack();
+  });
+}
+
+/** A bound with its counter. */
+class Counted {
+  readonly #counter: RateLimiterAbstract;
+  readonly #allowed: number;
+
+  constructor(store: RateLimitStore, name: string, allowed: number) {
+    this.#counter = store.counter(name, allowed, windowSeconds);
+    this.#allowed = allowed;
+  }
+
+  /**
+   * @returns a function that takes the count back
+   * @throws Problem 429 with `Retry-After` beyond the bound
+   */
+  async count(key: string): Promise<() => void> {
+    const { consumedPoints, msBeforeNext }: RateLimiterRes = await this.#counter.penalty(key);
+    if (consumedPoints > this.#allowed) throw tooManyRequests(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
+    const until = performance.now() + msBeforeNext - safetyMargin;
+    return () => {
+      // When Redis is unavailable the count in memory applies; a lost count is not worth an error.
+      if (performance.now() <= until) this.#counter.reward(key).catch(() => {});
+    };
+  }
 }
 
 export class FailedAttempts {
-  readonly #byPair: Bound | undefined;
-  readonly #byEmail: Bound | undefined;
+  readonly #byPair: Counted | undefined;
+  readonly #byEmail: Counted | undefined;
   /** Pairs of e-mail address and client network that succeeded. */
   readonly #succeeded: RememberedKeys;
+  readonly #counts: 'failures' | 'every';
 
-  constructor(store: RateLimitStore, name: string, bounds: FailureBounds) {
-    const bound = (kind: string, allowed: number | undefined): Bound | undefined =>
-      allowed === undefined
-        ? undefined
-        : { counter: store.counter(`${name}:${kind}`, allowed, windowSeconds), allowed };
+  /** @param counts `every` for an operation whose answer does not show whether an attempt failed */
+  constructor(store: RateLimitStore, name: string, bounds: EmailBounds, counts: 'failures' | 'every' = 'failures') {
+    const bound = (kind: string, allowed: number | undefined): Counted | undefined =>
+      allowed === undefined ? undefined : new Counted(store, `${name}:${kind}`, allowed);
     this.#byPair = bound('failures-by-pair', bounds.failuresPerEmailAndAddress);
     this.#byEmail = bound('failures', bounds.failuresPerEmail);
     this.#succeeded = store.keys(`${name}:succeeded`, rememberedFor);
+    this.#counts = counts;
   }
 
   /**
@@ -68,27 +115,16 @@ export class FailedAttempts {
     const email = emailIn(body);
     if (email === undefined) return;
     const pair = createHash('sha256').update(`${network}\n${email}`).digest('base64url');
-    const takeBack = [await this.#count(this.#byPair, pair)];
-    if (!(await this.#succeeded.has(pair))) takeBack.push(await this.#count(this.#byEmail, email));
+    const takeBack = [await this.#byPair?.count(pair)];
+    const exempt = this.#counts === 'failures' && (await this.#succeeded.has(pair));
+    if (!exempt) takeBack.push(await this.#byEmail?.count(email));
+    if (this.#counts === 'every') return;
     response.once('finish', () => {
       const { statusCode } = response;
       if (failures.has(statusCode)) return;
-      for (const each of takeBack) each();
+      for (const each of takeBack) each?.();
       if (statusCode < 300) void this.#succeeded.add(pair);
     });
-  }
-
-  /** @returns a function that takes the count back */
-  async #count(bound: Bound | undefined, key: string): Promise<() => void> {
-    if (bound === undefined) return () => {};
-    const { counter, allowed } = bound;
-    const { consumedPoints, msBeforeNext }: RateLimiterRes = await counter.penalty(key);
-    if (consumedPoints > allowed) throw tooManyRequests(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
-    const until = performance.now() + msBeforeNext - safetyMargin;
-    return () => {
-      // When Redis is unavailable the count in memory applies; a lost count is not worth an error.
-      if (performance.now() <= until) counter.reward(key).catch(() => {});
-    };
   }
 }
 

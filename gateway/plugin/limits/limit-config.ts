@@ -7,10 +7,20 @@ export interface FailureBounds {
   readonly failuresPerEmailAndAddress?: number;
   /** For one e-mail address, from all client networks that have never succeeded with it. */
   readonly failuresPerEmail?: number;
+  /** Responses 403 to one account: each may be a guess at its password by the bearer of a stolen token. */
+  readonly failuresPerAccount?: number;
+}
+
+/** Attempts a minute after which a client has to wait, for an operation that gives every attempt the same answer. */
+export interface AttemptBounds {
+  /** For one e-mail address, from one client network. */
+  readonly attemptsPerEmailAndAddress?: number;
+  /** For one e-mail address, from all client networks. */
+  readonly attemptsPerEmail?: number;
 }
 
 /** The limits of one operation. */
-export interface OperationLimit extends FailureBounds {
+export interface OperationLimit extends FailureBounds, AttemptBounds {
   readonly rate: Rate;
   /** Responses 409 a minute for each account, and for each client network. */
   readonly conflictsPerCaller?: number;
@@ -50,6 +60,9 @@ export const apiLimitSchema = {
           rate: rateSchema,
           failuresPerEmail: positive,
           failuresPerEmailAndAddress: positive,
+          failuresPerAccount: positive,
+          attemptsPerEmail: positive,
+          attemptsPerEmailAndAddress: positive,
           conflictsPerCaller: positive,
         },
         required: ['rate'],

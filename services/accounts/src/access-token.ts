@@ -10,7 +10,10 @@ export interface TokenIssuer {
   readonly audience: string;
 }
 
-/** A token that is valid for 15 minutes, with the present scopes of the account. */
+/**
+ * A token that is valid for 15 minutes, with the present scopes of the account.
+ * @param authTime when the holder logged in, in seconds since 1970; undefined for a log-in now
+ */
 export function signAccessToken(
   { kid, key }: SigningKey,
   { issuer, audience }: TokenIssuer,
@@ -20,11 +23,18 @@ export function signAccessToken(
     readonly credentialsVersion: number;
     readonly emailVerified: boolean;
   },
+  authTime: number | undefined,
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const { id: accountId, credentialsVersion, emailVerified } = account;
   const scope = account.scopes.join(' ');
-  return new SignJWT({ accountId, scope, credentialsVersion, email_verified: emailVerified })
+  return new SignJWT({
+    accountId,
+    scope,
+    credentialsVersion,
+    email_verified: emailVerified,
+    auth_time: authTime ?? now,
+  })
     .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid })
     .setIssuer(issuer)
     .setAudience(audience)

@@ -16,7 +16,7 @@ type AccountView = components['schemas']['Account'];
 export type ShippingAddress = components['schemas']['ShippingAddress'];
 
 /** The members that clients write, without the password. */
-export type Profile = Omit<AccountView, 'id' | 'email_verified'>;
+export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email'>;
 
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
@@ -24,7 +24,9 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare email: string;
   /** `emailKey(email)`: unique. */
   declare emailKey: string;
-  declare emailVerified: CreationOptional<boolean>;
+  declare emailVerified: boolean;
+  /** The new address of a change that is not verified. */
+  declare pendingEmail: CreationOptional<string | null>;
   declare name: string;
   declare passwordHash: string;
   declare phoneNumber: string | null;
@@ -45,7 +47,8 @@ export function defineAccount(sequelize: Sequelize): void {
       id: { type: DataTypes.UUID, primaryKey: true },
       email: { type: DataTypes.TEXT, allowNull: false },
       emailKey: { type: DataTypes.TEXT, allowNull: false },
-      emailVerified: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: true },
+      emailVerified: { type: DataTypes.BOOLEAN, allowNull: false },
+      pendingEmail: DataTypes.TEXT,
       name: { type: DataTypes.TEXT, allowNull: false },
       passwordHash: { type: DataTypes.TEXT, allowNull: false },
       phoneNumber: DataTypes.TEXT,
@@ -92,7 +95,8 @@ const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'coun
 
 /** The account as responses show it, without password, scopes and times. */
 function toAccount(account: Account): AccountView {
-  return { id: account.id, ...profileOf(account), email_verified: account.emailVerified };
+  const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail };
+  return { id: account.id, ...profileOf(account), email_verified: account.emailVerified, ...pending };
 }
 
 /** The response with an account. No cache may store it. */
@@ -111,12 +115,14 @@ export function accountReply(
 
 /** The data for other services. They send e-mails to this address, so surrounding blanks are removed. */
 export function toDetails(account: Account): EventPayloads['account.registered.v1'] {
-  return { accountId: account.id, email: account.email.trim(), name: account.name };
+  const { id: accountId, email, emailVerified, name } = account;
+  return { accountId, email: email.trim(), emailVerified, name };
 }
 
-export function emailTaken(cause: unknown): Problem {
+/** @param pointer the member of the body that names the address, or stands for it */
+export function emailTaken(cause?: unknown, pointer = '/email'): Problem {
   return new Problem('email-already-registered', 'An account with this e-mail address exists. Log in instead.', {
-    errors: [{ pointer: '/email', detail: 'is already registered' }],
-    cause,
+    errors: [{ pointer, detail: 'is already registered' }],
+    ...(cause === undefined ? {} : { cause }),
   });
 }

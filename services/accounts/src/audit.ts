@@ -1,5 +1,6 @@
 // The audit log: changes and attempts on accounts. It is kept for a year, and only operators read it.
 import { sql, type Transaction } from '@shop/shared/database';
+import type { EventPayloads } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 
 /** Action → the details that are stored beside account, request and time. Never a password or a token. */
@@ -8,6 +9,15 @@ export interface AuditDetails {
   'login-failed': Record<never, never>;
   'refresh-token-reused': Record<never, never>;
   'password-changed': Record<never, never>;
+  'reauthentication-failed': Record<never, never>;
+  'verification-sent': { readonly email: string };
+  'email-verified': { readonly email: string; readonly by: 'holder' | 'operator' };
+  'email-change-requested': { readonly from: string; readonly to: string };
+  'email-change-withdrawn': { readonly to: string };
+  'email-change-undone': { readonly from: string; readonly to: string };
+  'email-token-refused': { readonly purpose: EventPayloads['email-token.issued.v1']['kind'] };
+  'password-reset-requested': Record<never, never>;
+  'password-reset': Record<never, never>;
   'email-changed': { readonly from: string; readonly to: string };
   'scopes-changed': { readonly from: readonly string[]; readonly to: readonly string[] };
 }

@@ -1,4 +1,5 @@
 // The context that main.ts gives to the operations of accounts.
+import type { EmailTokenSeal } from '@shop/shared/auth';
 import type { IdempotencyContext, TypedOperation } from '@shop/shared/http';
 import type { TokenIssuer } from './access-token.ts';
 import type { operations } from './generated.ts';
@@ -11,6 +12,7 @@ export interface Context extends IdempotencyContext {
   readonly signingKeys: SigningKeys;
   readonly tokenIssuer: TokenIssuer;
   readonly refreshLifetimes: RefreshLifetimes;
+  readonly emailTokenSeal: EmailTokenSeal;
 }
 
 /** The function of an operation, with the types of its contract. */

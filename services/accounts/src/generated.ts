@@ -35,6 +35,8 @@ export interface components {
             readonly email: components["schemas"]["Email"];
             /** @description Whether the holder has shown that e-mails to `email` arrive. Accounts from before verification count as verified. */
             readonly email_verified: boolean;
+            /** @description The new address of a change that takes effect when it is verified; absent when there is none. */
+            readonly pending_email?: components["schemas"]["Email"];
             readonly name: components["schemas"]["Name"];
             readonly phone_number?: components["schemas"]["PhoneNumber"];
             readonly shipping_address?: components["schemas"]["ShippingAddress"];
@@ -50,6 +52,8 @@ export interface components {
             readonly email?: components["schemas"]["Email"];
             readonly name?: components["schemas"]["Name"];
             readonly password?: components["schemas"]["Password"];
+            /** @description The password before the change. It is only checked, for a change of `password` or `email`. */
+            readonly current_password?: string;
             readonly phone_number?: string | null;
             readonly shipping_address?: {
                 readonly street_address?: components["schemas"]["AddressLinePatch"];
@@ -60,6 +64,35 @@ export interface components {
             } | null;
         };
         readonly AddressLinePatch: string | null;
+        /**
+         * @example {
+         *       "token": "9nQ2gUO9d3kRrpwrYqvXcOTk1mEpYVgZb4Y9yHDlBrq"
+         *     }
+         */
+        readonly EmailToken: {
+            /** @description The token of the e-mail. */
+            readonly token: string;
+        };
+        /**
+         * @example {
+         *       "email": "kim@example.com"
+         *     }
+         */
+        readonly PasswordResetRequest: {
+            /** @description Case, Unicode form and surrounding blanks make no difference. */
+            readonly email: string;
+        };
+        /**
+         * @example {
+         *       "token": "9nQ2gUO9d3kRrpwrYqvXcOTk1mEpYVgZb4Y9yHDlBrq",
+         *       "password": "a short and loud brook"
+         *     }
+         */
+        readonly PasswordReset: {
+            /** @description The token of the e-mail. */
+            readonly token: string;
+            readonly password: components["schemas"]["Password"];
+        };
         /** @description Either `email` and `password`, or `refresh_token` alone. */
         readonly TokenRequest: {
             /** @description Case, Unicode form and surrounding blanks make no difference. */
@@ -192,6 +225,49 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `invalid-request`, or `invalid-token`: no token like this is valid. The response does not show whether it was used, replaced or expired, or never existed. */
+        readonly InvalidToken: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `request-in-progress`: the first request with this idempotency key is in progress. */
+        readonly InProgress: {
+            headers: {
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `email-already-registered`: another account has registered the address meanwhile. Or `request-in-progress`, while the first request with this idempotency key is in progress. */
+        readonly VerificationConflict: {
+            headers: {
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `idempotency-key-reused`: the key was used for another request. */
+        readonly Refused: {
+            headers: {
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid-credentials`: the e-mail address and password, or the refresh token, are not valid. The response is the same whether or not the account exists. */
         readonly InvalidCredentials: {
             headers: {
@@ -212,8 +288,8 @@ export interface components {
             };
         };
         /**
-         * @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the password or the
-         *     e-mail address was changed after the access token was issued.
+         * @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the change of password or
+         *     e-mail address needs `current_password` or a new log-in. `wrong-password`: `current_password` is wrong.
          */
         readonly UpdateForbidden: {
             headers: {
@@ -410,10 +486,10 @@ export interface components {
     headers: {
         /** @description Strong entity tag of the key set. */
         readonly KeySetETag: string;
-        /** @description How to authenticate (RFC 6750). */
-        readonly WWWAuthenticate: string;
         /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";
+        /** @description How to authenticate (RFC 6750). */
+        readonly WWWAuthenticate: string;
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
         /** @description Strong entity tag of the row version, the same for every projection. */
@@ -547,6 +623,187 @@ export interface operations {
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPatchType"];
             readonly 422: components["responses"]["PasswordTooCommon"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly verifyEmail: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["EmailToken"];
+            };
+        };
+        readonly responses: {
+            /** @description The address is verified. */
+            readonly 204: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidToken"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["VerificationConflict"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly resendVerification: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The e-mail will be sent, if there is an address to verify. */
+            readonly 202: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["InProgress"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly undoEmailChange: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["EmailToken"];
+            };
+        };
+        readonly responses: {
+            /** @description The change is undone. */
+            readonly 204: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidToken"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["VerificationConflict"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly requestPasswordReset: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PasswordResetRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The e-mail will be sent, if an account has this address. */
+            readonly 202: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["InProgress"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly confirmPasswordReset: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PasswordReset"];
+            };
+        };
+        readonly responses: {
+            /** @description The new password is valid. */
+            readonly 204: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidToken"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["InProgress"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["RegistrationRefused"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];

@@ -15,6 +15,8 @@ import { rotate, startFamily } from './refresh-token.ts';
 interface Granted {
   readonly account: Account;
   readonly refreshToken: string;
+  /** When the holder logged in, in seconds since 1970; undefined for a log-in now. */
+  readonly authTime: number | undefined;
 }
 
 /**
@@ -27,13 +29,13 @@ export const issueToken: Operation<'issueToken'> = async (request, context) => {
   const key = await context.signingKeys.current();
   // The contract requires e-mail and password in a request without a refresh token.
   const { email = '', password = '', refresh_token: token } = request.body;
-  const { account, refreshToken } =
+  const { account, refreshToken, authTime } =
     token === undefined ? await logIn(request, context, email, password) : await refresh(request, context, token);
   return {
     status: 200,
     headers: { 'Cache-Control': 'no-store' },
     body: {
-      access_token: await signAccessToken(key, context.tokenIssuer, account),
+      access_token: await signAccessToken(key, context.tokenIssuer, account, authTime),
       token_type: 'Bearer',
       expires_in: accessTokenSeconds,
       refresh_token: refreshToken,
@@ -64,7 +66,8 @@ async function logIn(request: OperationRequest, context: Context, email: string,
     const action = account === null ? 'login-failed' : 'login-succeeded';
     await audit(tx, { action, accountId: found?.id, requestId: request.id, detail: {} });
     if (account === null) return undefined;
-    return { account, refreshToken: await startFamily(tx, account.id, context.refreshLifetimes) };
+    const refreshToken = await startFamily(tx, account.id, context.refreshLifetimes);
+    return { account, refreshToken, authTime: undefined };
   });
   if (granted === undefined) throw invalidCredentials('The e-mail address or the password is wrong.');
   return granted;
@@ -79,7 +82,7 @@ async function refresh(request: OperationRequest, context: Context, token: strin
     }
     if (rotation.outcome !== 'rotated') return undefined;
     const account = await Account.findByPk(rotation.accountId, { ...inside(tx), rejectOnEmpty: true });
-    return { account, refreshToken: rotation.token };
+    return { account, refreshToken: rotation.token, authTime: rotation.authTime };
   });
   // Thrown after the COMMIT, because the end of a family whose token was used twice must be stored.
   if (granted === undefined) throw invalidCredentials('The refresh token is not valid. Log in again.');

@@ -1,34 +1,9 @@
-// Encrypts private keys at rest: AES-256-GCM with a secret from the environment, so that nobody can sign with a copy of
-// the database.
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+// Encrypts private keys at rest with a secret from the environment, so that nobody can sign with a copy of the database.
+import { createEncryption, type Encryption } from '@shop/shared/auth';
 
-export interface KeyEncryption {
-  /** @param label is authenticated with the text, so that the result cannot be decrypted in another row */
-  encrypt(text: string, label: string): string;
-  /** @throws Error when the secret or the label differs, or the encrypted text was changed */
-  decrypt(encrypted: string, label: string): string;
-}
+export type KeyEncryption = Encryption;
 
-const algorithm = 'aes-256-gcm';
-const ivBytes = 12;
-const tagBytes = 16;
-
-/** @param secret at least 32 characters; the key is derived from it (HKDF with SHA-256, RFC 5869) */
+/** @param secret KEY_ENCRYPTION_SECRET, at least 32 characters */
 export function createKeyEncryption(secret: string): KeyEncryption {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'shop accounts signing keys', 32));
-  return {
-    encrypt(text, label) {
-      const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(label));
-      const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([iv, cipher.getAuthTag(), content]).toString('base64url');
-    },
-    decrypt(encrypted, label) {
-      const bytes = Buffer.from(encrypted, 'base64url');
-      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
-        .setAAD(Buffer.from(label))
-        .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-      return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');
-    },
-  };
+  return createEncryption(secret, 'shop accounts signing keys');
 }

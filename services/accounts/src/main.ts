@@ -1,5 +1,6 @@
 // Starts accounts.
 import { fileURLToPath } from 'node:url';
+import { createEmailTokenSeal } from '@shop/shared/auth';
 import { startPruning } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
@@ -29,6 +30,7 @@ await startService({
       signingKeys: followSigningKeys(database, encryption),
       tokenIssuer: { issuer: config.issuer, audience: config.audience },
       refreshLifetimes: config,
+      emailTokenSeal: createEmailTokenSeal(config.internalSecret),
     };
     return { operations, context };
   },

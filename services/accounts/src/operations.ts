@@ -1,17 +1,27 @@
 // All operations of accounts: operationId → function.
+import { confirmPasswordReset } from './confirm-password-reset.ts';
 import type { Operation } from './context.ts';
 import type { operations as contract } from './generated.ts';
 import { getAccount } from './get-account.ts';
 import { getKeySet } from './get-key-set.ts';
 import { issueToken } from './issue-token.ts';
 import { registerAccount } from './register-account.ts';
+import { requestPasswordReset } from './request-password-reset.ts';
+import { resendVerification } from './resend-verification.ts';
 import { revokeToken } from './revoke-token.ts';
+import { undoEmailChange } from './undo-email-change.ts';
 import { updateAccount } from './update-account.ts';
+import { verifyEmail } from './verify-email.ts';
 
 export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   registerAccount,
   getAccount,
   updateAccount,
+  verifyEmail,
+  resendVerification,
+  undoEmailChange,
+  requestPasswordReset,
+  confirmPasswordReset,
   issueToken,
   revokeToken,
   getKeySet,

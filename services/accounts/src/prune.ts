@@ -7,6 +7,7 @@ export function expiredAccountRows(refreshTokenDays: number): readonly Expiry[] 
     { table: 'refresh_tokens', since: 'used_at', hours: refreshTokenDays * 24 },
     // After the used tokens: deleting a family deletes its tokens, and few are left by then.
     { table: 'refresh_families', since: 'expires_at', hours: 0 },
+    { table: 'email_tokens', since: 'expires_at', hours: 0 },
     { table: 'audit_log', since: 'created_at', hours: 366 * 24 },
   ];
 }

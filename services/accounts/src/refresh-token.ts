@@ -6,7 +6,13 @@ import { newId } from '@shop/shared/runtime';
 
 /** The outcome of presenting a token. */
 export type Rotation =
-  | { readonly outcome: 'rotated'; readonly accountId: string; readonly token: string }
+  | {
+      readonly outcome: 'rotated';
+      readonly accountId: string;
+      readonly token: string;
+      /** When the holder logged in, in seconds since 1970. */
+      readonly authTime: number;
+    }
   | { readonly outcome: 'reused'; readonly accountId: string }
   | { readonly outcome: 'unknown' };
 
@@ -51,7 +57,7 @@ export async function rotate(tx: Transaction, token: string, lifetimes: RefreshL
   const digest = digestOf(token);
   const family = await lockFamily(tx, digest);
   if (family === undefined) return { outcome: 'unknown' };
-  const { id, accountId, expired } = family;
+  const { id, accountId, expired, authTime } = family;
   const successor = createHmac('sha256', family.successorKey).update(token).digest('base64url');
   // Read after the lock, because another request may have used the token while this one waited for the family.
   const used = await sql(
@@ -61,7 +67,7 @@ export async function rotate(tx: Transaction, token: string, lifetimes: RefreshL
   );
   if (used.length === 0) {
     if (!expired && (await mayRepeat(tx, digest, digestOf(successor)))) {
-      return { outcome: 'rotated', accountId, token: successor };
+      return { outcome: 'rotated', accountId, token: successor, authTime };
     }
     await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [id]);
     return { outcome: 'reused', accountId };
@@ -74,7 +80,7 @@ export async function rotate(tx: Transaction, token: string, lifetimes: RefreshL
     refreshFamilyDays,
   ]);
   await insertToken(tx, successor, id);
-  return { outcome: 'rotated', accountId, token: successor };
+  return { outcome: 'rotated', accountId, token: successor, authTime };
 }
 
 /** Whether a token was used a short time ago and its successor was never used. */
@@ -105,12 +111,14 @@ interface Family {
   readonly accountId: string;
   readonly expired: boolean;
   readonly successorKey: Buffer;
+  readonly authTime: number;
 }
 
 async function lockFamily(tx: Transaction, digest: string): Promise<Family | undefined> {
   const [family] = await sql<Family>(
     tx,
-    `SELECT id, account_id AS "accountId", expires_at <= now() AS expired, successor_key AS "successorKey"
+    `SELECT id, account_id AS "accountId", expires_at <= now() AS expired, successor_key AS "successorKey",
+       floor(extract(epoch FROM created_at))::integer AS "authTime"
      FROM refresh_families
      WHERE id = (SELECT family_id FROM refresh_tokens WHERE digest = $1) FOR UPDATE`,
     [digest],

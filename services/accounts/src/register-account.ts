@@ -1,4 +1,4 @@
-// POST /v1/accounts: creates an account with a hashed password, and its event.
+// POST /v1/accounts: creates an account with a hashed password, its event, and the e-mail that verifies its address.
 import { violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { idempotent, keptAnswer } from '@shop/shared/http';
@@ -6,6 +6,7 @@ import { emailKey, newId } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, profileColumns, toDetails } from './account.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
+import { sendVerification } from './email-verification.ts';
 import { inside } from './models.ts';
 
 /**
@@ -25,6 +26,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
       id: newId(),
       ...profileColumns(profile),
       emailKey: emailKey(profile.email),
+      emailVerified: false,
       passwordHash,
       version: 1,
     };
@@ -40,6 +42,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
       requestId: request.id,
       traceparent: request.traceparent,
     });
+    await sendVerification(tx, { request, context }, account, account.email);
     return accountReply(201, account, { Location: `/v1/accounts/${account.id}` });
   });
 };

@@ -1,28 +1,32 @@
 // PATCH /v1/accounts/{accountId}: a merge patch of the caller's own account.
 import { isDeepStrictEqual } from 'node:util';
-import type { Caller } from '@shop/shared/auth';
-import { type Transaction, violatedConstraint } from '@shop/shared/database';
-import { appendEvent } from '@shop/shared/events';
-import { callerOf, etagOf, mergePatch, type OperationRequest, requireMatch } from '@shop/shared/http';
-import { Problem } from '@shop/shared/problem';
-import { emailKey } from '@shop/shared/runtime';
-import { Account, accountReply, emailTaken, type Profile, profileColumns, profileOf, toDetails } from './account.ts';
+import type { Transaction } from '@shop/shared/database';
+import { etagOf, mergePatch, type OperationRequest, requireMatch } from '@shop/shared/http';
+import { Account, accountReply, type Profile, profileColumns, profileOf } from './account.ts';
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
+import { countCredentialsChange, requestEmailChange, saveAccount, withdrawEmailChange } from './email-verification.ts';
 import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
+import { checkCurrentPassword, requireHolder } from './reauthentication.ts';
 import { endAllFamilies } from './refresh-token.ts';
 
 /**
- * A patch that changes nothing keeps the version and sends no event.
- * @throws Problem 403 for another account, and for new credentials with an access token from before their last change;
- *   409 for an e-mail address that is registered; 412 when If-Match is stale; 422 for a common password
+ * A patch that changes nothing keeps the version and sends no event. A new e-mail address takes effect when it is
+ * verified.
+ * @throws Problem 403 for another account, and for new credentials without a proof of the holder; 409 for an e-mail
+ *   address that is registered; 412 when If-Match is stale; 422 for a common password; 429 when too many verification
+ *   e-mails were sent
  */
 export const updateAccount: Operation<'updateAccount'> = async (request, context) => {
   const accountId = ownAccountId(request);
-  const { password, ...patch } = request.body;
+  const { password, current_password: currentPassword, ...patch } = request.body;
   if (password !== undefined) refuseCommonPassword(password);
+  const confirmedHash =
+    currentPassword === undefined
+      ? undefined
+      : await checkCurrentPassword(request, context, accountId, currentPassword);
   const passwordHash = password === undefined ? undefined : await context.passwords.hash(password);
   return context.database.transaction(async (tx) => {
     const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
@@ -30,70 +34,22 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
     requireMatch(request.headers, etagOf(account.version));
     const before = profileOf(account);
     // The contract has validated every member of the patch, so the merged account is valid, too.
-    const after = mergePatch(before, patch) as Profile;
-    if (passwordHash === undefined && isDeepStrictEqual(before, after)) return accountReply(200, account);
-    const emailChanges = after.email !== before.email;
-    if (emailChanges || passwordHash !== undefined) {
-      requirePresentCredentials(request, account);
-      account.set({ credentialsVersion: account.credentialsVersion + 1, credentialsChangedAt: new Date() });
-    }
-    await saveProfile(tx, account, after);
+    const { email, ...after } = mergePatch(before, patch) as Profile;
+    const emailChanges = email !== before.email && email !== account.pendingEmail;
+    const withdraws = patch.email === before.email && account.pendingEmail !== null;
+    const profile = { ...after, email: before.email };
+    if (passwordHash === undefined && !emailChanges && !withdraws && isDeepStrictEqual(before, profile))
+      return accountReply(200, account);
+    if (emailChanges || passwordHash !== undefined) requireHolder(request, account, confirmedHash);
+    account.set(profileColumns(profile));
+    if (emailChanges) await requestEmailChange(tx, { request, context }, account, email);
+    else if (withdraws) await withdrawEmailChange(tx, account, request.id);
     if (passwordHash !== undefined) await changePassword(tx, request, account, passwordHash);
-    if (emailChanges) {
-      const detail = { from: before.email, to: after.email };
-      await audit(tx, { action: 'email-changed', accountId, requestId: request.id, detail });
-    }
-    await appendEvent(tx, {
-      type: 'account.updated.v1',
-      subject: accountId,
-      sequence: account.version,
-      data: { ...toDetails(account), ...credentialsChange(before, after, passwordHash) },
-      requestId: request.id,
-      traceparent: request.traceparent,
-    });
+    const changed = passwordHash === undefined ? {} : { credentialsChanged: ['password' as const] };
+    await saveAccount(tx, request, account, changed, '/email');
     return accountReply(200, account);
   });
 };
-
-/** The changes that the holder is notified of, at the address before the change. */
-function credentialsChange(before: Profile, after: Profile, passwordHash: string | undefined) {
-  const email = after.email !== before.email;
-  const credentialsChanged = [
-    ...(email ? (['email'] as const) : []),
-    ...(passwordHash === undefined ? [] : (['password'] as const)),
-  ];
-  if (credentialsChanged.length === 0) return {};
-  return { credentialsChanged, ...(email ? { previousEmail: before.email.trim() } : {}) };
-}
-
-/**
- * Refuses an access token from before the last change of credentials, so that a stolen token cannot revert the owner's
- * change. The row is locked, so that only one of two requests with one token can change the credentials.
- */
-function requirePresentCredentials(request: OperationRequest, account: Account): void {
-  if (isIssuedForPresent(callerOf(request), account)) return;
-  throw new Problem(
-    'reauthentication-required',
-    'The password or the e-mail address was changed after this access token was issued. Log in again.',
-  );
-}
-
-/**
- * A token without a count has only the second of its issue. A token of the same second as the change may be older than
- * the change.
- */
-function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: Account): boolean {
-  if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;
-  const { credentialsChangedAt } = account;
-  return credentialsChangedAt === null || issuedAt * 1_000 > credentialsChangedAt.getTime();
-}
-
-async function saveProfile(tx: Transaction, account: Account, profile: Profile): Promise<void> {
-  account.set({ ...profileColumns(profile), emailKey: emailKey(profile.email), version: account.version + 1 });
-  await account.save(inside(tx)).catch((error: unknown) => {
-    throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
-  });
-}
 
 /** Sessions that used the old password end, at the latest when their access token expires. */
 async function changePassword(
@@ -102,7 +58,8 @@ async function changePassword(
   account: Account,
   passwordHash: string,
 ): Promise<void> {
-  await account.update({ passwordHash }, inside(tx));
+  account.set({ passwordHash });
+  countCredentialsChange(account);
   await endAllFamilies(tx, account.id);
   const { id: accountId } = account;
   await audit(tx, { action: 'password-changed', accountId, requestId: request.id, detail: {} });

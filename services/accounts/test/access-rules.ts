@@ -13,6 +13,15 @@ export const accessRules: AccessRules = {
   },
   getAccount: { resource: 'account', expected: ownAccount },
   updateAccount: { resource: 'account', body: () => ({ phone_number: '+49 30 1234' }), expected: ownAccount },
+  verifyEmail: { public: true, body: () => ({ token: 'none' }), expected: () => 400 },
+  resendVerification: { expected: (caller) => (caller === 'owner' ? 202 : 404) },
+  undoEmailChange: { public: true, body: () => ({ token: 'none' }), expected: () => 400 },
+  requestPasswordReset: { public: true, body: () => ({ email: `${newId()}@example.com` }), expected: () => 202 },
+  confirmPasswordReset: {
+    public: true,
+    body: () => ({ token: 'none', password: 'a quiet green door' }),
+    expected: () => 400,
+  },
   issueToken: {
     public: true,
     body: () => ({ email: 'none@example.com', password: 'wrong password' }),

@@ -1,5 +1,6 @@
 // Helpers for the tests of accounts: they make accounts, and read rows and events.
 import { expect } from '@jest/globals';
+import { createEmailTokenSeal } from '@shop/shared/auth';
 import { startServices, type TestAnswer, type TestClient, type TestServices } from '@shop/shared/testing';
 import type { Pool } from 'pg';
 
@@ -19,6 +20,8 @@ export interface Holder {
   readonly path: string;
 }
 
+/** As `startServices` sets it. */
+const internalSecret = 'only-for-tests-only-for-tests-only-for-tests';
 export const password = 'a long and quiet river';
 let registered = 0;
 
@@ -39,7 +42,7 @@ export async function register({ services, client }: TestAccounts, more: object 
   const answer = await client.post('/v1/accounts', { body: { email, name: 'Kim Park', password, ...more } });
   expect(answer.status).toBe(201);
   const { id } = answer.body;
-  const token = await services.issuer.sign({ accountId: id });
+  const token = await services.issuer.sign({ accountId: id, loggedIn: true });
   return { id, email: answer.body.email, password, token, path: `/v1/accounts/${id}` };
 }
 
@@ -60,19 +63,21 @@ export async function refreshTokenOf(accounts: TestAccounts, holder: Holder): Pr
 
 export async function eventsOf({ database }: TestAccounts, accountId: string) {
   const { rows } = await database.query(
-    'SELECT type, sequence, request_id, data FROM outbox WHERE subject = $1 ORDER BY sequence',
+    `SELECT type, sequence, request_id, data FROM outbox WHERE subject = $1 AND type LIKE 'account.%' ORDER BY sequence`,
     [accountId],
   );
   return rows;
 }
 
+/** The entries of an account, without those of the verification e-mails, which `countEmails` counts. */
 export async function auditOf(
   { database }: TestAccounts,
   accountId: string,
 ): Promise<{ action: string; detail: object }[]> {
-  const { rows } = await database.query('SELECT action, detail FROM audit_log WHERE account_id = $1 ORDER BY id', [
-    accountId,
-  ]);
+  const { rows } = await database.query(
+    "SELECT action, detail FROM audit_log WHERE account_id = $1 AND action <> 'verification-sent' ORDER BY id",
+    [accountId],
+  );
   return rows;
 }
 
@@ -82,4 +87,36 @@ export async function countAccounts({ database }: TestAccounts): Promise<number>
 
 export function pointersOf(answer: TestAnswer): string[] {
   return answer.body.errors.map(({ pointer }) => pointer);
+}
+
+/** The token of the newest e-mail of this kind to the account, decrypted from its event. */
+export async function emailTokenOf(
+  { database }: TestAccounts,
+  accountId: string,
+  kind: 'email-verification' | 'email-change-undo' | 'password-reset',
+): Promise<string> {
+  const { rows } = await database.query<{ email: string; sealed: string }>(
+    `SELECT data ->> 'email' AS email, data ->> 'sealedToken' AS sealed FROM outbox
+     WHERE subject = $1 AND type = 'email-token.issued.v1' AND data ->> 'kind' = $2 ORDER BY id DESC LIMIT 1`,
+    [accountId, kind],
+  );
+  const [newest] = rows;
+  if (newest === undefined) throw new Error(`${kind} was not sent`);
+  return createEmailTokenSeal(internalSecret).open(newest.sealed, { kind, accountId, email: newest.email });
+}
+
+/** How many e-mails of this kind were sent to the account. */
+export async function countEmails({ database }: TestAccounts, accountId: string, kind: string): Promise<number> {
+  const { rows } = await database.query<{ total: number }>(
+    `SELECT count(*)::int AS total FROM outbox
+     WHERE subject = $1 AND type = 'email-token.issued.v1' AND data ->> 'kind' = $2`,
+    [accountId, kind],
+  );
+  return rows[0]?.total ?? 0;
+}
+
+/** Verifies the address of the account, or the new address of its change. */
+export async function verify(accounts: TestAccounts, accountId: string): Promise<TestAnswer> {
+  const token = await emailTokenOf(accounts, accountId, 'email-verification');
+  return accounts.client.post('/v1/email-verifications', { body: { token } });
 }

@@ -24,7 +24,7 @@ describe('200', () => {
     expect(answer.body).toEqual({
       id: holder.id,
       email: holder.email,
-      email_verified: true,
+      email_verified: false,
       name: 'Kim Park',
       phone_number: '+33 4 72 00',
       shipping_address: { city: 'Lyon' },

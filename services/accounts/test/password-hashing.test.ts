@@ -1,5 +1,7 @@
 // Each log-in checks one hash, with or without an account, and the number of concurrent hashes is bounded.
+
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createEmailTokenSeal } from '@shop/shared/auth';
 import { connectDatabase } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
 import { createLog } from '@shop/shared/runtime';
@@ -48,6 +50,7 @@ describe('a log-in', () => {
       signingKeys: followSigningKeys(database, createKeyEncryption(Buffer.alloc(32, 7).toString('base64url'))),
       tokenIssuer: { issuer: 'https://shop.test', audience: 'shop' },
       refreshLifetimes: { refreshTokenDays: 1, refreshFamilyDays: 1 },
+      emailTokenSeal: createEmailTokenSeal('only-for-tests-only-for-tests-only-for-tests'),
     };
     const outcomes = [];
     for (const body of [

@@ -11,6 +11,7 @@ import {
   register,
   startAccounts,
   type TestAccounts,
+  verify,
 } from './accounts.ts';
 
 let accounts: TestAccounts;
@@ -44,9 +45,18 @@ describe('an access token from before a change of credentials', () => {
       expect([answer.status, answer.body.code]).toEqual([403, 'reauthentication-required']);
     }
     const token = await tokenOf(email, newPassword);
-    expect((await patch(token, { email: freshEmail() })).status).toBe(200);
-    const again = await patch(token, { email });
+    expect((await patch(token, { password })).status).toBe(200);
+    const again = await patch(token, { password: newPassword });
     expect([again.status, again.body.code]).toEqual([403, 'reauthentication-required']);
+  });
+
+  it('is also one from before the verification of a new address', async () => {
+    const { email, id } = await register(accounts);
+    const token = await tokenOf(email);
+    expect((await patch(token, { email: freshEmail() })).status).toBe(200);
+    expect((await verify(accounts, id)).status).toBe(204);
+    const stale = await patch(token, { email: freshEmail() });
+    expect([stale.status, stale.body.code]).toEqual([403, 'reauthentication-required']);
   });
 
   it('can still change other members, and may repeat the present address', async () => {
@@ -56,37 +66,49 @@ describe('an access token from before a change of credentials', () => {
     expect((await patch(token, { name: 'Ada', email })).status).toBe(200);
   });
 
-  it('is replaced by renewal after a changed address', async () => {
-    const { email } = await register(accounts);
-    const { body } = await logIn(accounts, email);
-    expect((await patch(body.access_token, { email: freshEmail() })).status).toBe(200);
-    const renewed = await refresh(accounts, body.refresh_token);
-    expect(decodeJwt(renewed.body.access_token).credentialsVersion).toBe(1);
-    expect((await patch(renewed.body.access_token, { email })).status).toBe(200);
-  });
-
   it('changes the credentials once when many concurrent requests use it', async () => {
     const { email, id } = await register(accounts);
     const token = await tokenOf(email);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => patch(token, { email: freshEmail() })));
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => patch(token, { password: `new one ${n}` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
     expect(await eventsOf(accounts, id)).toHaveLength(2);
+  });
+});
+
+describe('a renewed access token', () => {
+  it('keeps the time of the log-in, and is no proof of the holder', async () => {
+    const { email } = await register(accounts);
+    const { body } = await logIn(accounts, email);
+    const { auth_time: loggedInAt, iat } = decodeJwt(body.access_token);
+    expect(loggedInAt).toBe(iat);
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    const renewed = await refresh(accounts, body.refresh_token);
+    expect(Math.abs(Number(decodeJwt(renewed.body.access_token).auth_time) - Number(iat))).toBeLessThanOrEqual(1);
+    const refused = await patch(renewed.body.access_token, { email: freshEmail() });
+    expect([refused.status, refused.body.code]).toEqual([403, 'reauthentication-required']);
+    const proven = await patch(renewed.body.access_token, { email: freshEmail(), current_password: password });
+    expect(proven.status).toBe(200);
   });
 });
 
 describe('the event of a change', () => {
   it('names the replaced credentials and the former address', async () => {
     const { email, id } = await register(accounts);
+    await verify(accounts, id);
     const next = freshEmail();
-    expect((await patch(await tokenOf(email), { email: next, password: newPassword })).status).toBe(200);
+    const both = { email: next, password: newPassword };
+    expect((await patch(await tokenOf(email), both)).status).toBe(200);
+    expect((await verify(accounts, id)).status).toBe(204);
     expect((await patch(await tokenOf(next, newPassword), { name: 'Ada' })).status).toBe(200);
-    const [, changed, renamed] = await eventsOf(accounts, id);
+    const [, , password, changed, renamed] = await eventsOf(accounts, id);
+    expect(password?.data).toMatchObject({ email, credentialsChanged: ['password'] });
     expect(changed?.data).toMatchObject({
       email: next,
-      credentialsChanged: ['email', 'password'],
+      credentialsChanged: ['email'],
       previousEmail: email,
+      previousEmailVerified: true,
     });
-    expect(Object.keys(renamed?.data ?? {}).sort()).toEqual(['accountId', 'email', 'name']);
+    expect(Object.keys(renamed?.data ?? {}).sort()).toEqual(['accountId', 'email', 'emailVerified', 'name']);
   });
 });
 

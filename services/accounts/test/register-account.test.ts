@@ -36,7 +36,7 @@ describe('201', () => {
     const answer = await post(body);
     expect(answer.status).toBe(201);
     const { password: _, ...shown } = body;
-    expect(answer.body).toEqual({ id: answer.body.id, email_verified: true, ...shown });
+    expect(answer.body).toEqual({ id: answer.body.id, email_verified: false, ...shown });
     expect(answer.headers.location).toBe(`/v1/accounts/${answer.body.id}`);
     expect(answer.headers.etag).toBe('"1"');
     expect(answer.headers['cache-control']).toBe('private, no-cache');
@@ -73,7 +73,7 @@ describe('201', () => {
         type: 'account.registered.v1',
         sequence: '1',
         request_id: 'registration-of-ada',
-        data: { accountId: body.id, email: body.email, name: 'Ada' },
+        data: { accountId: body.id, email: body.email, emailVerified: false, name: 'Ada' },
       },
     ]);
   });

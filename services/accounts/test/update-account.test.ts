@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   auditOf,
+  countEmails,
+  emailTokenOf,
   eventsOf,
   freshEmail,
   type Holder,
@@ -13,6 +15,7 @@ import {
   register,
   startAccounts,
   type TestAccounts,
+  verify,
 } from './accounts.ts';
 
 let accounts: TestAccounts;
@@ -64,7 +67,7 @@ describe('200', () => {
 
   it('removes phone number and address with null', async () => {
     const { body } = await patch({ phone_number: null, shipping_address: null });
-    expect(body).toEqual({ id: holder.id, email: holder.email, email_verified: true, name: 'Kim Park' });
+    expect(body).toEqual({ id: holder.id, email: holder.email, email_verified: false, name: 'Kim Park' });
     expect((await read()).body).toEqual(body);
   });
 
@@ -98,33 +101,88 @@ describe('200', () => {
       type: 'account.updated.v1',
       sequence: '2',
       request_id: 'second-version',
-      data: { accountId: holder.id, email: holder.email, name: 'Second' },
+      data: { accountId: holder.id, email: holder.email, emailVerified: false, name: 'Second' },
     });
     expect(third).toMatchObject({ type: 'account.updated.v1', sequence: '3' });
   });
 
-  it('moves the log-in to the new e-mail and frees the old one', async () => {
+  it('keeps the present e-mail until the new one is verified, and then frees it', async () => {
     const email = freshEmail();
     const answer = await patch({ email: email.toUpperCase() });
-    expect(answer.body.email).toBe(email.toUpperCase());
+    expect(answer.body).toMatchObject({ email: holder.email, pending_email: email.toUpperCase() });
+    expect((await logIn(accounts, email)).status).toBe(401);
+    expect((await logIn(accounts, holder.email)).status).toBe(200);
+    expect((await verify(accounts, holder.id)).status).toBe(204);
+    const { body } = await read();
+    expect(body).toMatchObject({ email: email.toUpperCase(), email_verified: true });
+    expect(body).not.toHaveProperty('pending_email');
     expect((await logIn(accounts, email)).status).toBe(200);
     expect((await logIn(accounts, holder.email)).status).toBe(401);
     const again = await accounts.client.post('/v1/accounts', { body: { email: holder.email, name: 'Next', password } });
     expect(again.status).toBe(201);
   });
 
+  it('replaces a new e-mail that is not verified with another one, whose token alone is valid', async () => {
+    const [first, second] = [freshEmail(), freshEmail()];
+    await patch({ email: first });
+    const replaced = await emailTokenOf(accounts, holder.id, 'email-verification');
+    expect((await patch({ email: second })).body.pending_email).toBe(second);
+    const late = await accounts.client.post('/v1/email-verifications', { body: { token: replaced } });
+    expect([late.status, late.body.code]).toEqual([400, 'invalid-token']);
+    expect((await verify(accounts, holder.id)).status).toBe(204);
+    expect((await read()).body.email).toBe(second);
+  });
+
+  it('withdraws a new e-mail when the present one is sent, without any proof', async () => {
+    await patch({ email: freshEmail() });
+    const withdrawn = await emailTokenOf(accounts, holder.id, 'email-verification');
+    const token = await accounts.services.issuer.sign({ accountId: holder.id });
+    const answer = await accounts.client.patch(holder.path, { token, body: { email: holder.email } });
+    expect(answer.status).toBe(200);
+    expect(answer.body).not.toHaveProperty('pending_email');
+    const late = await accounts.client.post('/v1/email-verifications', { body: { token: withdrawn } });
+    expect(late.status).toBe(400);
+  });
+
+  it('changes nothing when the pending e-mail is sent again', async () => {
+    const email = freshEmail();
+    const first = await patch({ email });
+    const second = await patch({ email });
+    expect([second.status, second.headers.etag]).toEqual([200, first.headers.etag]);
+    expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(2);
+  });
+
   it('writes a changed e-mail into the audit log', async () => {
     const email = freshEmail();
     await patch({ email });
+    await verify(accounts, holder.id);
     expect(await auditOf(accounts, holder.id)).toEqual([
+      { action: 'email-change-requested', detail: { from: holder.email, to: email } },
       { action: 'email-changed', detail: { from: holder.email, to: email } },
     ]);
   });
 
   it('accepts the present e-mail address in another spelling', async () => {
-    const answer = await patch({ email: holder.email.toUpperCase() });
-    expect(answer.status).toBe(200);
-    expect(answer.body.email).toBe(holder.email.toUpperCase());
+    expect((await patch({ email: holder.email.toUpperCase() })).status).toBe(200);
+    expect((await verify(accounts, holder.id)).status).toBe(204);
+    expect((await read()).body.email).toBe(holder.email.toUpperCase());
+  });
+
+  it('sends a way to undo to the present address if it is verified, and nothing to one that is not', async () => {
+    await patch({ email: freshEmail() });
+    expect(await countEmails(accounts, holder.id, 'email-change-undo')).toBe(0);
+    const verified = await register(accounts);
+    await verify(accounts, verified.id);
+    const { token, path } = verified;
+    await accounts.client.patch(path, { token, body: { email: freshEmail(), current_password: password } });
+    expect(await countEmails(accounts, verified.id, 'email-change-undo')).toBe(1);
+  });
+
+  it('accepts the current password with any access token of the holder', async () => {
+    const token = await accounts.services.issuer.sign({ accountId: holder.id });
+    const body = { password: 'a short and loud brook', current_password: password };
+    expect((await accounts.client.patch(holder.path, { token, body })).status).toBe(200);
+    expect((await logIn(accounts, holder.email, 'a short and loud brook')).status).toBe(200);
   });
 
   it('ends every refresh token of the account when the password changes, and no other', async () => {
@@ -185,7 +243,9 @@ describe('400', () => {
     [{ version: 1 }, '/version'],
     [{ emailKey: 'x' }, '/emailKey'],
     [{ password_hash: 'x' }, '/password_hash'],
-    [{ current_password: password }, '/current_password'],
+    [{ current_password: '' }, '/current_password'],
+    [{ email_verified: true }, '/email_verified'],
+    [{ pending_email: null }, '/pending_email'],
     [[], ''],
     ['x', ''],
     [null, ''],
@@ -252,13 +312,15 @@ describe('409', () => {
     expect(await auditOf(accounts, holder.id)).toEqual([]);
   });
 
-  it('gives an e-mail address to one of several concurrent requests', async () => {
+  it('gives an e-mail address to the first of several accounts that verifies it', async () => {
     const others = await Promise.all([register(accounts), register(accounts), register(accounts)]);
     const email = freshEmail();
     const answers = await Promise.all(
       others.map(({ path, token }) => accounts.client.patch(path, { token, body: { email } })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const verified = await Promise.all(others.map(({ id }) => verify(accounts, id)));
+    expect(verified.map(({ status }) => status).sort()).toEqual([204, 409, 409]);
   });
 
   it('refuses two accounts that swap their e-mail addresses concurrently, without an error', async () => {
@@ -302,17 +364,39 @@ describe('422', () => {
   });
 });
 
-describe('a token of an outside identity provider, without a credentials version', () => {
-  const patchWith = (token: string, body: object) => accounts.client.patch(holder.path, { token, body });
+describe('403 for a change of credentials', () => {
+  const changes = [{ email: freshEmail() }, { password: 'a short and loud brook' }];
+  const attempt = async (claims: object, body: object) => {
+    const token = await accounts.services.issuer.sign({ accountId: holder.id, ...claims });
+    const { status, body: answered } = await accounts.client.patch(holder.path, { token, body });
+    return [status, answered.code];
+  };
 
-  it('can change the e-mail address once after each log-in at the provider', async () => {
-    expect((await patch({ email: freshEmail() })).status).toBe(200);
-    const stale = await patch({ email: freshEmail() });
-    expect([stale.status, stale.body.code]).toEqual([403, 'reauthentication-required']);
-    for (let change = 0; change < 2; change += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
-      const token = await accounts.services.issuer.sign({ accountId: holder.id });
-      expect((await patchWith(token, { email: freshEmail() })).status).toBe(200);
-    }
+  it.each(changes)('needs a proof of the holder for %j', async (change) => {
+    expect(await attempt({}, change)).toEqual([403, 'reauthentication-required']);
+    expect((await read()).headers.etag).toBe('"1"');
+  });
+
+  it.each(changes)('refuses a wrong current password for %j, and records it', async (change) => {
+    const wrong = { ...change, current_password: 'not the river' };
+    expect(await attempt({ loggedIn: true }, wrong)).toEqual([403, 'wrong-password']);
+    expect((await read()).headers.etag).toBe('"1"');
+    expect(await auditOf(accounts, holder.id)).toContainEqual({ action: 'reauthentication-failed', detail: {} });
+  });
+
+  it('accepts one of many concurrent changes with one current password', async () => {
+    const attempts = [1, 2, 3, 4].map((n) => attempt({}, { password: `the new one ${n}`, current_password: password }));
+    const statuses = (await Promise.all(attempts)).map(([status]) => status);
+    expect(statuses.sort()).toEqual([200, 403, 403, 403]);
+  });
+});
+
+describe('429', () => {
+  it('sends at most 5 verification e-mails an hour', async () => {
+    for (let sent = 1; sent < 5; sent += 1) expect((await patch({ email: freshEmail() })).status).toBe(200);
+    const refused = await patch({ email: freshEmail() });
+    expect([refused.status, refused.body.code]).toEqual([429, 'too-many-requests']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_500);
+    expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(5);
   });
 });

@@ -1,5 +1,14 @@
 // The environment of the notifications service as one frozen object. All mistakes are reported together.
-import { type Environment, integer, optional, readConfig, string, url, type Variable } from '@shop/shared/runtime';
+import {
+  type Environment,
+  integer,
+  optional,
+  readConfig,
+  secret,
+  string,
+  url,
+  type Variable,
+} from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
@@ -11,6 +20,12 @@ export function readEnvironment(environment: Environment) {
     /** The folder of the `.eml` files. */
     mailDir: string('MAIL_DIR', '.data/mail'),
     mailFrom: mailAddress('MAIL_FROM', 'orders@shop.example'),
+    /** Decrypts the tokens of e-mails, which accounts encrypts. */
+    internalSecret: secret('INTERNAL_SECRET'),
+    /** The links of e-mails with a token. Without them, the e-mails contain the token and the request that uses it. */
+    emailVerificationUrl: optional(linkTemplate('EMAIL_VERIFICATION_URL')),
+    emailChangeUndoUrl: optional(linkTemplate('EMAIL_CHANGE_UNDO_URL')),
+    passwordResetUrl: optional(linkTemplate('PASSWORD_RESET_URL')),
     shopName: string('SHOP_NAME', 'The Shop'),
     /**
      * E-mails about orders, and as many about the account, that one address gets at once and then within each hour;
@@ -18,6 +33,20 @@ export function readEnvironment(environment: Environment) {
      */
     emailsPerHour: integer('EMAILS_PER_HOUR', { min: 1, max: 1_000_000, fallback: 20 }),
   });
+}
+
+/** An address of a page of the storefront, with `{token}` in place of the token. */
+function linkTemplate(name: string): Variable<string> {
+  const address = url(name, ['https', 'http']);
+  return {
+    name,
+    fallback: undefined,
+    parse(value) {
+      if (!value.includes('{token}')) throw new Error('must contain {token}, where the token is inserted');
+      address.parse(value.replaceAll('{token}', 'token'));
+      return value;
+    },
+  };
 }
 
 /** A bare e-mail address. */

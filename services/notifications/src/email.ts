@@ -1,14 +1,16 @@
 // Composes e-mails: a plain text and simple HTML with the same content. A customer's text appears only as plain words,
 // and in a header only as a plain name.
 import type { EventPayloads } from '@shop/shared/events';
-import { isAboutOrder, type Occasion } from './notification.ts';
+import { isAboutOrder, isWithToken, type Occasion, type TokenOccasion } from './notification.ts';
 import { oneLine, plainName, plainSentence } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
+import { type TokenBlock, type TokenOpener, tokenContent } from './token-email.ts';
 
 export interface Sender {
   readonly shopName: string;
   /** The bare address of the sender. Its domain is also that of the Message-ID. */
   readonly address: string;
+  readonly tokens: TokenOpener;
 }
 
 export interface Email {
@@ -23,7 +25,7 @@ export interface Email {
 }
 
 /** A line of text, rows of a table, or a link, which is never a customer's text. */
-type Block = string | readonly (readonly string[])[] | { readonly link: string };
+type Block = TokenBlock | readonly (readonly string[])[];
 
 interface Content {
   readonly subject: string;
@@ -38,7 +40,7 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
   const name = plainName(recipient.name);
   const shopName = oneLine(sender.shopName);
   const about = isAboutOrder(occasion) ? occasion.details.orderId : occasion.details.eventId;
-  const { subject, blocks } = contentOf(occasion);
+  const { subject, blocks } = isWithToken(occasion) ? openedContent(sender, occasion) : contentOf(occasion);
   const all: readonly Block[] = [
     name === undefined ? 'Hello,' : `Hello ${name},`,
     ...blocks,
@@ -59,7 +61,11 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
   };
 }
 
-function contentOf(occasion: Occasion): Content {
+function openedContent({ tokens }: Sender, { kind, details }: TokenOccasion): Content {
+  return tokenContent(kind, tokens.open(kind, details), minuteOf(details.expiresAt));
+}
+
+function contentOf(occasion: Exclude<Occasion, TokenOccasion>): Content {
   switch (occasion.kind) {
     case 'order-received': {
       const { items, totalCost, currency } = occasion.details;

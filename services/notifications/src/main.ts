@@ -6,10 +6,12 @@ import { readEnvironment } from './config.ts';
 import { folderMailer, smtpMailer } from './mailer.ts';
 import { onAccountRegistered } from './on-account-registered.ts';
 import { onAccountUpdated } from './on-account-updated.ts';
+import { onEmailTokenIssued } from './on-email-token-issued.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrdersCreated } from './on-order-created.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { startSendLoop } from './send-loop.ts';
+import { createTokenOpener } from './token-email.ts';
 
 await startService({
   name: 'notifications',
@@ -20,7 +22,12 @@ await startService({
     const { smtpUrl } = config;
     const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl);
     onStop('mailer', () => mailer.close());
-    const sender = { shopName: config.shopName, address: config.mailFrom };
+    const tokens = createTokenOpener(config.internalSecret, {
+      'email-verification': config.emailVerificationUrl,
+      'email-change-undo': config.emailChangeUndoUrl,
+      'password-reset': config.passwordResetUrl,
+    });
+    const sender = { shopName: config.shopName, address: config.mailFrom, tokens };
     const pace = { burst: config.emailsPerHour, secondsEach: 3_600 / config.emailsPerHour };
     const unusedPaces = { table: 'recipient_paces', since: 'reserved_until', hours: 1 };
     onStop('pruning paces', startPruning(database.pool, [unusedPaces], log));
@@ -36,6 +43,7 @@ await startService({
         handlers: {
           'account.registered.v1': (event, tx) => onAccountRegistered(event, tx, wake),
           'account.updated.v1': (event, tx) => onAccountUpdated(event, tx, pace, wake),
+          'email-token.issued.v1': (event, tx) => onEmailTokenIssued(event, tx, wake),
           'order.created.v1': { takeAll: (events, tx) => onOrdersCreated(events, tx, wake) },
           'order.shipped.v1': (event, tx) => onOrderShipped(event, tx, wake),
           'order.cancelled.v1': (event, tx) => onOrderCancelled(event, tx, wake),

@@ -38,13 +38,18 @@ export const renewEvery = 10_000;
 // An e-mail whose account is unknown waits for the account's event, for at most a week. Later e-mails about an order
 // wait until the first one is no longer waiting.
 //
+// Verification e-mails have a share of their own: strangers who enter an address must not delay the notices of its owner.
+//
 // Each e-mail reserves a time from the share of its recipient, once for each address (generic cell rate algorithm). The
 // row of the share is locked, so that all senders together keep the pace. An e-mail waits for its time.
 const claim = `
   WITH due AS (
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
-      CASE WHEN n.order_id IS NULL THEN 'account ' ELSE 'order ' END
-        || coalesce(n.recipient_key, r.email_key, n.account_id::text) AS share
+      CASE
+        WHEN n.order_id IS NOT NULL THEN 'order '
+        WHEN n.kind = 'email-verification' THEN 'verification '
+        ELSE 'account '
+      END || coalesce(n.recipient_key, r.email_key, n.account_id::text) AS share
     FROM notifications n LEFT JOIN recipients r USING (account_id)
     WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
       AND (r.account_id IS NOT NULL OR n.recipient IS NOT NULL OR n.created_at < now() - interval '7 days')

@@ -2,6 +2,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
+import type { TokenKind, TokenNotice } from './token-email.ts';
 
 /**
  * How many e-mails of one kind (about orders, about the account) a recipient gets at once, and then in which time each.
@@ -13,10 +14,17 @@ export interface Pace {
 
 export type OrderKind = EventPayloads['notification.sent.v1']['kind'];
 export type AccountKind = 'email-changed' | 'password-changed';
-export type Kind = OrderKind | AccountKind;
+export type Kind = OrderKind | AccountKind | TokenKind;
 
 export const orderKinds: readonly OrderKind[] = ['order-received', 'order-shipped', 'order-cancelled'];
-export const kinds: readonly Kind[] = [...orderKinds, 'email-changed', 'password-changed'];
+export const kinds: readonly Kind[] = [
+  ...orderKinds,
+  'email-changed',
+  'password-changed',
+  'email-verification',
+  'email-change-undo',
+  'password-reset',
+];
 
 /** The event that causes each kind of e-mail about an order. */
 interface Causes {
@@ -38,7 +46,16 @@ export type OrderOccasion = {
 }[OrderKind];
 
 /** A kind of e-mail with the data of its event. */
-export type Occasion = OrderOccasion | { readonly kind: AccountKind; readonly details: AccountNotice };
+export type Occasion = OrderOccasion | { readonly kind: AccountKind; readonly details: AccountNotice } | TokenOccasion;
+
+export interface TokenOccasion {
+  readonly kind: TokenKind;
+  readonly details: TokenNotice;
+}
+
+export function isWithToken(occasion: Occasion): occasion is TokenOccasion {
+  return 'sealedToken' in occasion.details;
+}
 
 export function isAboutOrder(occasion: Occasion): occasion is OrderOccasion {
   return 'orderId' in occasion.details;
@@ -86,6 +103,27 @@ export async function addNotice(
        SELECT FROM notifications
        WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${waitsForShare})`,
     [newId(), kind, accountId, previousEmail, JSON.stringify(details), requestId, traceparent ?? null],
+  );
+}
+
+/** Adds the e-mail with a token, to the address of the event. A newer token of its kind makes a waiting one useless. */
+export async function addTokenEmail(
+  tx: Transaction,
+  { id, data, requestId, traceparent }: ShopEvent<'email-token.issued.v1'>,
+): Promise<void> {
+  const { accountId, kind, email, sealedToken, expiresAt } = data;
+  const details: TokenNotice = { accountId, eventId: id, email, sealedToken, expiresAt };
+  await sql(
+    tx,
+    `UPDATE notifications SET status = 'obsolete', settled_at = now()
+     WHERE account_id = $1 AND kind = $2 AND kind <> 'email-change-undo' AND ${waitsForShare}`,
+    [accountId, kind],
+  );
+  await sql(
+    tx,
+    `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [newId(), kind, accountId, email, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
 

@@ -14,6 +14,11 @@ export async function onAccountUpdated(
 ): Promise<void> {
   await keepRecipient(tx, event);
   await leaveShare(tx, event.data.accountId, pace);
-  for (const credential of event.data.credentialsChanged ?? []) await addNotice(tx, `${credential}-changed`, event);
+  const { credentialsChanged = [], emailVerified, previousEmailVerified } = event.data;
+  // An address that is not verified may belong to a stranger, so it gets no notice.
+  const verified = { password: emailVerified ?? true, email: previousEmailVerified ?? true };
+  for (const credential of credentialsChanged) {
+    if (verified[credential]) await addNotice(tx, `${credential}-changed`, event);
+  }
   tx.afterCommit(wake);
 }

@@ -3,7 +3,7 @@ import { inRequest, type Log, requestNow } from '@shop/shared/runtime';
 import { runInSpan, SpanKind, startSpan } from '@shop/shared/telemetry';
 import { composeEmail, type Sender } from './email.ts';
 import { type Mailer, UndeliverableError, UnsureError } from './mailer.ts';
-import { isAboutOrder } from './notification.ts';
+import { isAboutOrder, isWithToken } from './notification.ts';
 import type { AttemptedEmail, QueuedEmail, SendOutcome } from './notification-queue.ts';
 
 export interface SendOptions {
@@ -46,6 +46,9 @@ async function attempt(
   const about = { ...subject, kind: email.kind, requestId: email.requestId };
   try {
     if (email.address === null) throw new UndeliverableError('no address became known');
+    if (isWithToken(email) && Date.parse(email.details.expiresAt) <= Date.now()) {
+      throw new UndeliverableError('its token has expired');
+    }
     await mailer.send(composeEmail(sender, { email: email.address, name: email.name ?? '' }, email), signal);
     log.info(about, 'e-mail sent');
     return { status: 'sent' };

@@ -1,9 +1,12 @@
 // The content of e-mails. A customer's text appears only as text.
 import { describe, expect, it } from '@jest/globals';
 import { composeEmail } from '../src/email.ts';
+import { createTokenOpener } from '../src/token-email.ts';
 import { someOrder } from './shop-events.ts';
 
-const sender = { shopName: 'The Shop', address: 'orders@shop.example' };
+const secret = 'only-for-tests-only-for-tests-only-for-tests';
+const noLinks = { 'email-verification': undefined, 'email-change-undo': undefined, 'password-reset': undefined };
+const sender = { shopName: 'The Shop', address: 'orders@shop.example', tokens: createTokenOpener(secret, noLinks) };
 
 describe('composeEmail', () => {
   it('lists the items and the total of an order received', () => {

@@ -15,6 +15,8 @@ export interface Caller {
   readonly emailVerified: boolean;
   /** Seconds since 1970. */
   readonly issuedAt: number;
+  /** When the holder logged in, in seconds since 1970; undefined when the token does not say. */
+  readonly authTime: number | undefined;
 }
 
 // RFC 6749 section 3.3: scope tokens are printable ASCII without quote and backslash, one space between them.
@@ -25,15 +27,17 @@ const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)
  * `accountId` must be a lower-case UUID because it is compared with one in every statement.
  */
 export function toCaller(claims: JWTPayload): Caller | undefined {
-  const { accountId, scope = '', credentialsVersion, email_verified: emailVerified = false, iat, jti, sub } = claims;
+  const { accountId, scope = '', credentialsVersion, iat, jti, sub } = claims;
+  const { email_verified: emailVerified = false, auth_time: authTime } = claims;
   if (typeof accountId !== 'string' || !isId(accountId)) return undefined;
   if (typeof scope !== 'string' || !scopeList.test(scope)) return undefined;
   if (credentialsVersion !== undefined && !isCount(credentialsVersion)) return undefined;
   if (typeof emailVerified !== 'boolean') return undefined;
+  if (authTime !== undefined && typeof authTime !== 'number') return undefined;
   if (iat === undefined) return undefined;
   if (!isShortText(jti) || !isShortText(sub)) return undefined;
   const scopes = new Set(scope === '' ? [] : scope.split(' '));
-  return { accountId, scopes, credentialsVersion, emailVerified, issuedAt: iat };
+  return { accountId, scopes, credentialsVersion, emailVerified, issuedAt: iat, authTime };
 }
 
 function isCount(value: unknown): value is number {

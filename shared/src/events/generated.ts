@@ -64,6 +64,8 @@ export interface components {
             /** @description The address as the holder wrote it, without surrounding blanks. */
             readonly email: string;
             readonly name: string;
+            /** @description Absent in events of versions before this member, whose addresses count as verified. */
+            readonly emailVerified?: boolean;
         };
         /**
          * @example {
@@ -86,6 +88,29 @@ export interface components {
             readonly credentialsChanged?: readonly ("email" | "password")[];
             /** @description The address before the change; present when `credentialsChanged` has `email`. */
             readonly previousEmail?: string;
+            /** @description Whether the address before the change was verified. Absent in events of versions before this member. */
+            readonly previousEmailVerified?: boolean;
+        };
+        /**
+         * @example {
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "kind": "email-verification",
+         *       "email": "kim@example.com",
+         *       "name": "Kim Park",
+         *       "sealedToken": "3nVw2gUO9d3kRrpwrYqvXcOTk1mEpYVgZb4Y9yHDlBrq",
+         *       "expiresAt": "2026-11-22T03:05:00.000Z"
+         *     }
+         */
+        readonly "email-token.issued.v1": {
+            readonly accountId: components["schemas"]["Id"];
+            /** @enum {unknown} */
+            readonly kind: "email-verification" | "email-change-undo" | "password-reset";
+            /** @description The address that the e-mail goes to. */
+            readonly email: string;
+            readonly name: string;
+            /** @description The token, encrypted for the process that sends the e-mail (AES-256-GCM, base64url). */
+            readonly sealedToken: string;
+            readonly expiresAt: components["schemas"]["Time"];
         };
         /**
          * @example {
@@ -271,6 +296,8 @@ export interface components {
         };
         /** Format: uuid */
         readonly Id: string;
+        /** Format: date-time */
+        readonly Time: string;
         /**
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
@@ -281,8 +308,6 @@ export interface components {
          * @example EUR
          */
         readonly Currency: string;
-        /** Format: date-time */
-        readonly Time: string;
     };
     responses: never;
     parameters: never;
@@ -291,7 +316,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "stock.released.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "stock.released.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -300,7 +325,8 @@ export type EventPayloads = Pick<components['schemas'], EventType>;
 export const senders = {
   "accounts": [
     "account.registered.v1",
-    "account.updated.v1"
+    "account.updated.v1",
+    "email-token.issued.v1"
   ],
   "catalogue": [
     "stock.released.v1"
@@ -330,6 +356,7 @@ export const consumers = {
   "notifications.mail": [
     "account.registered.v1",
     "account.updated.v1",
+    "email-token.issued.v1",
     "order.created.v1",
     "order.shipped.v1",
     "order.cancelled.v1"

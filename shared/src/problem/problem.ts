@@ -4,10 +4,12 @@
 export const problems = {
   'invalid-request': { status: 400, title: 'The request is not valid' },
   'invalid-cursor': { status: 400, title: 'The cursor is not valid for this request' },
+  'invalid-token': { status: 400, title: 'The token is not valid' },
   unauthenticated: { status: 401, title: 'Authentication is required' },
   'invalid-credentials': { status: 401, title: 'The credentials are not valid' },
   forbidden: { status: 403, title: 'The caller may not do this' },
   'reauthentication-required': { status: 403, title: 'A new log-in is required' },
+  'wrong-password': { status: 403, title: 'The current password is wrong' },
   'not-found': { status: 404, title: 'There is no such resource' },
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
   'not-acceptable': { status: 406, title: 'No acceptable representation' },

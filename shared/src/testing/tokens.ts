@@ -7,6 +7,8 @@ import { newId } from '../runtime/index.ts';
 export interface TokenClaims {
   readonly accountId?: string;
   readonly scopes?: readonly string[];
+  /** Whether the token is that of a log-in with the password, just now. */
+  readonly loggedIn?: boolean;
   /** True when left out. */
   readonly emailVerified?: boolean;
   /** Seconds from now; negative: expired. */
@@ -40,12 +42,14 @@ export async function startIssuer(): Promise<TestIssuer> {
     const now = Math.floor(Date.now() / 1000);
     const accountId = claims.accountId ?? newId();
     const { scopes = [], emailVerified = true } = claims;
-    return new SignJWT({ accountId, scope: scopes.join(' '), email_verified: emailVerified })
+    const issuedAt = Math.min(now, now + (claims.expiresIn ?? 900) - 1);
+    const logIn = claims.loggedIn === true ? { auth_time: issuedAt } : {};
+    return new SignJWT({ accountId, scope: scopes.join(' '), email_verified: emailVerified, ...logIn })
       .setProtectedHeader({ alg: 'ES256', kid: keyId, typ: claims.type ?? 'at+jwt' })
       .setIssuer(claims.issuer ?? issuer)
       .setAudience(claims.audience ?? audience)
       .setSubject(accountId)
-      .setIssuedAt(Math.min(now, now + (claims.expiresIn ?? 900) - 1))
+      .setIssuedAt(issuedAt)
       .setExpirationTime(now + (claims.expiresIn ?? 900))
       .setJti(newId())
       .sign(privateKey);

@@ -49,6 +49,7 @@ describe('the guide for another identity provider', () => {
       credentialsVersion: undefined,
       emailVerified: false,
       issuedAt: expect.any(Number),
+      authTime: undefined,
     });
   });
 
@@ -62,6 +63,7 @@ describe('the guide for another identity provider', () => {
     ['no account', {}, { accountId: undefined }],
     ['an account in upper case', {}, { accountId: String(claims.accountId).toUpperCase() }],
     ['no id', {}, { jti: undefined }],
+    ['a text for auth_time', {}, { auth_time: '1795302000' }],
     ['a text for email_verified', {}, { email_verified: 'true' }],
     ['a subject that is too long', {}, { sub: 'x'.repeat(256) }],
     ['a time to come', {}, { nbf: Math.floor(Date.now() / 1000) + 600 }],

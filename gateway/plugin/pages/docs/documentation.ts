@@ -15,6 +15,7 @@ import { publishedDocument } from './published-document.ts';
 /** In the order of the navigation. Each is a file `<name>.md` in the folder of the guides. */
 export const guideNames = [
   'getting-started',
+  'accounts',
   'filtering',
   'pagination',
   'errors',

@@ -21,6 +21,11 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy:
       'Send the `nextCursor` of the previous page with the same sort and filters, or omit it to start from the first page.',
   },
+  'invalid-token': {
+    when: 'The token of an e-mail was used before, was replaced by a newer e-mail, has expired, or never existed. The response does not show which.',
+    example: 'The token is not valid. Ask for a new e-mail.',
+    remedy: 'Use the newest e-mail, or ask for a new one.',
+  },
   unauthenticated: {
     when: 'The operation needs an access token, and the request has none, or one that is expired, revoked or from another issuer.',
     example: 'The access token has expired.',
@@ -39,9 +44,15 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'Use an account with the permission. After a scope was granted, get a new access token: the token contains the scopes.',
   },
   'reauthentication-required': {
-    when: 'The request changes the password or the e-mail address of an account, and one of them was changed after the access token was issued.',
-    example: 'The password or the e-mail address was changed after this access token was issued. Log in again.',
-    remedy: 'Get a new access token with the current e-mail address and password, and send the request again with it.',
+    when: 'The request changes the password or the e-mail address of an account. It has no `current_password`, and its access token was not issued by a log-in with the password in the last 5 minutes, or one of the two was changed since.',
+    example: 'This change needs current_password, or an access token of a log-in in the last 5 minutes.',
+    remedy:
+      'Ask the holder for the password and send it as `current_password`, or log in with it and send the request again with the new access token.',
+  },
+  'wrong-password': {
+    when: 'The `current_password` of a change of the password or the e-mail address is not the password of the account.',
+    example: 'current_password is wrong. Nothing was changed.',
+    remedy: 'Ask the holder again. After too many attempts, wait for the time in `Retry-After`.',
   },
   'not-found': {
     when: 'Nothing exists at this address, or it belongs to another account; the response does not show which.',

@@ -7,3 +7,4 @@ export {
   rotateSigningKeys,
 } from './signing-keys.ts';
 export { grantScopes, listStaff, revokeScopes, type Staff, type StaffScope, staffScopes } from './staff.ts';
+export { type VerifiedAccount, verifyEmailAsOperator } from './verify-email.ts';

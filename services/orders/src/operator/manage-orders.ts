@@ -133,7 +133,7 @@ async function advance(
 
 function operator(accountId: string): Caller {
   const scopes = new Set(['orders:fulfil', 'orders:read-all']);
-  return { accountId, scopes, credentialsVersion: undefined, emailVerified: true, issuedAt: 0 };
+  return { accountId, scopes, credentialsVersion: undefined, emailVerified: true, issuedAt: 0, authTime: undefined };
 }
 
 function viewOf({ json }: Reply): Order {

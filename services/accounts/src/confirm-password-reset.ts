@@ -1,0 +1,33 @@
+// POST /v1/password-resets/confirm: sets a new password with the token of an e-mail.
+import { keptAnswer } from '@shop/shared/http';
+import { audit } from './audit.ts';
+import { refuseCommonPassword } from './common-passwords.ts';
+import type { Operation } from './context.ts';
+import { requireUsable, useEmailToken, voidEmailTokens } from './email-token.ts';
+import { countCredentialsChange, saveAccount, withdrawEmailChange } from './email-verification.ts';
+import { endAllFamilies } from './refresh-token.ts';
+
+/**
+ * @throws Problem 400 for a token that is not valid, 422 for a common password, 503 when too many passwords wait for
+ *   their hash
+ */
+export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (request, context) => {
+  const { token, password } = request.body;
+  refuseCommonPassword(password);
+  // A repeated request needs no hash, and its token is used.
+  const kept = await keptAnswer(request, context);
+  if (kept !== undefined) return kept;
+  await requireUsable(request, context, 'password-reset', token);
+  const passwordHash = await context.passwords.hash(password);
+  return useEmailToken(request, context, 'password-reset', token, async (tx, { account }) => {
+    const { id: accountId } = account;
+    // The holder of the address may not know of a change that is not verified.
+    await withdrawEmailChange(tx, account, request.id);
+    account.set({ passwordHash, emailVerified: true });
+    countCredentialsChange(account);
+    await saveAccount(tx, request, account, { credentialsChanged: ['password'] });
+    await voidEmailTokens(tx, accountId, ['password-reset', 'email-verification']);
+    await endAllFamilies(tx, accountId);
+    await audit(tx, { action: 'password-reset', accountId, requestId: request.id, detail: {} });
+  });
+};

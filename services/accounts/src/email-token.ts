@@ -1,0 +1,154 @@
+// Tokens that are sent by e-mail: each proves that its bearer reads the e-mails of one address, and works once.
+import { createHash, randomBytes } from 'node:crypto';
+import { sql, type Transaction } from '@shop/shared/database';
+import { appendEvent, type EventPayloads } from '@shop/shared/events';
+import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
+import { Account } from './account.ts';
+import { audit } from './audit.ts';
+import type { Context } from './context.ts';
+import { inside } from './models.ts';
+
+export type EmailTokenPurpose = EventPayloads['email-token.issued.v1']['kind'];
+
+/** Hours for which a token is valid. */
+const lifetimes: Readonly<Record<EmailTokenPurpose, number>> = {
+  'email-verification': 24,
+  'email-change-undo': 7 * 24,
+  'password-reset': 0.5,
+};
+const tokenBytes = 32;
+
+/** What an operation needs to send a token. The command line has no request of a client. */
+export interface TokenSender {
+  readonly request: Pick<OperationRequest, 'id' | 'traceparent'>;
+  readonly context: Pick<Context, 'emailTokenSeal'>;
+}
+
+/**
+ * Stores the digest of a new token, and appends the event by which notifications sends it. A new token replaces the
+ * former one of the same purpose. Only those that undo a change stay: each former address has its own. The caller has
+ * locked the row of the account.
+ */
+export async function sendEmailToken(
+  tx: Transaction,
+  { request, context }: TokenSender,
+  account: Account,
+  purpose: EmailTokenPurpose,
+  address: string,
+): Promise<void> {
+  const { id: accountId, name } = account;
+  const email = address.trim();
+  if (purpose !== 'email-change-undo') await voidEmailTokens(tx, accountId, [purpose]);
+  const token = randomBytes(tokenBytes).toString('base64url');
+  const [stored] = await sql<{ expiresAt: Date }>(
+    tx,
+    `INSERT INTO email_tokens (digest, account_id, purpose, email, expires_at)
+     VALUES ($1, $2, $3, $4, now() + $5 * interval '1 hour') RETURNING expires_at AS "expiresAt"`,
+    [digestOf(token), accountId, purpose, address, lifetimes[purpose]],
+  );
+  if (stored === undefined) throw new Error('a stored token has a time');
+  const sealedToken = context.emailTokenSeal.seal(token, { kind: purpose, accountId, email });
+  await appendEvent(tx, {
+    type: 'email-token.issued.v1',
+    subject: accountId,
+    sequence: account.version,
+    data: { accountId, kind: purpose, email, name, sealedToken, expiresAt: stored.expiresAt.toISOString() },
+    requestId: request.id,
+    traceparent: request.traceparent,
+  });
+}
+
+export async function voidEmailTokens(
+  tx: Transaction,
+  accountId: string,
+  purposes: readonly EmailTokenPurpose[],
+): Promise<void> {
+  await sql(tx, 'DELETE FROM email_tokens WHERE account_id = $1 AND purpose = ANY ($2::text[])', [accountId, purposes]);
+}
+
+export interface UsedToken {
+  /** Locked until the transaction ends. */
+  readonly account: Account;
+  /** The address that the token was sent to. */
+  readonly email: string;
+  readonly createdAt: Date;
+}
+
+/**
+ * Runs `use` with the account of the token in one transaction, and answers 204. Concurrent requests with one token wait
+ * for the row of the account, so only the first of them finds the token. A refused token is recorded.
+ * @throws Problem 400 `invalid-token`, the same for an unknown, used, replaced and expired token
+ */
+export async function useEmailToken(
+  request: OperationRequest,
+  context: Context,
+  purpose: EmailTokenPurpose,
+  token: string,
+  use: (tx: Transaction, used: UsedToken) => Promise<void>,
+): Promise<Reply<never>> {
+  try {
+    return await idempotent<never>(request, context, async (tx) => {
+      const used = await takeToken(tx, purpose, digestOf(token));
+      if (used === undefined) throw invalidToken();
+      await use(tx, used);
+      return { status: 204 };
+    });
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'invalid-token') await recordRefusal(request, context, purpose);
+    throw error;
+  }
+}
+
+/**
+ * Returns when the token was valid a moment ago, so that an invalid one costs no hash.
+ * @throws Problem 400 `invalid-token`
+ */
+export async function requireUsable(
+  request: OperationRequest,
+  context: Context,
+  purpose: EmailTokenPurpose,
+  token: string,
+): Promise<void> {
+  const { rows } = await context.database.pool.query(
+    'SELECT FROM email_tokens WHERE digest = $1 AND purpose = $2 AND expires_at > now()',
+    [digestOf(token), purpose],
+  );
+  if (rows.length > 0) return;
+  await recordRefusal(request, context, purpose);
+  throw invalidToken();
+}
+
+export function invalidToken(): Problem {
+  return new Problem('invalid-token', 'The token is not valid. Ask for a new e-mail.', {
+    errors: [{ pointer: '/token', detail: 'is not valid' }],
+  });
+}
+
+/** Deletes the token and returns its account, after the lock of the account: every operation locks in this order. */
+async function takeToken(tx: Transaction, purpose: EmailTokenPurpose, digest: string): Promise<UsedToken | undefined> {
+  const [found] = await sql<{ accountId: string }>(
+    tx,
+    'SELECT account_id AS "accountId" FROM email_tokens WHERE digest = $1 AND purpose = $2',
+    [digest, purpose],
+  );
+  const account = found && (await Account.findByPk(found.accountId, inside(tx, 'UPDATE')));
+  if (!account) return undefined;
+  const [taken] = await sql<{ email: string; createdAt: Date }>(
+    tx,
+    `DELETE FROM email_tokens WHERE digest = $1 AND purpose = $2 AND expires_at > now()
+     RETURNING email, created_at AS "createdAt"`,
+    [digest, purpose],
+  );
+  return taken && { account, ...taken };
+}
+
+async function recordRefusal(request: OperationRequest, context: Context, purpose: EmailTokenPurpose): Promise<void> {
+  const entry = { action: 'email-token-refused', accountId: undefined, requestId: request.id } as const;
+  await context.database.transaction((tx) => audit(tx, { ...entry, detail: { purpose } }));
+}
+
+/** A plain digest is enough, because a token has 256 random bits. The index finds it, so no comparison leaks a part. */
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

@@ -1,0 +1,110 @@
+// Verification e-mails, and changes of the e-mail address that wait for one.
+import { sql, type Transaction, violatedConstraint } from '@shop/shared/database';
+import { appendEvent, type EventPayloads } from '@shop/shared/events';
+import type { OperationRequest } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
+import { emailKey } from '@shop/shared/runtime';
+import { Account, emailTaken, toDetails } from './account.ts';
+import { type AuditDetails, audit } from './audit.ts';
+import { sendEmailToken, type TokenSender, voidEmailTokens } from './email-token.ts';
+import { inside } from './models.ts';
+
+const perHour = 5;
+
+/** Sends the verification e-mail to an address of the account, whose row is locked or new. */
+export async function sendVerification(
+  tx: Transaction,
+  sender: TokenSender,
+  account: Account,
+  email: string,
+): Promise<void> {
+  await sendEmailToken(tx, sender, account, 'email-verification', email);
+  const entry = { accountId: account.id, requestId: sender.request.id, detail: { email } };
+  await audit(tx, { action: 'verification-sent', ...entry });
+}
+
+/** @throws Problem 429 when the account had its verification e-mails of the last hour, so that nobody floods an address */
+export async function requireVerificationShare(tx: Transaction, accountId: string): Promise<void> {
+  const seconds = await untilShare(tx, accountId, 'verification-sent');
+  if (seconds === 0) return;
+  throw new Problem('too-many-requests', `At most ${perHour} verification e-mails an hour; wait ${seconds} s.`, {
+    headers: { 'Retry-After': String(seconds) },
+  });
+}
+
+/** Seconds until the account may get one more e-mail of which the audit log keeps this action. */
+export async function untilShare(tx: Transaction, accountId: string, action: keyof AuditDetails): Promise<number> {
+  const [oldest] = await sql<{ seconds: number }>(
+    tx,
+    `SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::integer AS seconds FROM audit_log
+     WHERE account_id = $1 AND action = $2 AND created_at > now() - interval '1 hour'
+     ORDER BY created_at DESC OFFSET $3 LIMIT 1`,
+    [accountId, action, perHour - 1],
+  );
+  return oldest === undefined ? 0 : Math.max(1, oldest.seconds);
+}
+
+/**
+ * Stores the new address, which takes effect when it is verified, and sends its token. A verified present address gets
+ * a notice with a way to undo; nothing is sent to one that is not verified, which may belong to a stranger.
+ * @throws Problem 409 for an address that is registered, 429 when too many verification e-mails were sent
+ */
+export async function requestEmailChange(
+  tx: Transaction,
+  sender: TokenSender,
+  account: Account,
+  email: string,
+): Promise<void> {
+  const key = emailKey(email);
+  const holder = await Account.findOne({ where: { emailKey: key }, attributes: ['id'], ...inside(tx) });
+  if (holder !== null && holder.id !== account.id) throw emailTaken();
+  await requireVerificationShare(tx, account.id);
+  account.set({ pendingEmail: email });
+  const detail = { from: account.email, to: email };
+  await audit(tx, { action: 'email-change-requested', accountId: account.id, requestId: sender.request.id, detail });
+  await sendVerification(tx, sender, account, email);
+  if (account.emailVerified) await sendEmailToken(tx, sender, account, 'email-change-undo', account.email);
+}
+
+/** Removes a change of the address that is not verified, if there is one. The caller saves the account. */
+export async function withdrawEmailChange(
+  tx: Transaction,
+  account: Account,
+  requestId: string | undefined,
+): Promise<void> {
+  const { id: accountId, pendingEmail } = account;
+  if (pendingEmail === null) return;
+  account.set({ pendingEmail: null });
+  await voidEmailTokens(tx, accountId, ['email-verification']);
+  await audit(tx, { action: 'email-change-withdrawn', accountId, requestId, detail: { to: pendingEmail } });
+}
+
+/** A change of credentials: access tokens from before it cannot make another one. */
+export function countCredentialsChange(account: Account): void {
+  account.set({ credentialsVersion: account.credentialsVersion + 1, credentialsChangedAt: new Date() });
+}
+
+/**
+ * Saves the account as its next version, and appends its event.
+ * @throws Problem 409 when another account has its address; `pointer` is the member of the body that stands for it
+ */
+export async function saveAccount(
+  tx: Transaction,
+  request: Pick<OperationRequest, 'id' | 'traceparent'>,
+  account: Account,
+  change: Partial<EventPayloads['account.updated.v1']> = {},
+  pointer = '/token',
+): Promise<void> {
+  account.set({ emailKey: emailKey(account.email), version: account.version + 1 });
+  await account.save(inside(tx)).catch((error: unknown) => {
+    throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error, pointer) : error;
+  });
+  await appendEvent(tx, {
+    type: 'account.updated.v1',
+    subject: account.id,
+    sequence: account.version,
+    data: { ...toDetails(account), ...change },
+    requestId: request.id,
+    traceparent: request.traceparent,
+  });
+}

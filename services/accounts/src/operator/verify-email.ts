@@ -1,0 +1,54 @@
+// An operator confirms that an e-mail address belongs to the holder of its account.
+import { sql } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { type Environment, emailKey, newId, StartError } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { audit } from '../audit.ts';
+import { readDatabaseConfig } from '../config.ts';
+
+export interface VerifiedAccount {
+  readonly accountId: string;
+  readonly email: string;
+}
+
+/**
+ * Marks the address of an account as verified, as a verification e-mail does. The next access token says so.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @throws StartError when no account has this e-mail address
+ */
+export function verifyEmailAsOperator(environment: Environment, email: string): Promise<VerifiedAccount> {
+  return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts verify-email' }, (database) =>
+    database.transaction(async (tx) => {
+      const key = emailKey(email);
+      const [verified] = await sql<VerifiedAccount & { name: string; version: number }>(
+        tx,
+        `UPDATE accounts SET email_verified = true, version = version + 1, updated_at = now()
+         WHERE email_key = $1 AND NOT email_verified RETURNING id AS "accountId", email, name, version`,
+        [key],
+      );
+      if (verified === undefined) return requireAccount(tx, key, email);
+      const { accountId, name, version } = verified;
+      const detail = { email: verified.email, by: 'operator' } as const;
+      await audit(tx, { action: 'email-verified', accountId, requestId: undefined, detail });
+      await appendEvent(tx, {
+        type: 'account.updated.v1',
+        subject: accountId,
+        sequence: version,
+        data: { accountId, email: verified.email.trim(), emailVerified: true, name },
+        requestId: newId(),
+        traceparent: undefined,
+      });
+      return { accountId, email: verified.email };
+    }),
+  );
+}
+
+async function requireAccount(tx: Parameters<typeof sql>[0], key: string, email: string): Promise<VerifiedAccount> {
+  const [account] = await sql<VerifiedAccount>(
+    tx,
+    'SELECT id AS "accountId", email FROM accounts WHERE email_key = $1',
+    [key],
+  );
+  if (account !== undefined) return account;
+  throw new StartError(`there is no account with the e-mail ${email}: it has to be registered first`);
+}

@@ -1,0 +1,70 @@
+// Changes of password and e-mail address need a proof that the holder, and not only a bearer of the token, makes them.
+import type { Caller } from '@shop/shared/auth';
+import { callerOf, type OperationRequest } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
+import { Account } from './account.ts';
+import { audit } from './audit.ts';
+import type { Context } from './context.ts';
+import { noSuchAccount } from './own-account.ts';
+
+/** Seconds for which the access token of a log-in proves the holder. */
+const recently = 300;
+
+/**
+ * Checks the current password outside a transaction, so that a request that waits for its hash holds no connection.
+ * @returns the hash that it matches, for `requireHolder`
+ * @throws Problem 403 `wrong-password`, 503 when too many passwords are being checked
+ */
+export async function checkCurrentPassword(
+  request: OperationRequest,
+  context: Context,
+  accountId: string,
+  password: string,
+): Promise<string> {
+  const account = await Account.findByPk(accountId);
+  if (account === null) throw noSuchAccount();
+  if (await context.passwords.matches(account.passwordHash, password)) return account.passwordHash;
+  const entry = { action: 'reauthentication-failed', accountId, requestId: request.id, detail: {} } as const;
+  await context.database.transaction((tx) => audit(tx, entry));
+  throw new Problem('wrong-password', 'current_password is wrong. Nothing was changed.', {
+    errors: [{ pointer: '/current_password', detail: 'is not the password of the account' }],
+  });
+}
+
+/**
+ * The row of the account is locked, so that only one of two requests with one proof can change the credentials.
+ * @param confirmedHash the hash that `current_password` matched
+ * @throws Problem 403 `reauthentication-required` without a proof, and with one from before the last change
+ */
+export function requireHolder(request: OperationRequest, account: Account, confirmedHash: string | undefined): void {
+  if (confirmedHash !== undefined) {
+    if (confirmedHash === account.passwordHash) return;
+    throw required('The password was changed meanwhile.');
+  }
+  const caller = callerOf(request);
+  if (!isIssuedForPresent(caller, account)) {
+    throw required('The password or the e-mail address was changed after this access token was issued.');
+  }
+  if (!isOfRecentLogIn(caller)) {
+    throw required('This change needs current_password, or an access token of a log-in in the last 5 minutes.');
+  }
+}
+
+function required(detail: string): Problem {
+  return new Problem('reauthentication-required', detail);
+}
+
+/** The token of a log-in has the same time for both. A renewed one is younger than its log-in. */
+function isOfRecentLogIn({ issuedAt, authTime }: Caller): boolean {
+  return authTime === issuedAt && Date.now() / 1_000 - authTime < recently;
+}
+
+/**
+ * A token without a count has only the second of its issue. A token of the same second as the change may be older than
+ * the change.
+ */
+function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: Account): boolean {
+  if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;
+  const { credentialsChangedAt } = account;
+  return credentialsChangedAt === null || issuedAt * 1_000 > credentialsChangedAt.getTime();
+}

@@ -1,0 +1,20 @@
+// POST /v1/email-verifications/resend: sends the verification e-mail of one's own account again.
+import { callerOf, idempotent } from '@shop/shared/http';
+import { Account } from './account.ts';
+import type { Operation } from './context.ts';
+import { requireVerificationShare, sendVerification } from './email-verification.ts';
+import { inside } from './models.ts';
+import { noSuchAccount } from './own-account.ts';
+
+/** @throws Problem 404 when the account does not exist, 429 when too many verification e-mails were sent */
+export const resendVerification: Operation<'resendVerification'> = (request, context) =>
+  idempotent<never>(request, context, async (tx) => {
+    const account = await Account.findByPk(callerOf(request).accountId, inside(tx, 'UPDATE'));
+    if (account === null) throw noSuchAccount();
+    const email = account.pendingEmail ?? (account.emailVerified ? undefined : account.email);
+    if (email !== undefined) {
+      await requireVerificationShare(tx, account.id);
+      await sendVerification(tx, { request, context }, account, email);
+    }
+    return { status: 202 };
+  });

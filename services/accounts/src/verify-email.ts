@@ -1,0 +1,40 @@
+// POST /v1/email-verifications: verifies the address of an account, or lets the new address of a change take effect.
+import { sql, type Transaction } from '@shop/shared/database';
+import type { OperationRequest } from '@shop/shared/http';
+import type { Account } from './account.ts';
+import { audit } from './audit.ts';
+import type { Operation } from './context.ts';
+import { invalidToken, useEmailToken, voidEmailTokens } from './email-token.ts';
+import { countCredentialsChange, saveAccount } from './email-verification.ts';
+
+/** @throws Problem 400 for a token that is not valid, 409 when another account has the address by now */
+export const verifyEmail: Operation<'verifyEmail'> = (request, context) =>
+  useEmailToken(request, context, 'email-verification', request.body.token, async (tx, { account, email }) => {
+    if (email === account.pendingEmail) return changeEmail(tx, request, account, email);
+    if (email !== account.email) throw invalidToken();
+    account.set({ emailVerified: true });
+    await saveAccount(tx, request, account);
+    const detail = { email, by: 'holder' } as const;
+    await audit(tx, { action: 'email-verified', accountId: account.id, requestId: request.id, detail });
+  });
+
+async function changeEmail(tx: Transaction, request: OperationRequest, account: Account, email: string): Promise<void> {
+  const { id: accountId, email: former, emailVerified: previousEmailVerified } = account;
+  account.set({ email, emailVerified: true, pendingEmail: null });
+  countCredentialsChange(account);
+  await saveAccount(tx, request, account, {
+    credentialsChanged: ['email'],
+    previousEmail: former.trim(),
+    previousEmailVerified,
+  });
+  // A token at the former address must not open the account any more, except that which undoes the change.
+  await voidEmailTokens(tx, accountId, ['password-reset']);
+  await sql(
+    tx,
+    `UPDATE email_tokens SET expires_at = now() + interval '7 days'
+     WHERE account_id = $1 AND purpose = 'email-change-undo' AND email = $2 AND expires_at > now()`,
+    [accountId, former],
+  );
+  const detail = { from: former, to: email };
+  await audit(tx, { action: 'email-changed', accountId, requestId: request.id, detail });
+}

@@ -1,0 +1,111 @@
+// POST /v1/email-verifications/undo
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  auditOf,
+  emailTokenOf,
+  freshEmail,
+  type Holder,
+  logIn,
+  password,
+  refresh,
+  refreshTokenOf,
+  register,
+  startAccounts,
+  type TestAccounts,
+  verify,
+} from './accounts.ts';
+
+let accounts: TestAccounts;
+let holder: Holder;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+});
+afterAll(() => accounts.services.stop());
+beforeEach(async () => {
+  holder = await register(accounts);
+  await verify(accounts, holder.id);
+});
+
+const undo = (token: string) => accounts.client.post('/v1/email-verifications/undo', { body: { token } });
+const read = async () => (await accounts.client.get(holder.path, { token: holder.token })).body;
+const sent = () => emailTokenOf(accounts, holder.id, 'email-change-undo');
+const change = (email: string) =>
+  accounts.client.patch(holder.path, { token: holder.token, body: { email, current_password: password } });
+
+describe('204', () => {
+  it('withdraws a change that is not verified, and ends every session', async () => {
+    await change(freshEmail());
+    const verification = await emailTokenOf(accounts, holder.id, 'email-verification');
+    const session = await refreshTokenOf(accounts, holder);
+    expect((await undo(await sent())).status).toBe(204);
+    expect(await read()).toEqual({ id: holder.id, email: holder.email, email_verified: true, name: 'Kim Park' });
+    const late = await accounts.client.post('/v1/email-verifications', { body: { token: verification } });
+    expect(late.status).toBe(400);
+    expect((await refresh(accounts, session)).status).toBe(401);
+  });
+
+  it('restores the former address of a change that took effect', async () => {
+    const email = freshEmail();
+    await change(email);
+    await verify(accounts, holder.id);
+    await accounts.client.post('/v1/password-resets', { body: { email } });
+    const reset = await emailTokenOf(accounts, holder.id, 'password-reset');
+    expect((await undo(await sent())).status).toBe(204);
+    expect(await read()).toMatchObject({ email: holder.email, email_verified: true });
+    expect((await logIn(accounts, holder.email)).status).toBe(200);
+    const stolen = { token: reset, password: 'the thief knows this one' };
+    expect((await accounts.client.post('/v1/password-resets/confirm', { body: stolen })).status).toBe(400);
+    expect(await auditOf(accounts, holder.id)).toContainEqual({
+      action: 'email-change-undone',
+      detail: { from: email, to: holder.email },
+    });
+  });
+
+  it('makes the tokens of later changes invalid, so that no later holder undoes it', async () => {
+    await change(freshEmail());
+    const first = await sent();
+    await verify(accounts, holder.id);
+    await change(freshEmail());
+    const second = await sent();
+    await verify(accounts, holder.id);
+    expect((await undo(first)).status).toBe(204);
+    expect((await undo(second)).status).toBe(400);
+    expect((await read()).email).toBe(holder.email);
+  });
+
+  it('is valid for 7 days after the change took effect', async () => {
+    await change(freshEmail());
+    await accounts.database.query(
+      `UPDATE email_tokens SET expires_at = now() + interval '1 minute'
+       WHERE account_id = $1 AND purpose = 'email-change-undo'`,
+      [holder.id],
+    );
+    await verify(accounts, holder.id);
+    const { rows } = await accounts.database.query<{ days: number }>(
+      'SELECT round(extract(epoch FROM expires_at - now()) / 86400)::int AS days FROM email_tokens WHERE account_id = $1',
+      [holder.id],
+    );
+    expect(rows).toEqual([{ days: 7 }]);
+  });
+});
+
+describe('400', () => {
+  it('refuses an unknown and a used token equally', async () => {
+    await change(freshEmail());
+    const token = await sent();
+    const answers = await Promise.all([undo(token), undo(token), undo(token)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 400, 400]);
+    expect((await undo('none')).body.code).toBe('invalid-token');
+  });
+});
+
+describe('409', () => {
+  it('refuses an address that another account has by now', async () => {
+    await change(freshEmail());
+    await verify(accounts, holder.id);
+    await accounts.client.post('/v1/accounts', { body: { email: holder.email, name: 'Next', password } });
+    const answer = await undo(await sent());
+    expect([answer.status, answer.body.code]).toEqual([409, 'email-already-registered']);
+  });
+});
