@@ -13,7 +13,7 @@ interface SentAndHandled {
 }
 
 const expected: Readonly<Record<string, SentAndHandled>> = {
-  accounts: { handles: [], sends: ['account.registered.v1', 'account.updated.v1'] },
+  accounts: { handles: [], sends: ['account.registered.v1', 'account.updated.v1', 'email-token.issued.v1'] },
   orders: {
     handles: ['stock.released.v1', 'notification.sent.v1'],
     sends: [
@@ -32,6 +32,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
     handles: [
       'account.registered.v1',
       'account.updated.v1',
+      'email-token.issued.v1',
       'order.created.v1',
       'order.shipped.v1',
       'order.cancelled.v1',
