@@ -23,6 +23,8 @@ const answers: Readonly<Record<string, number>> = {
   revokeToken: 204,
   createOrder: 422,
   cancelOrder: 404,
+  recordPayment: 404,
+  recordRefund: 404,
   shipOrder: 404,
   resolveReservation: 200,
   createProduct: 201,

@@ -55,7 +55,8 @@ function largestText(schema: Node): string {
     typeof pattern === 'string' ? [new RegExp(pattern, 'u')] : [],
   );
   const length = bound(schema, 'maxLength');
-  const texts = [...alphabet.map((character) => character.repeat(length)), email];
+  const address = 'https://a/'.padEnd(length, 'x');
+  const texts = [...alphabet.map((character) => character.repeat(length)), email, address];
   const text = texts.find((each) => [...each].length === length && patterns.every((pattern) => pattern.test(each)));
   if (text === undefined) throw new Error(`no largest text for ${JSON.stringify(schema)}`);
   return text;
