@@ -131,7 +131,7 @@ async function measureAll(
   { rounds, seconds, connections, only, variants }: Plan,
 ): Promise<Map<string, Result>> {
   const measured = new Map<string, Result[]>();
-  // In rounds over all servers, so that other load affects all of them alike.
+  // Each round measures all servers, so that other load affects all of them alike.
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, { name }] of cases.entries()) {
       if (!name.includes(only)) continue;
@@ -218,7 +218,8 @@ const titles: readonly [Variant, string][] = [
 function print(name: string, results: ReadonlyMap<string, Result>): void {
   const floor = results.get(`${name} floor`)?.rate ?? Number.NaN;
   console.log(
-    `\n${name.padEnd(34)}${'req/s'.padStart(9)}${'p50 ms'.padStart(9)}${'p99 ms'.padStart(9)}${'CPU µs'.padStart(9)}${'of floor'.padStart(10)}`,
+    `\n${name.padEnd(34)}${'req/s'.padStart(9)}${'p50 ms'.padStart(9)}` +
+      `${'p99 ms'.padStart(9)}${'CPU µs'.padStart(9)}${'of floor'.padStart(10)}`,
   );
   for (const [variant, title] of titles) {
     const result = results.get(`${name} ${variant}`);

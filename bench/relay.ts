@@ -105,8 +105,10 @@ async function fill(database: Database, events: number): Promise<string | undefi
   );
   await database.pool.query('VACUUM ANALYZE outbox');
   const { rows } = await database.pool.query<{ event: string }>(
-    `SELECT json_build_object('specversion', '1.0', 'id', id, 'source', '/bench', 'type', type, 'subject', subject, 'time', created_at,
-       'datacontenttype', 'application/json', 'sequence', '0000000003', 'requestid', request_id, 'traceparent', traceparent, 'data', data)
+    `SELECT json_build_object('specversion', '1.0', 'id', id, 'source', '/bench',
+       'type', type, 'subject', subject, 'time', created_at,
+       'datacontenttype', 'application/json', 'sequence', '0000000003', 'requestid', request_id,
+         'traceparent', traceparent, 'data', data)
        ::text AS event FROM outbox LIMIT 1`,
   );
   return rows[0]?.event;

@@ -9,7 +9,8 @@ const timestamptz = 1184;
 pg.types.setTypeParser(timestamptz, (text) => text);
 pg.types.setTypeParser(20, Number);
 
-const columns = `id, name, description, brand, category, price_minor, rating_tenths, status, stock > reserved AS in_stock,
+const columns = `id, name, description, brand, category, price_minor, rating_tenths, status,
+  stock > reserved AS in_stock,
   created_at, updated_at`;
 const newest = 'ORDER BY created_at DESC, id DESC LIMIT 21';
 const merged = (parts: readonly string[], distinct = '') =>
@@ -20,7 +21,8 @@ const statements: Readonly<Record<string, { text: string; values: unknown[] }>> 
   '/0': { text: `SELECT ${columns} FROM products ${newest}`, values: [] },
   '/1': { text: `SELECT ${columns} FROM products WHERE (created_at, id) < ($1, $2) ${newest}`, values: [] },
   '/2': {
-    text: `SELECT ${columns} FROM products WHERE price_minor >= $1 AND price_minor <= $2 ORDER BY price_minor, id LIMIT 21`,
+    text: `SELECT ${columns} FROM products WHERE price_minor >= $1 AND price_minor <= $2
+      ORDER BY price_minor, id LIMIT 21`,
     values: [range.from * 100, range.to * 100],
   },
   '/3': {

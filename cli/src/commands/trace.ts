@@ -19,5 +19,8 @@ export function traceCommand(): Command {
 
 function describe({ orderId: id, accountId, status, steps }: Timeline): string {
   const rows = steps.map((step) => [step.at.toISOString(), step.service, step.kind, step.what, step.requestId]);
-  return `Order ${id} of account ${accountId} is ${status}.\n\n${table([['TIME', 'SERVICE', 'STEP', 'WHAT', 'REQUEST'], ...rows])}`;
+  return (
+    `Order ${id} of account ${accountId} is ${status}.\n\n` +
+    `${table([['TIME', 'SERVICE', 'STEP', 'WHAT', 'REQUEST'], ...rows])}`
+  );
 }

@@ -58,7 +58,8 @@ function section(type: string, mentions: readonly Mention[]): string {
   const rows = data.map(({ name, type: of, description }) => row(`\`${name}\``, of, description));
   return [
     `### ${type}`,
-    `${message} Sent by **${sent.map(({ service }) => service).join(', ')}**${consumers.length === 0 ? '.' : '. In the shop itself:'}`,
+    `${message} Sent by **${sent.map(({ service }) => service).join(', ')}**` +
+      `${consumers.length === 0 ? '.' : '. In the shop itself:'}`,
     consumers.join('\n'),
     [row('In `data`', 'Type', 'Meaning'), row('---', '---', '---'), ...rows].join('\n'),
   ].join('\n\n');

@@ -29,7 +29,10 @@ const markdownUnder = (base: string): Marked =>
       code({ text, lang }: Tokens.Code) {
         const open = openable(text);
         const link = open === undefined ? '' : `<a class="open" href="${escapeHtml(open)}">Open it here</a>\n`;
-        return `<pre tabindex="0"><code${lang ? ` class="language-${escapeHtml(lang)}"` : ''}>${escapeHtml(text)}</code></pre>\n${link}`;
+        return (
+          `<pre tabindex="0"><code${lang ? ` class="language-${escapeHtml(lang)}"` : ''}>` +
+          `${escapeHtml(text)}</code></pre>\n${link}`
+        );
       },
     },
   });

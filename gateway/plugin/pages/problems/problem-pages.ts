@@ -9,7 +9,8 @@ import { exampleOf, isCode } from './problem-examples.ts';
 import { problemTexts } from './problem-texts.ts';
 
 const style =
-  ':root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}' +
+  ':root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;' +
+  'max-width:42rem;margin:3rem auto;padding:0 1rem}' +
   'pre{background:#8881;padding:1rem;overflow:auto}table{display:block;overflow:auto}td{padding-right:1.5rem}';
 const styleHash = createHash('sha256').update(style).digest('base64');
 const contentPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
@@ -72,7 +73,10 @@ function listPage(codes: readonly ProblemCode[]): string {
 
 function page(title: string, content: string): string {
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>`;
-  return `<!doctype html>\n<html lang="en">\n<head>${head}<style>${style}</style></head>\n<body>\n${content}\n</body>\n</html>\n`;
+  return (
+    `<!doctype html>\n<html lang="en">\n<head>${head}<style>${style}</style></head>\n` +
+    `<body>\n${content}\n</body>\n</html>\n`
+  );
 }
 
 /** Escapes the text and renders backquoted parts as code. */

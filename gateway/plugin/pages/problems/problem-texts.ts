@@ -10,44 +10,64 @@ export interface ProblemText {
 /** One explanation for every problem code. */
 export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   'invalid-request': {
-    when: 'Something in the request breaks the contract of the operation: a member that is missing, unknown or of the wrong type, a parameter that cannot be parsed, or a body that is not JSON.',
+    when:
+      'Something in the request breaks the contract of the operation: a member that is missing, unknown or of the ' +
+      'wrong type, a parameter that cannot be parsed, or a body that is not JSON.',
     example: 'The query has 2 faults; see errors.',
     remedy: 'Look at `errors`: it lists every fault with its location. Fix them all and send the request again.',
   },
   'invalid-cursor': {
-    when: 'The cursor was changed on its way, belongs to another account or collection, or is used with another sort or filter than the page it came from.',
+    when:
+      'The cursor was changed on its way, belongs to another account or collection, or is used with another sort ' +
+      'or filter than the page it came from.',
     example:
-      'The cursor does not belong to this request. Send nextCursor unchanged with the same sort and filters, or begin again without a cursor.',
+      'The cursor does not belong to this request. Send nextCursor unchanged with the same sort and filters, or ' +
+      'begin again without a cursor.',
     remedy:
-      'Send the `nextCursor` of the previous page with the same sort and filters, or omit it to start from the first page.',
+      'Send the `nextCursor` of the previous page with the same sort and filters, or omit it to start from the ' +
+      'first page.',
   },
   'invalid-token': {
-    when: 'The token of an e-mail was used before, was replaced by a newer e-mail, has expired, or never existed. The response does not show which.',
+    when:
+      'The token of an e-mail was used before, was replaced by a newer e-mail, has expired, or never existed. The ' +
+      'response does not show which.',
     example: 'The token is not valid. Ask for a new e-mail.',
     remedy: 'Use the newest e-mail, or ask for a new one.',
   },
   unauthenticated: {
-    when: 'The operation needs an access token, and the request has none, or one that is expired, revoked or from another issuer.',
+    when:
+      'The operation needs an access token, and the request has none, or one that is expired, revoked or from ' +
+      'another issuer.',
     example: 'The access token has expired.',
     remedy:
-      'Get a new access token with your refresh token or your e-mail and password, and send it as `Authorization: Bearer …`.',
+      'Get a new access token with your refresh token or your e-mail and password, and send it as `Authorization: ' +
+      'Bearer …`.',
   },
   'invalid-credentials': {
-    when: 'The e-mail address and the password, or the refresh token, do not match an account. The response does not show whether the e-mail address is registered.',
+    when:
+      'The e-mail address and the password, or the refresh token, do not match an account. The response does not ' +
+      'show whether the e-mail address is registered.',
     example: 'The e-mail address or the password is wrong.',
     remedy: 'Check the e-mail address and the password. A refresh token works once; after that, log in again.',
   },
   forbidden: {
-    when: 'The access token is valid, but its account may not do this: the resource belongs to another account, or a staff scope is missing.',
+    when:
+      'The access token is valid, but its account may not do this: the resource belongs to another account, or a ' +
+      'staff scope is missing.',
     example: 'This operation needs the scope orders:fulfil.',
     remedy:
-      'Use an account with the permission. After a scope was granted, get a new access token: the token contains the scopes.',
+      'Use an account with the permission. After a scope was granted, get a new access token: the token contains ' +
+      'the scopes.',
   },
   'reauthentication-required': {
-    when: 'The request changes the password or the e-mail address of an account. It has no `current_password`, and its access token was not issued by a log-in with the password in the last 5 minutes, or one of the two was changed since.',
+    when:
+      'The request changes the password or the e-mail address of an account. It has no `current_password`, and its ' +
+      'access token was not issued by a log-in with the password in the last 5 minutes, or one of the two was ' +
+      'changed since.',
     example: 'This change needs current_password, or an access token of a log-in in the last 5 minutes.',
     remedy:
-      'Ask the holder for the password and send it as `current_password`, or log in with it and send the request again with the new access token.',
+      'Ask the holder for the password and send it as `current_password`, or log in with it and send the request ' +
+      'again with the new access token.',
   },
   'wrong-password': {
     when: 'The `current_password` of a change of the password or the e-mail address is not the password of the account.',
@@ -90,24 +110,33 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'Read the order: `status` is its state, and `allowedActions` lists the possible next steps.',
   },
   'insufficient-stock': {
-    when: 'At least one line of the order exceeds the stock: nothing was ordered. Or a change of a product sets its stock below the quantity reserved for orders: nothing was changed.',
+    when:
+      'At least one line of the order exceeds the stock: nothing was ordered. Or a change of a product sets its ' +
+      'stock below the quantity reserved for orders: nothing was changed.',
     example: 'There is not enough stock for the order. Nothing was ordered.',
     remedy:
-      'The response lists the lines with the units that are `available`. Lower the quantities or remove the lines, and order again; for a product, send a higher stock.',
+      'The response lists the lines with the units that are `available`. Lower the quantities or remove the lines, ' +
+      'and order again; for a product, send a higher stock.',
   },
   'stock-changed': {
-    when: 'A product’s stock was to be set from an `expected` number of units, and another number is on hand: an order shipped or goods arrived in between. Nothing was changed.',
+    when:
+      'A product’s stock was to be set from an `expected` number of units, and another number is on hand: an order ' +
+      'shipped or goods arrived in between. Nothing was changed.',
     example: 'The stock has changed since it was read. Nothing was changed.',
     remedy: 'The response has the units that are `onHand`. Count again, or send the difference with `adjust`.',
   },
   'stock-missing': {
-    when: 'An order cannot be shipped, because not all of its units are on hand. This is possible only for products that are sold before they arrive (`backorder`).',
+    when:
+      'An order cannot be shipped, because not all of its units are on hand. This is possible only for products ' +
+      'that are sold before they arrive (`backorder`).',
     example: 'Not all units of the order are on hand. The order is unchanged.',
     remedy:
       'The response lists the products with the units that are `onHand`. Enter the goods that arrived, and ship again.',
   },
   'price-changed': {
-    when: 'The total differs from the `expectedTotal`, or a price from the `expectedUnitPrice` of its line, because a price changed in between. Nothing was ordered.',
+    when:
+      'The total differs from the `expectedTotal`, or a price from the `expectedUnitPrice` of its line, because a ' +
+      'price changed in between. Nothing was ordered.',
     example: 'The order costs 21.98, not 19.98. Nothing was ordered.',
     remedy: 'The response lists the old and new prices. Show them, and order again with the new prices.',
   },
@@ -117,10 +146,13 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'Wait for the payment: `payment.status` of the order becomes `paid`.',
   },
   'payment-amount-differs': {
-    when: 'A payment was reported that is less or more than the total cost of the order. The order is not paid. The money is recorded, and the shop owes it back.',
+    when:
+      'A payment was reported that is less or more than the total cost of the order. The order is not paid. The ' +
+      'money is recorded, and the shop owes it back.',
     example: 'The order costs 29.00 EUR, not 19.00 EUR. The money is recorded and due as a refund.',
     remedy:
-      'The response has both amounts. Pay the money back, and report this as a refund. A new payment of the right amount, with a reference of its own, pays the order.',
+      'The response has both amounts. Pay the money back, and report this as a refund. A new payment of the right ' +
+      'amount, with a reference of its own, pays the order.',
   },
   'refund-exceeds-due': {
     when: 'A refund was reported that is more than the shop owes for the order. Nothing was recorded.',
@@ -142,7 +174,8 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when: 'The body has more bytes than the operation accepts.',
     example: 'The body is larger than 16384 bytes.',
     remedy:
-      'Send a smaller body. The reference gives the bound of each operation; every body that it describes fits, whatever characters its texts contain.',
+      'Send a smaller body. The reference gives the bound of each operation; every body that it describes fits, ' +
+      'whatever characters its texts contain.',
   },
   'uri-too-long': {
     when: 'The path and query together are longer than 8 KiB.',
@@ -165,10 +198,13 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'Create a new key for each new request. Reuse a key only to send the same request again.',
   },
   'reference-reused': {
-    when: 'A payment or refund was reported under a reference that is recorded with another order or amount. Nothing was changed.',
+    when:
+      'A payment or refund was reported under a reference that is recorded with another order or amount. Nothing ' +
+      'was changed.',
     example: 'This reference was recorded with another content. Nothing was changed.',
     remedy:
-      'Check the report. Every payment and every refund needs the reference that the provider gave it; a repetition must not differ.',
+      'Check the report. Every payment and every refund needs the reference that the provider gave it; a ' +
+      'repetition must not differ.',
   },
   'password-too-common': {
     when: 'The password is one of the most common ones, which attackers try first.',
@@ -196,21 +232,28 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'Try again once. If it happens again, report the request id (`instance`).',
   },
   'bad-gateway': {
-    when: 'A service closed the connection before it had answered, or its response was invalid. The request may have been executed.',
+    when:
+      'A service closed the connection before it had answered, or its response was invalid. The request may have ' +
+      'been executed.',
     example: 'The service gave no valid answer.',
     remedy:
-      'Check the current state before you repeat the request. A request with an `Idempotency-Key` can always be repeated.',
+      'Check the current state before you repeat the request. A request with an `Idempotency-Key` can always be ' +
+      'repeated.',
   },
   'service-unavailable': {
-    when: 'A service, or a system that it needs, is temporarily unavailable or overloaded. In rare cases the request has been executed.',
+    when:
+      'A service, or a system that it needs, is temporarily unavailable or overloaded. In rare cases the request ' +
+      'has been executed.',
     example: 'The service is not available at the moment; try again shortly.',
     remedy:
-      'Wait for the time in `Retry-After`. Repeat a GET, or a POST with the same `Idempotency-Key`; before you repeat another request, check the current state.',
+      'Wait for the time in `Retry-After`. Repeat a GET, or a POST with the same `Idempotency-Key`; before you ' +
+      'repeat another request, check the current state.',
   },
   'gateway-timeout': {
     when: 'A service did not answer within ten seconds. The request may have been executed.',
     example: 'The service did not answer in time.',
     remedy:
-      'Check the current state before you repeat the request. A request with an `Idempotency-Key` can always be repeated.',
+      'Check the current state before you repeat the request. A request with an `Idempotency-Key` can always be ' +
+      'repeated.',
   },
 };
