@@ -15,7 +15,8 @@ export default async function importing(options: readonly string[]): Promise<voi
   const { values } = parseArgs({ args: [...options], options: { products: { type: 'string', default: '100000' } } });
   const count = Number(values.products);
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), durable: true });
   try {
     const roles = Object.fromEntries(schemas.map((name) => [name, 'bench'])) as Record<

@@ -22,7 +22,8 @@ let client: TestClient;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-journey-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   shop = await launchShop({ dataDir: join(folder, 'data'), command: ['npm', 'start'] });
   await shop.ready;
   client = createClient(shop.gateway, contracts, gatewayFields);

@@ -19,7 +19,8 @@ export async function startShop(): Promise<RunningShop> {
   const { TEST_SHOP_URL: given = '', TEST_SHOP_DATA: data = '' } = process.env;
   if (given !== '') return { url: given, dataDir: data, grant: grantIn(data), stop: async () => {} };
   const folder = await mkdtemp(join(tmpdir(), 'shop-running-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   const shop = await launchShop({ dataDir: join(folder, 'data') });
   const stop = async (): Promise<void> => {
     await shop.end();

@@ -62,7 +62,8 @@ export async function openShop(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<BenchShop> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   const dataDir = join(folder, 'data');
   const shop = await launchShop({
     dataDir,

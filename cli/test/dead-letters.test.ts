@@ -62,7 +62,7 @@ describe('all dead letters', () => {
 });
 
 describe('named dead letters', () => {
-  it('are resolved alone, and an unknown id is reported', async () => {
+  it('resolves only the named dead letters, and reports an unknown id', async () => {
     const given = await giveUp('notifications.mail', 3);
     const last = (await desk.list()).at(-1)?.id ?? '';
     const unknown = newId();

@@ -51,7 +51,8 @@ async function mailsAbout(orderId: string, dir = dataDir): Promise<string[]> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-after-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   dataDir = join(folder, 'data');
   shop = await launchShop({ dataDir });
   const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];

@@ -40,7 +40,8 @@ const ask = <T>(...parameters: string[]): Promise<T> => askShop<T>(dataDir, ...p
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-operations-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   dataDir = join(folder, 'data');
   shop = await launchShop({ dataDir });
   const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];

@@ -16,7 +16,8 @@ let port: number;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-outside-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
   [port = 0] = await freePorts(1);
   // The shop of the backup. It never runs.
@@ -82,7 +83,7 @@ describe('a database behind DATABASE_URL', () => {
     expect(await passwords()).toEqual(before);
   });
 
-  it('is not restored into with the data folder of another shop, whose secrets would be replaced', async () => {
+  it('refuses a restore with the data folder of another shop, whose secrets would be replaced', async () => {
     const data = join(folder, 'data');
     const secrets = await readFile(join(data, 'secrets.json'), 'utf8');
     expect(await runShop(data, at('another'), 'restore', join(folder, 'first'))).toEqual({

@@ -16,7 +16,8 @@ let port: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-line-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   dataDir = join(folder, 'data');
   port = String((await freePorts(1))[0]);
 });

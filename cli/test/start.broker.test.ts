@@ -17,7 +17,8 @@ let environment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-broker-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   dataDir = join(folder, 'data');
   environment = { EVENTS_URL: await testBroker() };
   shop = await launchShop({ dataDir, environment });

@@ -22,7 +22,8 @@ const launch = async (environment: Record<string, string> = {}, dir = dataDir): 
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-start-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   dataDir = join(folder, 'data');
 });
 

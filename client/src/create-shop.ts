@@ -130,7 +130,7 @@ async function* pages<Item>(read: (cursor: string | undefined) => Promise<Page<I
   } while (cursor !== undefined);
 }
 
-/** Sends with the session's access token, once more with a new one when it is refused and the session has not ended. */
+/** Sends a request with the session's access token. After a 401, repeats it once with a new token, if there is one. */
 async function sendAs(
   session: Session | undefined,
   request: Request,

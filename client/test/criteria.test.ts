@@ -1,4 +1,4 @@
-// How the client spells criteria, in the body of a search and in a query string.
+// How the client serializes criteria, in the body of a search and in a query string.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CollectionSpec, decimal, fromBody, fromQuery, ordered, time, uuid } from '@shop/shared/collection';
 import { createShop, type Shop } from '../src/index.ts';

@@ -48,8 +48,8 @@ await runProcess('gateway', async (life) => {
 });
 
 /**
- * Sets the variables to which gateway.config.yml refers, because a value may come from a file. A variable without a value
- * is removed, because the engine would use an empty value instead of the default.
+ * Sets the variables to which gateway.config.yml refers, because a value may come from a file. A variable without a
+ * value is removed, because the engine would use an empty value instead of the default.
  */
 function offerToEngine(config: ReturnType<typeof readEnvironment>): void {
   for (const name of addressNames) {

@@ -142,7 +142,7 @@ export class RequestDispatcher {
   #run(request: GatewayRequest, response: GatewayResponse): void {
     try {
       this.#handle(request, response, (error) => {
-        // The engine skips the guard, too, for a target without a path.
+        // The guard sets the id, but the engine does not run the guard for a target without a path.
         if (request.id === '') identifyRequest(request);
         const problem = error ?? new Problem('not-found', 'There is nothing at this address.');
         sendProblem(request, response, problem, this.#log);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 
 export interface RawAnswer {
   readonly status: number;
-  /** By lower-case name. */
+  /** The header fields by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

@@ -161,7 +161,8 @@ describe('the board', () => {
     await page.locator('#steps li', { hasText: 'reserved 1 of' }).waitFor();
     for (const width of [360, 800, 1280]) {
       await page.setViewportSize({ width, height: 900 });
-      const fits = `[...document.querySelectorAll('#steps, #steps li *')].every((box) => box.scrollWidth <= box.clientWidth + 1
+      const fits = `[...document.querySelectorAll('#steps, #steps li *')]
+        .every((box) => box.scrollWidth <= box.clientWidth + 1
           || getComputedStyle(box).display === 'inline')`;
       expect([width, await overflow(page), await page.evaluate(fits)]).toEqual([width, 0, true]);
     }

@@ -15,7 +15,8 @@ export function databaseAttempts(statements: readonly string[], database?: strin
   (async () => {
     for (const statement of ${JSON.stringify(statements)}) {
       const client = new pg.Client({ connectionString: url.href });
-      results[statement] = await client.connect().then(() => client.query(statement)).then(() => 'ok', (error) => error.code);
+      results[statement] = await client.connect().then(() => client.query(statement))
+        .then(() => 'ok', (error) => error.code);
       await client.end();
     }
     console.log(JSON.stringify(results));
@@ -55,7 +56,9 @@ export function brokerAttempts(works: Readonly<Record<string, string>>): string 
 export function brokerLogin(user: string, password: string): string {
   return `${preamble}
   const amqp = require('amqplib');
-  const url = Object.assign(new URL(secret('events-url')), { username: '${user}', password: '${password}', search: '' });
+  const url = Object.assign(new URL(secret('events-url')), {
+    username: '${user}', password: '${password}', search: '',
+  });
   amqp.connect(url.href).then(() => 'ok', (error) => error.message).then((said) => {
     console.log(JSON.stringify(said));
     process.exit(0);

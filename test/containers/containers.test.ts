@@ -80,7 +80,7 @@ async function mails(): Promise<string[]> {
 }
 
 describe('through the published port', () => {
-  it('lives the whole life of an account and an order', async () => {
+  it('serves the whole life cycle of an account and an order', async () => {
     const staff = await register('catalogue:write', 'orders:fulfil');
     const productId = await createProduct(staff, 2);
     const customer = await register();
@@ -251,11 +251,12 @@ describe('a container', () => {
 });
 
 describe('an image', () => {
-  it('holds no secret, no shell and no test, and is small', async () => {
+  it('builds small images without secrets, shells and tests', async () => {
     const secrets = await shop.script<string[]>(
       'orders',
       `const { readdirSync, readFileSync } = require('node:fs');
-       console.log(JSON.stringify(readdirSync('/run/secrets').map((name) => readFileSync('/run/secrets/' + name, 'utf8'))))`,
+       console.log(JSON.stringify(readdirSync('/run/secrets').map((name) =>
+         readFileSync('/run/secrets/' + name, 'utf8'))))`,
     );
     expect(secrets).toHaveLength(4);
     for (const image of images) {

@@ -1,5 +1,5 @@
-// deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount, and each owner gets only its
-// own.
+// deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount. Each owner gets only its own
+// secrets.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';

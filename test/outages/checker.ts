@@ -24,7 +24,8 @@ export async function violations(
 
 async function accountViolations({ admin }: System, { accounts }: Journal): Promise<string[]> {
   const { rows } = await admin.query<{ id: string; email: string; told: boolean }>(`
-    SELECT id, email, EXISTS (SELECT FROM notifications.recipients r WHERE r.account_id = a.id AND r.email = a.email) AS told
+    SELECT id, email,
+      EXISTS (SELECT FROM notifications.recipients r WHERE r.account_id = a.id AND r.email = a.email) AS told
     FROM accounts.accounts a`);
   const stored = new Map(rows.map((row) => [row.email, row]));
   const found: string[] = [];
@@ -73,7 +74,8 @@ async function orderViolations({ admin }: System, journal: Journal): Promise<str
 /** Key → order, for buyers without a clear reply. */
 async function keptAnswers(admin: System['admin']): Promise<Map<string, string>> {
   const { rows } = await admin.query<{ key: string; id: string }>(
-    `SELECT key, body::json->>'id' AS id FROM orders.idempotency_keys WHERE operation_id = 'createOrder' AND status = 201`,
+    `SELECT key, body::json->>'id' AS id FROM orders.idempotency_keys
+       WHERE operation_id = 'createOrder' AND status = 201`,
   );
   return new Map(rows.map(({ key, id }) => [key, id]));
 }

@@ -28,7 +28,8 @@ export const databaseFaults: readonly Fault[] = [
       let ended = 0;
       for (let time = 0; time < 5; time += 1) {
         const { rowCount } = await system.admin.query(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename IN ('accounts', 'orders', 'catalogue', 'notifications')",
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
+            "WHERE usename IN ('accounts', 'orders', 'catalogue', 'notifications')",
         );
         ended += rowCount ?? 0;
         await pause(300);
@@ -100,7 +101,8 @@ export const databaseFaults: readonly Fault[] = [
         for (let index = 0; index < 6 * poolSize; index += 1) crowd.push(orderOnce(scene));
         const exhausted = await seen(async () => {
           const { rows } = await system.admin.query<{ waiting: number }>(
-            "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE usename = 'orders' AND wait_event_type = 'Lock'",
+            'SELECT count(*)::int AS waiting FROM pg_stat_activity ' +
+              "WHERE usename = 'orders' AND wait_event_type = 'Lock'",
           );
           most = Math.max(most, rows[0]?.waiting ?? 0);
           return most >= poolSize;

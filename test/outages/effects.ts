@@ -22,9 +22,12 @@ const effects = `
   SELECT o.id, o.status,
     (SELECT count(DISTINCT reservation_id)::int FROM catalogue.stock_ledger g
       WHERE g.reservation_id = o.reservation_id AND g.kind = 'released') AS released,
-    (SELECT count(*)::int FROM notifications.notifications n WHERE n.order_id = o.id AND n.kind = 'order-cancelled' AND n.status = 'sent') AS mails,
-    (SELECT count(*)::int FROM notifications.notifications n WHERE n.order_id = o.id AND n.kind = 'order-received' AND n.status = 'sent') AS received,
-    (SELECT count(*)::int FROM orders.outbox e WHERE e.subject = o.id::text AND e.type = 'order.cancelled.v1') AS events,
+    (SELECT count(*)::int FROM notifications.notifications n
+      WHERE n.order_id = o.id AND n.kind = 'order-cancelled' AND n.status = 'sent') AS mails,
+    (SELECT count(*)::int FROM notifications.notifications n
+      WHERE n.order_id = o.id AND n.kind = 'order-received' AND n.status = 'sent') AS received,
+    (SELECT count(*)::int FROM orders.outbox e
+      WHERE e.subject = o.id::text AND e.type = 'order.cancelled.v1') AS events,
     coalesce(created_at <= cancelled_at AND cancelled_at <= stock_released_at AND cancelled_at <= customer_notified_at
       AND greatest(stock_released_at, customer_notified_at) <= now(), status <> 'cancelled') AS dated
   FROM orders.orders o`;
@@ -70,7 +73,8 @@ export const handlerWatch = `
 async function handlerViolations(admin: pg.Pool): Promise<string[]> {
   const { rows } = await admin.query<{ runs: number; events: number }>(`
     SELECT (SELECT count(*)::int FROM harness.handler_runs) AS runs,
-      (SELECT count(*)::int FROM notifications.inbox WHERE consumer = 'notifications.mail' AND type LIKE 'order.%') AS events`);
+      (SELECT count(*)::int FROM notifications.inbox
+        WHERE consumer = 'notifications.mail' AND type LIKE 'order.%') AS events`);
   const { runs = 0, events = 0 } = rows[0] ?? {};
   return runs === events
     ? []

@@ -35,7 +35,8 @@ async function addProducts(count: number, stock: number): Promise<string[]> {
   const { rows } = await system.admin.query<{ id: string }>(
     `WITH made AS (
        INSERT INTO catalogue.products (id, name, brand, category, price_minor, status, stock)
-       SELECT uuidv7(), 'Product ' || n, 'Brand', 'Category', 100 * n, 'active', $2 FROM generate_series(1, $1) AS n RETURNING id
+       SELECT uuidv7(), 'Product ' || n, 'Brand', 'Category', 100 * n, 'active', $2
+         FROM generate_series(1, $1) AS n RETURNING id
      ), book AS (
        INSERT INTO catalogue.stock_ledger (product_id, kind, quantity, stock_after, promised_after)
        SELECT id, 'received', $2, $2, 0 FROM made WHERE $2 > 0

@@ -35,7 +35,7 @@ describe('the list of advisories', () => {
     expect(tooOld('2026-10-01', new Date('2026-12-31T00:00:00Z'))).toMatch(/91 days old/);
   });
 
-  it('finds the faults of the packages that express-gateway installs by default', () => {
+  it('finds the advisories for the packages that express-gateway installs by default', () => {
     const stock = {
       jsonwebtoken: '8.5.1',
       passport: '0.4.1',

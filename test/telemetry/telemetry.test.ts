@@ -34,7 +34,8 @@ async function post(path: string, body: unknown, headers: Record<string, string>
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
   folder = await mkdtemp(join(tmpdir(), 'shop-telemetry-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   shop = await launchShop({
     dataDir: join(folder, 'data'),
     environment: {
@@ -111,7 +112,7 @@ describe('the trace of an order that is placed and cancelled', () => {
     }, 15_000);
   });
 
-  it('has the statements below their transactions', async () => {
+  it('shows each statement as a child of its transaction', async () => {
     await eventually(() => {
       const all = receiver.spans.filter(({ traceId }) => traceId === trace);
       const transactions = new Set(all.filter(({ name }) => name === 'TRANSACTION').map(({ spanId }) => spanId));

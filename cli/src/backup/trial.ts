@@ -17,7 +17,8 @@ export async function withTrialShop<T>(
   const given = givenEnvironment();
   const path = await mkdtemp(join(tmpdir(), 'shop-trial-'));
   try {
-    await chmod(path, 0o711); // started by root, PostgreSQL runs as another user, who must get through
+    // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+    await chmod(path, 0o711);
     const folder = dataFolder(path);
     const server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
     try {

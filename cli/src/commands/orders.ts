@@ -1,4 +1,5 @@
-// `orders`: lists and shows the orders of all accounts and the refunds that are due, and advances them as staff does over the API.
+// `orders`: lists and shows the orders of all accounts and the refunds that are due, and advances orders as staff does
+// over the API.
 import { allocateStock } from '@shop/catalogue/operator';
 import {
   type AdvancedOrder,

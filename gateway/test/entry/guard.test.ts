@@ -132,7 +132,7 @@ describe('a method that is not allowed', () => {
 });
 
 describe('limits of size and time', () => {
-  it('refuse a body past 100 KiB with 413, with or without its length', async () => {
+  it('refuses a body larger than 100 KiB with 413, with or without its length', async () => {
     const large = 'x'.repeat(100 * 1024 + 1);
     expect(await gateway.client.post('/v1/products/search', { rawBody: large })).toMatchObject({
       status: 413,
@@ -143,16 +143,16 @@ describe('limits of size and time', () => {
       `19001\r\n${large}\r\n0\r\n\r\n`;
     expect((await sendRaw(gateway.port, chunked)).answers[0]).toMatchObject({ status: 413 });
   });
-  it('accept a body of exactly 100 KiB', async () => {
+  it('accepts a body of exactly 100 KiB', async () => {
     const answer = await gateway.client.post('/v1/products/search', { rawBody: 'x'.repeat(100 * 1024) });
     expect(answer).toMatchObject({ status: 200 });
   });
-  it('refuse a target of any length past 8 KiB with 414', async () => {
+  it('refuses a target of any length above 8 KiB with 414', async () => {
     for (const length of [8_200, 20_000, 60_000]) {
       expect(await get(`/v1/products?x=${'y'.repeat(length)}`)).toMatchObject({ status: 414, code: 'uri-too-long' });
     }
   });
-  it('refuse a header section past 16 KiB or 100 fields with 431', async () => {
+  it('refuses a header section larger than 16 KiB or with more than 100 fields with 431', async () => {
     expect(await get('/v1/products', `X: ${'y'.repeat(17_000)}\r\n`)).toMatchObject({ status: 431 });
     expect(await get('/v1/products', `X: ${'y'.repeat(60_000)}\r\n`)).toMatchObject({ status: 431 });
     expect(await get('/v1/products', 'X: y\r\n'.repeat(101))).toMatchObject({
@@ -160,7 +160,7 @@ describe('limits of size and time', () => {
       code: 'header-fields-too-large',
     });
   });
-  it('refuse each unfinished request with 408 within 12 s, even when many time out together', async () => {
+  it('refuses each unfinished request with 408 within 12 s, even when many time out together', async () => {
     const part = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 10\r\n\r\nhalf';
     const all = await Promise.all(Array.from({ length: 100 }, () => sendRaw(gateway.port, part, 12_000)));
     for (const { answers, closed } of all) {

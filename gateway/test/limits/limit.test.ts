@@ -181,7 +181,7 @@ describe('log-in and registration', () => {
     expect(await logIn('u301@shop.test', '203.0.113.20')).toMatchObject({ status: 429 });
   });
 
-  it('refuse an e-mail address, in any letter case, after 30 failures from one address and after 60 from all', async () => {
+  it('refuses an e-mail address in any letter case after 30 failures from one client or 60 from all', async () => {
     refuse();
     const spellings = ['anna@shop.TEST ', ' Anna@Shop.test'];
     const fail = (count: number, address: string) => logIn(String(spellings[count % 2]), address);
@@ -225,7 +225,7 @@ describe('log-in and registration', () => {
     expect(await logIn('emil@shop.test', '192.0.2.201')).toMatchObject({ status: 429 });
   });
 
-  it('read an e-mail address after a byte order mark, as the service does', async () => {
+  it('reads an e-mail address after a byte order mark, as the service does', async () => {
     refuse();
     const attempt = () =>
       gateway.client.post('/v1/tokens', {
@@ -282,7 +282,7 @@ describe('log-in and registration', () => {
 });
 
 describe('conflicts', () => {
-  it('are limited to 30 a minute for a client address', async () => {
+  it('limits conflicts to 30 a minute for a client address', async () => {
     gateway.service.answer = refusal(409, 'email-already-registered');
     const register = (index: number, address: string) =>
       gateway.client.post('/v1/accounts', { body: { email: `c${index}@shop.test` }, ...from(address) });
@@ -297,7 +297,7 @@ describe('conflicts', () => {
     expect(await register(32, '192.0.2.231')).toMatchObject({ status: 409 });
   });
 
-  it('are limited to 30 for concurrent requests too', async () => {
+  it('limits conflicts to 30 for concurrent requests too', async () => {
     gateway.service.answer = (_request, response) =>
       void setTimeout(() => refusal(409, 'email-already-registered')(_request, response), 200);
     const register = (index: number) =>
@@ -312,7 +312,7 @@ describe('conflicts', () => {
     expect(refused?.text).not.toContain('email-already-registered');
   });
 
-  it('are limited to 30 a minute for an account, and for all accounts of one address', async () => {
+  it('limits conflicts to 30 a minute for an account, and for all accounts of one address', async () => {
     const folder = fileURLToPath(new URL('../../config', import.meta.url));
     const shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });
     try {
@@ -371,7 +371,7 @@ describe('client addresses that a proxy writes', () => {
     expect(await logIn(301, plain)).toMatchObject({ status: 429 });
   });
 
-  it('have separate limits, and are forwarded without a port', async () => {
+  it('gives each client address its own limit, and forwards the address without its port', async () => {
     const seen: unknown[] = [];
     gateway.service.answer = (request, response) => {
       seen.push(request.headers['x-forwarded-for']);

@@ -295,7 +295,7 @@ describe('traffic', () => {
     ]);
   });
 
-  it('forgets requests that are older than a minute', () => {
+  it('does not count requests that are older than a minute', () => {
     const traffic = new Traffic();
     traffic.record('listProducts', 200, 1, 1_000);
     traffic.record('listProducts', 200, 1, 50_000);

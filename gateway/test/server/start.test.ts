@@ -151,7 +151,7 @@ describe('a changed configuration', () => {
 });
 
 describe('at SIGTERM', () => {
-  it('is not ready immediately, finishes running requests, closes idle connections, and exits 0 within 10 s', async () => {
+  it('becomes unready, finishes running requests, closes idle connections, and exits 0 within 10 s', async () => {
     const gateway = await startGateway({ DRAIN_MS: '500' });
     try {
       gateway.service.answer = (_request, response) => void setTimeout(() => response.end('late'), 1_500);

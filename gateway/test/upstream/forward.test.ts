@@ -47,7 +47,8 @@ describe('forwarding', () => {
         Link: ['<a>', '<b>'],
       });
       response.end(
-        '{"code":"order-already-shipped","type":"/problems/order-already-shipped","status":409,"title":"t","detail":"d","instance":"i"}',
+        '{"code":"order-already-shipped","type":"/problems/order-already-shipped","status":409,' +
+          '"title":"t","detail":"d","instance":"i"}',
       );
     };
     const answer = await gateway.client.get('/v1/products/1');

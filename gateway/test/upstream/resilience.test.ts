@@ -115,7 +115,10 @@ describe('several addresses', () => {
     breakOff(one);
     two.seen.length = 0;
     const body = '{"a":1}';
-    const named = `POST /v1/products HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${await staffToken()}\r\nConnection: close, Idempotency-Key\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const named =
+      `POST /v1/products HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${await staffToken()}\r\n` +
+      `Connection: close, Idempotency-Key\r\nIdempotency-Key: k\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const exchanges = [await sendRaw(gateway.port, named), await sendRaw(gateway.port, named)];
     expect(exchanges.map(({ answers }) => answers[0]?.status).sort()).toEqual([200, 502]);
     expect(two.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);

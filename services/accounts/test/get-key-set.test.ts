@@ -136,7 +136,7 @@ describe('a rotation', () => {
     expect(states).toHaveLength(before.length + 2);
   });
 
-  it('removes a former key from the set once none of its tokens can be valid, and deletes its private part immediately', async () => {
+  it('removes a former key after its last token has expired, and deletes its private part immediately', async () => {
     const kid = await kidOf('retiring');
     const retired = (ago: string) =>
       accounts.database.query('UPDATE signing_keys SET retired_at = now() - $2::interval WHERE kid = $1', [kid, ago]);

@@ -97,7 +97,8 @@ describe('200', () => {
   it('stores refresh tokens as digests only', async () => {
     const token = await refreshTokenOf(accounts, holder);
     const { rows } = await accounts.database.query(
-      "SELECT string_agg(t::text, '') || string_agg(f::text, '') AS everything FROM refresh_tokens t, refresh_families f",
+      "SELECT string_agg(t::text, '') || string_agg(f::text, '') AS everything " +
+        'FROM refresh_tokens t, refresh_families f',
     );
     expect(rows[0].everything).not.toContain(token);
   });
@@ -206,7 +207,7 @@ describe('401', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="shop"');
   });
 
-  it('refuses an access token in place of a refresh token, and a refresh token in place of an access token', async () => {
+  it('refuses an access token as a refresh token, and a refresh token as an access token', async () => {
     const { body } = await logIn(accounts, holder.email);
     const asRefresh = await post({ refresh_token: body.access_token });
     expect(asRefresh.status).toBe(400);
@@ -214,7 +215,7 @@ describe('401', () => {
     expect(asAccess.status).toBe(401);
   });
 
-  it('ends the family when a refresh token is sent again after its successor, and replies as for an unknown token', async () => {
+  it('ends the family when a token is reused after its successor, and replies as for an unknown token', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     const otherFamily = (await logIn(accounts, email)).body.refresh_token;
@@ -233,7 +234,7 @@ describe('401', () => {
     ]);
   });
 
-  it('ends the family when a used refresh token is sent again after a minute, although its successor is unused', async () => {
+  it('ends the family when a refresh token is reused after a minute, although its successor is unused', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     const second = (await refresh(accounts, first)).body.refresh_token;

@@ -40,7 +40,8 @@ const count = async (table: string) =>
 it('deletes families whose newest token has expired, with their tokens', async () => {
   const [expired, alive] = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
   await accounts.database.query(
-    "UPDATE refresh_families SET expires_at = now() - interval '1 second' WHERE id = (SELECT min(id::text)::uuid FROM refresh_families)",
+    "UPDATE refresh_families SET expires_at = now() - interval '1 second' " +
+      'WHERE id = (SELECT min(id::text)::uuid FROM refresh_families)',
   );
   await pruneAll();
   expect(await count('refresh_families')).toBe(1);

@@ -23,8 +23,8 @@ interface LockedRow extends WrittenRow {
 }
 
 /**
- * 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock is not the expected one, or would be less
- * than the units that orders reserved.
+ * 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock is not the expected one, or would be
+ * less than the units that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
   const { database, products } = context;

@@ -64,7 +64,7 @@ describe('a line', () => {
     expect(await inventory.book(id)).toBe('received 7');
   });
 
-  it('changes the product with its key and enters the difference in the ledger; an absent stock or status stays unchanged', async () => {
+  it('changes the product with its key, keeps an absent stock or status, and records the difference', async () => {
     await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea' });
     expect(await importLines({ ...cup, stock: 4 })).toEqual(counts(0, 1, 0, 0));
     expect(await product('CUP')).toMatchObject({ stock: 4, status: 'active', description: null, version: 2 });

@@ -162,14 +162,14 @@ describe('413, 415', () => {
 });
 
 describe('422', () => {
-  it('contains the nearest search that is accepted', async () => {
+  it('proposes the nearest search that is accepted', async () => {
     const or = Array.from({ length: 6 }, (_, index) => ({ price: { eq: index } }));
     const answer = await search({ filters: { or } });
     expect(answer).toMatchObject({ status: 422, body: { exceeded: [{ bound: 'groups', maximum: 5, actual: 6 }] } });
     expect((await search(answer.body.nearest)).status).toBe(200);
   });
 
-  it('contains it also when every list of a large search exceeds its bound', async () => {
+  it('proposes an accepted search also when every list of a large search exceeds its bound', async () => {
     const list = (count: number) => ({ in: Array.from({ length: count }, (_, index) => `a${index}`) });
     const lists = (count: number) => ({ brand: list(count), category: list(count), name: list(count) });
     const or = (count: number) => ({ filters: { or: Array.from({ length: 5 }, () => lists(count)) } });

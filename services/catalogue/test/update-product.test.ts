@@ -105,7 +105,7 @@ describe('a change of the stock', () => {
     expect(await stockOf()).toMatchObject({ onHand: 5 + 10 * 3 - 10 });
   });
 
-  it('sets the number on hand when the expected one is on hand, and enters a count that moves nothing, too', async () => {
+  it('sets the number on hand when the expected one is on hand, and records every count', async () => {
     expect((await patch({ stock: { set: 9, expected: 5, reason: 'Count' } })).status).toBe(200);
     expect(await lastEntry()).toMatchObject({ quantity: 4, counted: 9, expected: 5, reason: 'Count' });
     expect((await patch({ stock: { set: 9, expected: 9 } })).status).toBe(200);

@@ -80,7 +80,7 @@ it.each(['reservation_lines', 'reservations CASCADE'])(
   },
 );
 
-it.each(['released', 'shipped'])('a reservation cannot end twice: %s', async (kind) => {
+it.each(['released', 'shipped'])('refuses a second end of a reservation: %s', async (kind) => {
   const second = `INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
     SELECT product_id, $1, quantity, reservation_id, 0, 0 FROM stock_ledger WHERE kind = 'released'`;
   await expect(query(second, [kind])).rejects.toThrow(/stock_ledger_(once|one_end)/);
@@ -108,7 +108,8 @@ it('finds a number that was written over a shipment, until the stock is counted 
   await write(7);
   expect((await inventory.verify()).faults).toEqual([]);
   await query(
-    `WITH sent AS (UPDATE products SET stock = stock - 1, reserved = reserved - 1 RETURNING id, stock, reserved + oversold AS promised),
+    `WITH sent AS (UPDATE products SET stock = stock - 1, reserved = reserved - 1
+       RETURNING id, stock, reserved + oversold AS promised),
        ended AS (UPDATE reservations SET state = 'shipped', order_id = $2 WHERE id = $1)
      INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
      SELECT id, 'shipped', 1, $1, stock, promised FROM sent`,

@@ -39,7 +39,8 @@ async function add(...readers: string[]): Promise<string[]> {
   const accounts = readers.map(() => newId());
   await service.database.query(
     `WITH known AS (
-       INSERT INTO recipients (account_id, email, name, sequence) SELECT unnest($3::uuid[]), unnest($1::text[]), 'Ada', 1
+       INSERT INTO recipients (account_id, email, name, sequence)
+         SELECT unnest($3::uuid[]), unnest($1::text[]), 'Ada', 1
      )
      INSERT INTO notifications (id, order_id, account_id, kind, details, request_id)
      SELECT gen_random_uuid(), o, a, 'order-shipped', json_build_object('orderId', o, 'accountId', a), 'r'
@@ -86,7 +87,8 @@ describe('a server that is slow to answer', () => {
     const [quick] = await add('quick@example.org');
     await become(quick, { status: 'sent' });
     const { rows } = await service.database.query(
-      "SELECT query FROM pg_stat_activity WHERE usename = current_user AND state LIKE 'idle in transaction%' AND xact_start < now() - interval '1 second'",
+      'SELECT query FROM pg_stat_activity WHERE usename = current_user ' +
+        "AND state LIKE 'idle in transaction%' AND xact_start < now() - interval '1 second'",
     );
     expect(rows).toEqual([]);
     // The sender renews its claim, so that no other sender can claim the e-mail.

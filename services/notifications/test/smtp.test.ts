@@ -173,7 +173,8 @@ describe('notifications over SMTP', () => {
     const orderId = newId();
     await services.service('notifications').database.query(
       `INSERT INTO notifications (id, order_id, account_id, kind, details, request_id, created_at)
-       VALUES ($1, $2::text::uuid, $3::text::uuid, 'order-shipped', json_build_object('orderId', $2::text, 'accountId', $3::text), 'r', now() - interval '8 days')`,
+       VALUES ($1, $2::text::uuid, $3::text::uuid, 'order-shipped',
+         json_build_object('orderId', $2::text, 'accountId', $3::text), 'r', now() - interval '8 days')`,
       [newId(), orderId, newId()],
     );
     expect(await outcome(orderId)).toBe('failed');

@@ -37,7 +37,10 @@ const findUnpaid = `
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-/** Starts the loop; any number of replicas may run it. The returned function stops it and waits for the order in progress. */
+/**
+ * Starts the loop; any number of replicas may run it. The returned function stops the loop and waits for the order in
+ * progress.
+ */
 export function startExpiring(options: ExpiryOptions): () => Promise<void> {
   const stop = new AbortController();
   const run = async (): Promise<void> => {
@@ -69,7 +72,10 @@ async function expireUnpaid(options: ExpiryOptions, signal: AbortSignal): Promis
   await expireFound(options, findUnpaid, rows[0]?.cutoff ?? new Date(0), new Date(0), signal);
 }
 
-/** Cancels all orders that are pending for too long and were created after `since`. Returns the `since` of the next pass. */
+/**
+ * Cancels all orders that are pending for too long and were created after `since`. Returns the `since` of the next
+ * pass.
+ */
 async function expirePending(options: ExpiryOptions, since: Date, signal: AbortSignal): Promise<Date> {
   const { rows } = await options.database.pool.query<{ cutoff: Date }>(findCutoff, [options.pendingHours]);
   const cutoff = rows[0]?.cutoff ?? since;

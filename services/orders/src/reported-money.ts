@@ -1,4 +1,4 @@
-// What payments and refunds have in common: reading the reported amount, the check of a repeated reference, the receipt.
+// Common to payments and refunds: reading the reported amount, the check of a repeated reference, and the receipt.
 import { nodeOf, refuseFaults } from '@shop/shared/contract';
 import type { OperationRequest, Reply } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';

@@ -87,7 +87,7 @@ describe('200', () => {
     expect(body.cancellation).not.toHaveProperty('reason');
   });
 
-  it('is possible for staff with orders:fulfil, and the history, the event and the ledger name who cancelled', async () => {
+  it('lets staff with orders:fulfil cancel, and names them in the history, the event and the ledger', async () => {
     const id = await placed();
     const packer = await shop.customer('orders:fulfil');
     expect((await shop.view(shop.staff, id)).body.allowedActions).toEqual(['cancel', 'process']);
@@ -297,7 +297,7 @@ describe('409', () => {
 });
 
 describe('409 again', () => {
-  it('is the reply to a repeat with the same key', async () => {
+  it('repeats the refusal for the same idempotency key', async () => {
     const id = await placed();
     for (const action of ['process', 'ship']) await shop.act(shop.staff, id, action);
     const headers = { 'Idempotency-Key': newId() };
@@ -319,7 +319,7 @@ describe('412', () => {
 });
 
 describe('after a cancellation', () => {
-  it('the stock is released, and the order shows it with a new version', async () => {
+  it('releases the stock, and shows this in the order with a new version', async () => {
     const product = await shop.product();
     const id = await placed(product);
     expect(await shop.stockOf(product)).toMatchObject({ reserved: 2 });

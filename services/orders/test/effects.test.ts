@@ -28,7 +28,8 @@ async function order(status: 'pending' | 'cancelled' = 'cancelled'): Promise<Ord
   await services.service('orders').database.query(
     `INSERT INTO orders (id, account_id, reservation_id, status, version, currency, total_minor,
        cancelled_at, stock_released, customer_notified)
-     SELECT $1, $2, $3, $4, 2, 'EUR', 100, CASE WHEN c THEN now() END, CASE WHEN c THEN 'pending' END, CASE WHEN c THEN 'pending' END
+     SELECT $1, $2, $3, $4, 2, 'EUR', 100,
+       CASE WHEN c THEN now() END, CASE WHEN c THEN 'pending' END, CASE WHEN c THEN 'pending' END
      FROM (SELECT $4 = 'cancelled') AS given (c)`,
     [id, accountId, newId(), status],
   );
@@ -77,7 +78,7 @@ async function shown({ id, accountId }: Order) {
 
 const [early, late] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:00:01.000Z'];
 
-it('the order shows both effects with their times, each with a new version', async () => {
+it('shows both effects in the order with their times, each with a new version', async () => {
   const cancelled = await order();
   await send(cancelled, 'stock.released.v1', stock('done', early));
   expect(await shown(cancelled)).toMatchObject({
@@ -93,7 +94,7 @@ it('the order shows both effects with their times, each with a new version', asy
   });
 });
 
-it('the order shows a failure, and the success after it', async () => {
+it('shows a failure in the order, and the success after it', async () => {
   const cancelled = await order();
   await send(cancelled, 'stock.released.v1', stock('failed', early));
   await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'failed', early));

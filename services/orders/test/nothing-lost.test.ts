@@ -26,7 +26,8 @@ interface Held {
 async function held(productId: string): Promise<Held> {
   const { database } = shop.services.service('orders');
   const { rows } = await database.query<Held>(
-    `SELECT count(DISTINCT id)::int AS orders, coalesce(sum(quantity) FILTER (WHERE status <> 'cancelled'), 0)::int AS units
+    `SELECT count(DISTINCT id)::int AS orders,
+       coalesce(sum(quantity) FILTER (WHERE status <> 'cancelled'), 0)::int AS units
      FROM orders JOIN order_lines ON order_id = id AND order_lines.account_id = orders.account_id
      WHERE product_id = $1`,
     [productId],

@@ -1,6 +1,7 @@
-// A payment provider for tests, which runs as a process of its own. Customers pay here; it keeps books of its own, and
-// reports payments and refunds to the address of the webhook with a signature, as providers do. Faults are asked for per
-// payment: a report that is late, sent twice, out of order, or never sent, and an amount that is wrong.
+// A payment provider for tests, which runs as a process of its own. Customers pay here. The provider has its own
+// ledger, and reports payments and refunds to the address of the webhook with a signature, as providers do. A test
+// selects the faults of each payment: a report that is late, sent twice, out of order, or never sent, and an
+// amount that is wrong.
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

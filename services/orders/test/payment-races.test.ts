@@ -1,5 +1,5 @@
-// Expiry against payment, payment against cancellation, and cancellation against processing of the same order, 1,000 times
-// each pair.
+// Races on one order, 1,000 times each: expiry against payment, payment against cancellation, and cancellation against
+// processing.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -35,7 +35,8 @@ async function placed(count = pairs): Promise<string[]> {
        INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor)
        SELECT id, $2, gen_random_uuid(), 'pending', 'EUR', 1998 FROM unnest($1::uuid[]) AS id RETURNING id, account_id
      ), lines AS (
-       INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+       INSERT INTO order_lines (order_id, account_id, position, product_id, name,
+         quantity, unit_price_minor, line_total_minor)
        SELECT id, account_id, 1, gen_random_uuid(), 'Cup', 2, 999, 1998 FROM placed
      )
      INSERT INTO order_payments (order_id, account_id, status, due_at)
@@ -63,7 +64,8 @@ async function race(ids: readonly string[], first: Action, second: Action): Prom
     }),
   );
   const { rows } = await services.service('orders').database.query<{ outcome: string; orders: number }>(
-    `SELECT concat_ws(' ', o.status, p.status, (SELECT string_agg(type, ' ' ORDER BY sequence) FROM outbox WHERE subject = o.id::text))
+    `SELECT concat_ws(' ', o.status, p.status, (SELECT string_agg(type, ' ' ORDER BY sequence)
+       FROM outbox WHERE subject = o.id::text))
        AS outcome, count(*)::int AS orders
      FROM orders AS o JOIN order_payments AS p ON p.order_id = o.id WHERE o.id = ANY ($1::uuid[]) GROUP BY 1`,
     [ids],

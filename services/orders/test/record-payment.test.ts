@@ -227,7 +227,7 @@ describe('422', () => {
 });
 
 describe('an order that is not paid', () => {
-  it('is cancelled with the reason "expired" when it is due; a paid one is not, however long it is pending', async () => {
+  it('expires when its time is over, and a paid order never expires, however long it is pending', async () => {
     const [due, paid, later] = [await placed(), await placed(), await placed()];
     await pay(paid);
     const { database } = shop.services.service('orders');

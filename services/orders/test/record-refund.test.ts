@@ -34,12 +34,11 @@ describe('200', () => {
     for (const by of [customer, shop.staff]) {
       const id = await cancelled(by);
       expect(await paymentOf(id)).toMatchObject({ status: 'refund_due', refundDue: 9.99 });
-      const { rows } = await shop.services
-        .service('orders')
-        .database.query(
-          `SELECT type, sequence::int, data FROM outbox WHERE subject = $1 AND type <> 'order.created.v1' ORDER BY sequence`,
-          [id],
-        );
+      const { rows } = await shop.services.service('orders').database.query(
+        `SELECT type, sequence::int, data FROM outbox
+         WHERE subject = $1 AND type <> 'order.created.v1' ORDER BY sequence`,
+        [id],
+      );
       expect(rows).toMatchObject([
         { type: 'order.paid.v1', sequence: 2 },
         { type: 'order.cancelled.v1', sequence: 3 },

@@ -1,4 +1,4 @@
-// Tells clients that an operation, a parameter or a form of a member is deprecated, by the marks in the OpenAPI document.
+// Adds header fields for deprecated operations, parameters and members, as marked in the OpenAPI document.
 import { dereference, locate, type Node, nodeOf } from './openapi-document.ts';
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// Holds an answer against the OpenAPI document: undocumented statuses, headers and members are deviations.
+// Compares a response with the OpenAPI document: undocumented statuses, headers and members are deviations.
 import type { ValidateFunction } from 'ajv';
 import { type Compiler, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
 import { validationErrors } from './validation-errors.ts';

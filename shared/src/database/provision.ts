@@ -34,7 +34,7 @@ export async function provisionDatabase({
   roles,
 }: Provisioning): Promise<Record<SchemaName, string>> {
   await withClient({ url: adminUrl, connectWithin }, async (client) => {
-    // Roles belong to the whole server, so all provisioning of one server takes turns.
+    // Roles belong to the whole server, so only one process provisions a server at a time.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
     const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
     if (found.rowCount === 0) {

@@ -1,7 +1,7 @@
 // The retention of published and handled events.
 import type { Expiry } from '../database/index.ts';
 
-/** In hours. */
+/** The hours for which a published event is kept. */
 export const publishedEventsStay = 72;
 
 /**

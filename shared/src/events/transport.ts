@@ -45,7 +45,7 @@ export interface DeadLetter {
   readonly id: string;
   readonly reason: string;
   readonly attempts: number;
-  /** RFC 3339, or undefined when the broker does not know. */
+  /** RFC 3339, or undefined when the broker has no time for it. */
   readonly deadAt: string | undefined;
   readonly content: string;
 }

@@ -23,7 +23,7 @@ export interface InternalAnswer {
 
 export interface InternalClient {
   /**
-   * Sends a POST that may be repeated: a connection that breaks is tried once more.
+   * Sends a POST that may be repeated. When the connection breaks, the request is sent once more.
    * @throws Problem `service-unavailable` when the other service is unavailable, slow or failing
    */
   post(path: string, body: object | undefined, identity: RequestIdentity): Promise<InternalAnswer>;

@@ -8,7 +8,7 @@ import { answerParserErrors } from './client-errors.ts';
 
 export interface ServeOptions {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   /**
    * Milliseconds between the signal and the closing of the port: longer than clients keep idle connections (4 s), and

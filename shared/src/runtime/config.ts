@@ -24,8 +24,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads all variables. The value of `NAME_OF_IT` may also be the content of the file that `NAME_OF_IT_FILE` names, or of
- * the file `name-of-it` in the folder `SECRETS_DIR`.
+ * Reads all variables. The value of `NAME_OF_IT` may also be the content of the file that `NAME_OF_IT_FILE` names, or
+ * of the file `name-of-it` in the folder `SECRETS_DIR`.
  * @throws ConfigError naming every variable that is missing or wrong
  */
 export function readConfig<S extends Record<string, Variable<unknown>>>(

@@ -19,7 +19,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** On a busy machine, connecting can take longer than a request would wait; an operator waits longer. */
+/** Repeats attempts that time out: on a busy machine, connecting can exceed the time limit, which suits requests. */
 async function untilConnected(database: Database, attempts = 5): Promise<void> {
   try {
     await database.ping();

@@ -4,7 +4,7 @@ import type { EmbeddedPostgres } from '../embedded/index.ts';
 /** The superuser's connection string, handed to the test files in the environment. */
 export const adminUrlVariable = 'SHOP_TEST_ADMIN_URL';
 
-/** `slowness` when the run began. */
+/** The variable with the result of `slowness()` at the start of the run. */
 export const paceVariable = 'SHOP_TEST_PACE';
 
 /** Servers of this run and the folders to remove after them. */

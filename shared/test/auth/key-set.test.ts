@@ -149,12 +149,12 @@ describe('a key set', () => {
     'with more keys than anybody has': { keys: Array.from({ length: 33 }, (_, index) => keyPair(`k${index}`).jwk) },
     'that is larger than 64 KiB': { keys: [old.jwk], padding: 'x'.repeat(70_000) },
   };
-  it.each(Object.keys(bad))('%s is refused as a whole', async (name) => {
+  it.each(Object.keys(bad))('refuses the whole key set %s', async (name) => {
     keySet.published = bad[name];
     expect(await refusal(verifier().verify(await header(old)))).toBe('service-unavailable');
   });
 
-  it('that is refused leaves the one before it in force', async () => {
+  it('keeps the previous key set when a new one is refused', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     keySet.published = { keys: [next.jwk, pairs.rsa.jwk] };
@@ -162,7 +162,7 @@ describe('a key set', () => {
     expect(await tokens.verify(await header(old))).toBeDefined();
   });
 
-  it('without any key refuses every token', async () => {
+  it('refuses every token when the key set has no key', async () => {
     keySet.published = { keys: [] };
     expect(await refusal(verifier().verify(await header(old)))).toBe('unauthenticated');
   });

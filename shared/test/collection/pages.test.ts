@@ -1,4 +1,4 @@
-// Pages put together equal an in-memory reference, for random tables and criteria, and while the table moves.
+// The concatenated pages equal an in-memory reference, for random tables and criteria, and while rows change.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -48,7 +48,8 @@ afterAll(async () => {
 async function insert(rows: readonly Row[]): Promise<void> {
   const column = <Key extends keyof Row>(key: Key) => rows.map((row) => row[key]);
   await pool.query(
-    `INSERT INTO samples SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::text[], $7::timestamptz[])`,
+    `INSERT INTO samples SELECT *
+       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::text[], $7::timestamptz[])`,
     [
       column('id'),
       column('name'),

@@ -270,7 +270,9 @@ describe('an unavailable database', () => {
   });
 
   it('loses its connections and works again', async () => {
-    const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()`;
+    const terminate =
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
+      'WHERE usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()';
     await Promise.all([database.ping(), database.transaction((tx) => sql(tx, 'SELECT 1'))]);
     await database.pool.query(terminate);
     const cut = database.transaction((tx) => sql(tx, 'SELECT pg_terminate_backend(pg_backend_pid())'));

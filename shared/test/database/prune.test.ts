@@ -1,4 +1,4 @@
-// What has had its time goes away, however much of it there is, and nothing else does; on a real PostgreSQL.
+// Pruning deletes all expired rows, in any number, and no other rows. These tests run on a real PostgreSQL.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectDatabase, type Database, type Expiry, prune, sql, startPruning } from '@shop/shared/database';
 import { expiredEvents } from '@shop/shared/events';
@@ -46,7 +46,8 @@ describe('prune', () => {
   it('keeps earlier deletions when a later batch fails, and deletes the remaining rows the next time', async () => {
     await query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
-      CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys FOR EACH ROW WHEN (OLD.key = '11000') EXECUTE FUNCTION refuse()`);
+      CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys FOR EACH ROW WHEN (OLD.key = '11000')
+        EXECUTE FUNCTION refuse()`);
     await expect(prune(database.pool, expiredAnswers)).rejects.toThrow('not this one');
     await query('DROP TRIGGER refuse ON idempotency_keys; DROP FUNCTION refuse()');
     expect(await keys()).toBe(backlog - 10_000 + 1);
@@ -97,7 +98,7 @@ it('keeps unpublished events and recently published or handled ones', async () =
 });
 
 it.each([expiredAnswers, ...expiredEvents])(
-  'finds what has expired in $table by an index',
+  'has an index to find the expired rows of $table',
   async ({ table, since }) => {
     const { rows } = await database.pool.query(
       `SELECT FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]

@@ -40,7 +40,7 @@ describe('the lock of a folder', () => {
     await (await lockFolder(folder)).release();
   });
 
-  it('is taken over from an incomplete file', async () => {
+  it('replaces a lock whose file is incomplete', async () => {
     await writeFile(join(folder, 'lock'), '');
     await (await lockFolder(folder)).release();
   });

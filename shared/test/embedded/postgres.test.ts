@@ -17,7 +17,8 @@ const dataDir = (): string => join(folder, 'data');
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-embedded-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
 });
 
 afterAll(async () => {
@@ -55,7 +56,7 @@ describe('the embedded PostgreSQL', () => {
     expect((await readdir(dataDir())).sort()).toEqual(['cluster', 'password', 'postgres.log']);
   });
 
-  it('starts immediately where the process of a first start was killed while its initialization continues', async () => {
+  it('starts immediately after the process of a first start was killed during the initialization', async () => {
     const path = join(folder, 'killed');
     const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
     const child = spawn(process.execPath, [script, path], { stdio: 'ignore' });

@@ -1,8 +1,8 @@
-// Work that arrives one by one and is done in rounds.
+// Items that arrive one by one are handled in batches.
 import { describe, expect, it } from '@jest/globals';
 import { batch } from '../../src/events/batch.ts';
 
-describe('gather', () => {
+describe('batch', () => {
   it('joins the items of one tick in a batch, and items that arrive meanwhile in the next one', async () => {
     const rounds: (readonly number[])[] = [];
     const release: (() => void)[] = [];

@@ -18,8 +18,10 @@ const trace = 'a'.repeat(32);
 it('shows how each event was published or handled, after how many attempts, and why one waits', async () => {
   await withClient({ url: database.urls.orders }, async (client) => {
     await client.query(
-      `INSERT INTO outbox (id, type, subject, sequence, request_id, traceparent, data, created_at, published_at, attempts, problem)
-       SELECT gen_random_uuid(), type, $1, 1, 'request-1', traceparent, '{}', created_at, published_at, attempts, problem
+      `INSERT INTO outbox (id, type, subject, sequence, request_id, traceparent, data,
+         created_at, published_at, attempts, problem)
+       SELECT gen_random_uuid(), type, $1, 1, 'request-1', traceparent, '{}',
+         created_at, published_at, attempts, problem
        FROM (VALUES
          ('at-once', $2, timestamptz '2026-01-01 00:00:00Z', timestamptz '2026-01-01 00:00:00.012Z', 1, NULL),
          ('late', NULL, '2026-01-01 00:00:01Z', '2026-01-01 00:00:05Z', 3, NULL),

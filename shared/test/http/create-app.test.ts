@@ -545,7 +545,7 @@ describe('the log', () => {
     expect(lines[0]?.err).toMatchObject({ message: 'a mistake of ours', stack: expect.any(String) });
   });
 
-  it('has no line for a client error', async () => {
+  it('writes no log line for a client error', async () => {
     lines.length = 0;
     expect((await client.get('/nothing')).status).toBe(404);
     expect(lines).toEqual([]);

@@ -48,14 +48,14 @@ describe('a number', () => {
     '1e-400',
     '4e-324',
     '0.00000000000000000000000000000000001234567890123456789',
-  ])('%s is refused: it would be rounded', (source) => {
+  ])('refuses %s, because it would be rounded', (source) => {
     const fault = { detail: 'must be a number of at most 15 digits' };
     expect(faultsOf(`{"price": ${source}}`)).toEqual([{ pointer: '/price', ...fault }]);
     expect(faultsOf(`[\n{"a/b":[0,"",${source}]}]`)).toEqual([{ pointer: '/0/a~1b/2', ...fault }]);
     expect(faultsOf(source)).toEqual([{ pointer: '', ...fault }]);
   });
 
-  it('in a text is a text', () => {
+  it('accepts such a number inside a text', () => {
     const body = { text: 'costs: 19.990000000000000001, or "1e400', '9007199254740993': [true, null] };
     expect(parseBody(Buffer.from(JSON.stringify(body)))).toEqual(body);
   });

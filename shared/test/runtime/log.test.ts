@@ -26,7 +26,7 @@ async function linesOf(program: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** What a process shows that runs this on a terminal: `script` gives it one, and comes with every Linux and macOS. */
+/** Returns the output of a program on a terminal. `script`, which is part of Linux and macOS, provides the terminal. */
 async function shownOf(program: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'log-'));
   const file = join(folder, 'program.mjs');

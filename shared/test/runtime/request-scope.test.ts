@@ -10,13 +10,13 @@ async function later(): Promise<unknown> {
   return requestNow();
 }
 
-it('is known to all that the work waits for, and to nothing after it', async () => {
+it('is visible to all work that the request awaits, and to no code after the request', async () => {
   const seen = inRequest(scope, async () => [requestNow(), await later(), requestNow()]);
   expect(requestNow()).toBeUndefined();
   expect(await seen).toEqual([scope, scope, scope]);
 });
 
-it('is unknown outside, also later on, and known again behind it', async () => {
+it('is hidden in work outside the request, also after a wait, and visible again afterwards', async () => {
   const seen = await inRequest(scope, async () => {
     const outside = await outsideRequests(async () => [requestNow(), await later()]);
     return [...outside, requestNow()];

@@ -75,7 +75,7 @@ function toFilters(spec: CollectionSpec<never>, conditions: readonly Condition[]
         const others = group.flatMap((other) => (other.operator === 'ne' ? [json(other.value)] : []));
         operators.ne = others.length === 1 ? others[0] : others;
       } else if (condition.operator === 'eq' && operators.eq !== undefined) {
-        // A body has each operator once. It held this value as a list of one.
+        // A body can have each operator only once. A second `eq` was an `in` with one value, and becomes an `in`.
         operators.in = [json(condition.value)];
       } else operators[condition.operator] = json(condition.value);
     }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BrokerServer, startBrokerServer } from './broker-server.ts';
 
-/** Where the run's processes leave word for each other; set by `offerBroker`. */
+/** The variable with the folder through which the processes of a run exchange messages; set by `offerBroker`. */
 const folderVariable = 'SHOP_TEST_BROKER_FOLDER';
 
 type Answer = { readonly url: string } | { readonly error: string };

@@ -22,7 +22,8 @@ export interface ReplicatedPostgres {
 /** Starts both: the replica begins as a copy of the primary's files and follows it from there. Takes some seconds. */
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-replica-'));
-  await chmod(folder, 0o711); // run by root, PostgreSQL runs as another user, who must get through
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
   const [primaryFolder, replicaFolder] = [join(folder, 'primary'), join(folder, 'replica')];
   const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {

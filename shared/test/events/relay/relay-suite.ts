@@ -290,7 +290,8 @@ export const relaySuite = (kind: Kind): void =>
       const waiting = (due: string, problem: string | null) =>
         store.database.pool.query(
           `INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, next_attempt_at, problem)
-           VALUES (gen_random_uuid(), 'order.shipped.v1', 's', 1, 'r', '{}', now() - interval '90 seconds', ${due}, $1)`,
+           VALUES (gen_random_uuid(), 'order.shipped.v1', 's', 1, 'r', '{}',
+             now() - interval '90 seconds', ${due}, $1)`,
           [problem],
         );
       await waiting("now() + interval '1 hour'", null); // published again, an hour from now

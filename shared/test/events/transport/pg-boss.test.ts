@@ -65,7 +65,8 @@ describe('the embedded queue', () => {
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();
     const ended = await admin.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'events' AND datname = current_database()",
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
+        "WHERE usename = 'events' AND datname = current_database()",
     );
     expect(ended.rowCount).toBeGreaterThan(1);
     await admin.end();

@@ -75,7 +75,7 @@ export const transportSuite = (kind: Kind): void =>
       await early.stop();
     });
 
-    it('brings a failed delivery again after growing delays, then keeps it as a dead letter with the reason', async () => {
+    it('repeats a failed delivery after growing delays, then keeps it as a dead letter with the reason', async () => {
       const times: number[] = [];
       const failing = await record(transport, 'failing', () => {
         times.push(performance.now());
