@@ -293,7 +293,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * View the transitions of an order
+         * View the transitions of an order, and the cancellations of units
          * @description Oldest first. For callers who may view the order.
          */
         get: operations["getOrderHistory"];
@@ -318,11 +318,16 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel an order that has not shipped
+         * Cancel an order that has not shipped, or units of it
          * @description For the owner, and for staff with the scope `orders:fulfil`. An order that is already cancelled stays unchanged. The stock is
          *     released and the customer is notified afterwards, by events; `cancellation` shows when each was done. What was paid becomes due as a
          *     refund. An order that is not paid in time, or that is pending for more than `ORDER_PENDING_HOURS` and not paid, is cancelled by
          *     the shop itself, with the reason `expired`.
+         *
+         *     With `lines`, only these units are cancelled: their stock is released, the total falls, and the order keeps its status. The
+         *     quantities of lines with the same product are added up. When `lines` has all units that the order still has, the order is
+         *     cancelled. The history shows what was cancelled and when its effects were done. Of a paid order, the difference becomes due as a
+         *     refund.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -620,6 +625,8 @@ export interface components {
             available?: number | "99+";
             /** @description The number of units on hand that the request can use. */
             onHand?: number;
+            /** @description The units of the product that the order still has. */
+            remaining?: number;
             /** @description The expected price. */
             old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -773,6 +780,11 @@ export interface components {
          */
         Cancellation: {
             cancellation_reason?: string;
+            /** @description The units to cancel. Without this member the whole order is cancelled. */
+            lines?: {
+                productId: components["schemas"]["Id"];
+                quantity: number;
+            }[];
         };
         CancellationView: {
             /** @description The reason that the customer gave; absent when none was given. */
@@ -911,6 +923,35 @@ export interface components {
          *         }
          *       ]
          *     }
+         * @example {
+         *       "items": [
+         *         {
+         *           "status": "pending",
+         *           "at": "2026-11-21T03:00:00.000Z",
+         *           "by": "customer"
+         *         },
+         *         {
+         *           "status": "pending",
+         *           "at": "2026-11-21T03:05:00.000Z",
+         *           "by": "customer",
+         *           "cancelledLines": [
+         *             {
+         *               "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *               "name": "Enamel mug",
+         *               "quantity": 1
+         *             }
+         *           ],
+         *           "reason": "One is enough",
+         *           "stockReleased": {
+         *             "state": "done",
+         *             "at": "2026-11-21T03:05:00.210Z"
+         *           },
+         *           "customerNotified": {
+         *             "state": "pending"
+         *           }
+         *         }
+         *       ]
+         *     }
          */
         OrderHistory: {
             items: {
@@ -921,13 +962,26 @@ export interface components {
                  * @enum {unknown}
                  */
                 by: "customer" | "staff" | "system";
+                /** @description The units that were cancelled, while the order kept its status. Absent for a transition. */
+                cancelledLines?: {
+                    productId: components["schemas"]["Id"];
+                    name: string;
+                    quantity: number;
+                }[];
+                /** @description Why units were cancelled; absent when no reason was given. */
+                reason?: string;
+                stockReleased?: components["schemas"]["Effect"];
+                customerNotified?: components["schemas"]["Effect"];
             }[];
         };
         /** @description Name and price at the time of the order. */
         OrderItem: {
             productId: components["schemas"]["Id"];
             name: string;
+            /** @description The units that the order has, without cancelled ones. 0 when all units of the line were cancelled. */
             quantity: number;
+            /** @description The units of the line that were cancelled; absent when none was. */
+            cancelledQuantity?: number;
             unitPrice: components["schemas"]["Money"];
             lineTotal: components["schemas"]["Money"];
         };
@@ -1537,7 +1591,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `order-already-shipped`, or `request-in-progress`. The order is unchanged. */
+        /** @description `order-already-shipped`; `units-not-in-order`, listing every line that has more units than the order; or `request-in-progress`. The order is unchanged. */
         CancelConflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfterInProgress"];
@@ -2590,7 +2644,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 8192 bytes. */
+        /** @description At most 16384 bytes. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["Cancellation"];

@@ -31,6 +31,7 @@ const answers: Readonly<Record<string, number>> = {
   updateProduct: 404,
   searchProducts: 200,
   reserveStock: 422,
+  allocateStock: 204,
 };
 
 /** A search has no largest body. The values of its longest list fill it to the bound. */

@@ -49,7 +49,7 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
   }
   const { rows: doubled } = await admin.query<{ reservation_id: string }>(`
     SELECT reservation_id FROM catalogue.stock_ledger
-    WHERE kind IN ('released', 'shipped') GROUP BY reservation_id HAVING count(DISTINCT kind) > 1`);
+    WHERE kind IN ('released', 'shipped') AND remaining IS NULL GROUP BY reservation_id HAVING count(DISTINCT kind) > 1`);
   for (const { reservation_id: id } of doubled) found.push(`reservation ${id} was both released and shipped`);
   const { rows: both } = await admin.query<{ order_id: string }>(`
     SELECT order_id FROM orders.order_history GROUP BY order_id

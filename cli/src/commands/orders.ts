@@ -3,6 +3,7 @@
 import { allocateStock } from '@shop/catalogue/operator';
 import {
   type AdvancedOrder,
+  type Allocate,
   advanceOrders,
   listAllOrders,
   listRefundsDue,
@@ -68,8 +69,8 @@ export function ordersCommand(): Command {
       .action(async (ids: readonly string[], { as, json, ...given }: Output & Given) => {
         const outcomes = await withShop(async (shop) => {
           const accountId = as === undefined ? undefined : await fulfiller(shop, as);
-          const allocate = (reservationId: string) =>
-            allocateStock(operatorEnvironment(shop, 'catalogue'), reservationId);
+          const allocate: Allocate = (reservationId, lines) =>
+            allocateStock(operatorEnvironment(shop, 'catalogue'), reservationId, lines);
           return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, {
             accountId,
             allocate,
@@ -150,7 +151,10 @@ function listed(orders: readonly Order[], most: number): string {
     order.status,
     order.createdAt,
     amount(order, order.totalCost),
-    order.itemsSummary.map(({ quantity, name }) => `${quantity} × ${name}`).join(', '),
+    order.itemsSummary
+      .filter(({ quantity }) => quantity > 0)
+      .map(({ quantity, name }) => `${quantity} × ${name}`)
+      .join(', '),
   ]);
   const further = orders.length === most ? `\n\nNext page: --before ${orders.at(-1)?.id}` : '';
   return `${table([['ORDER', 'STATUS', 'PLACED', 'TOTAL', 'ITEMS'], ...rows])}${further}`;
@@ -173,14 +177,24 @@ function owed(due: readonly RefundDue[], most: number): string {
 }
 
 function shown(order: OrderWithHistory): string {
-  const lines = order.itemsSummary.map(({ quantity, name, lineTotal }) => [quantity, name, amount(order, lineTotal)]);
-  const history = order.history.map(({ status, at, by }) => [at, status, by]);
+  const lines = order.itemsSummary.map(({ quantity, cancelledQuantity, name, lineTotal }) => [
+    quantity,
+    cancelledQuantity,
+    name,
+    amount(order, lineTotal),
+  ]);
+  const history = order.history.map(({ status, at, by, cancelledLines = [] }) => [
+    at,
+    status,
+    by,
+    cancelledLines.map(({ quantity, name }) => `cancelled ${quantity} × ${name}`).join(', '),
+  ]);
   const next = order.allowedActions.filter((action) => action !== 'cancel');
   return [
     `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
     ...(order.payment === undefined ? [] : [paymentOf(order, order.payment)]),
-    table([['QUANTITY', 'PRODUCT', 'TOTAL'], ...lines]),
-    table([['TIME', 'STATUS', 'BY'], ...history]),
+    table([['QUANTITY', 'CANCELLED', 'PRODUCT', 'TOTAL'], ...lines]),
+    table([['TIME', 'STATUS', 'BY', 'CHANGE'], ...history]),
     next.length === 0 ? 'No further step is possible.' : `Next: orders ${next.join(' | ')} ${order.id}`,
   ].join('\n\n');
 }

@@ -184,6 +184,8 @@ export interface components {
             readonly available?: number | "99+";
             /** @description The number of units on hand that the request can use. */
             readonly onHand?: number;
+            /** @description The units of the product that the order still has. */
+            readonly remaining?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */

@@ -3,10 +3,11 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import { lockReservation } from './reservation.ts';
+import { type OrderedUnits, shrinkReservation } from './shrink-reservation.ts';
 
 /** 204 when the units are assigned, were assigned before, or the reservation has ended; 409 when units are missing. */
-export const allocateStock: Operation<'allocateStock'> = async ({ path }, { database }) => {
-  await database.transaction((tx) => allocateReservation(tx, path.reservationId));
+export const allocateStock: Operation<'allocateStock'> = async ({ path, body, id }, { database }) => {
+  await database.transaction((tx) => allocateReservation(tx, path.reservationId, body?.lines, id));
   return { status: 204 };
 };
 
@@ -21,12 +22,21 @@ interface Line {
 /**
  * Assigns units on hand to all lines of a reservation or to none. Only units that were promised beyond the stock can be
  * missing. A reservation that is unknown or has ended needs none.
+ * @param ordered all units that the order has, when units of it were cancelled: the event about them may arrive later
  * @throws Problem 409 `stock-missing` with the lines that lack units
  */
-export async function allocateReservation(tx: Transaction, id: string): Promise<void> {
+export async function allocateReservation(
+  tx: Transaction,
+  id: string,
+  ordered: readonly OrderedUnits[] | undefined,
+  requestId?: string,
+): Promise<void> {
   const reservation = await lockReservation(tx, id);
-  if (reservation === undefined || reservation.isAllocated) return;
-  if (reservation.state !== 'held' && reservation.state !== 'confirmed') return;
+  if (reservation?.state !== 'held' && reservation?.state !== 'confirmed') return;
+  if (ordered !== undefined) {
+    await shrinkReservation(tx, id, reservation.orderId, ordered, { actor: 'system', requestId });
+  }
+  if (reservation.isAllocated) return;
   const lines = await sql<Line>(
     tx,
     `SELECT product.id AS "productId", product.name, quantity, stock - allocated AS "onHand"

@@ -299,6 +299,8 @@ export interface components {
             readonly available?: number | "99+";
             /** @description The number of units on hand that the request can use. */
             readonly onHand?: number;
+            /** @description The units of the product that the order still has. */
+            readonly remaining?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -899,7 +901,17 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        readonly requestBody?: never;
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description All units that the order has. Absent when nothing of it was cancelled. */
+                    readonly lines: readonly {
+                        readonly productId: components["schemas"]["Id"];
+                        readonly quantity: number;
+                    }[];
+                };
+            };
+        };
         readonly responses: {
             /** @description The order can ship as far as its stock is concerned. */
             readonly 204: {
@@ -912,6 +924,8 @@ export interface operations {
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["StockMissing"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };

@@ -8,6 +8,7 @@ import type { CatalogueContext } from './context.ts';
 import { beginCountingStock } from './measure-stock.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrderCreated } from './on-order-created.ts';
+import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { operations } from './operations.ts';
 import { openProducts } from './product.ts';
@@ -38,6 +39,7 @@ await startService({
       'order.created.v1': onOrderCreated,
       'order.shipped.v1': onOrderShipped,
       'order.cancelled.v1': onOrderCancelled,
+      'order.lines-cancelled.v1': onOrderLinesCancelled,
     };
     return { operations, context, consume: { name: 'catalogue.inventory', handlers } };
   },

@@ -41,6 +41,8 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
   const shopName = oneLine(sender.shopName);
   const about = isAboutOrder(occasion) ? occasion.details.orderId : occasion.details.eventId;
   const { subject, blocks } = isWithToken(occasion) ? openedContent(sender, occasion) : contentOf(occasion);
+  const { kind } = occasion;
+  const file = kind === 'order-lines-cancelled' ? `${kind}.${occasion.details.orderVersion}` : kind;
   const all: readonly Block[] = [
     name === undefined ? 'Hello,' : `Hello ${name},`,
     ...blocks,
@@ -48,9 +50,9 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
     shopName,
   ];
   return {
-    name: `${about}.${occasion.kind}`,
+    name: `${about}.${file}`,
     // RFC 5322 section 3.6.4.
-    messageId: `<${occasion.kind}.${about}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}>`,
+    messageId: `<${file}.${about}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}>`,
     from: { name: shopName, address: sender.address },
     to: { name: name ?? '', address: recipient.email },
     subject,
@@ -96,6 +98,8 @@ function contentOf(occasion: Exclude<Occasion, TokenOccasion>): Content {
         ],
       };
     }
+    case 'order-lines-cancelled':
+      return linesCancelled(occasion.details);
     case 'email-changed':
       return {
         subject: 'The e-mail address of your account was changed',
@@ -115,6 +119,25 @@ function contentOf(occasion: Exclude<Occasion, TokenOccasion>): Content {
         ],
       };
   }
+}
+
+function linesCancelled(details: EventPayloads['order.lines-cancelled.v1']): Content {
+  const { items, remaining, totalCost, currency, cancelledBy } = details;
+  const reason = plainSentence(details.reason ?? '');
+  const money = moneyFormat(currency);
+  return {
+    subject: 'A part of your order is cancelled',
+    blocks: [
+      cancelledBy === 'staff' ? 'The shop has cancelled a part of your order:' : 'A part of your order is cancelled:',
+      items.map((item) => [`${item.quantity} x ${oneLine(item.name)}`]),
+      ...(reason === undefined ? [] : [`Reason: ${reason}`]),
+      'Your order now has:',
+      [
+        ...remaining.map((item) => [`${item.quantity} x ${oneLine(item.name)}`, money(item.lineTotal)]),
+        ['Total', money(totalCost)],
+      ],
+    ],
+  };
 }
 
 /** The address that staff gave is the only link. Carrier and number are shown as plain words. */

@@ -9,6 +9,7 @@ import { onAccountUpdated } from './on-account-updated.ts';
 import { onEmailTokenIssued } from './on-email-token-issued.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrdersCreated } from './on-order-created.ts';
+import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { startSendLoop } from './send-loop.ts';
 import { createTokenOpener } from './token-email.ts';
@@ -47,6 +48,7 @@ await startService({
           'order.created.v1': { takeAll: (events, tx) => onOrdersCreated(events, tx, wake) },
           'order.shipped.v1': (event, tx) => onOrderShipped(event, tx, wake),
           'order.cancelled.v1': (event, tx) => onOrderCancelled(event, tx, wake),
+          'order.lines-cancelled.v1': (event, tx) => onOrderLinesCancelled(event, tx, wake),
         },
       },
     };

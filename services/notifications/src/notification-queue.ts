@@ -76,7 +76,7 @@ const claim = `
   UPDATE notifications n
   SET paced_for = share, next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
   FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
-  RETURNING n.id, n.kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure,
+  RETURNING n.id, split_part(n.kind, ' ', 1) AS kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure,
     due.email AS address, due.name,
     coalesce(send_at > now(), false) AS delayed`;
 
@@ -132,13 +132,14 @@ export function recordOutcomes(database: Database, tried: readonly AttemptedEmai
       const { kind, details } = email;
       const { orderId, accountId } = details;
       const outcome = status === 'sent' ? ('done' as const) : ('failed' as const);
+      const version = 'orderVersion' in details && { orderVersion: details.orderVersion };
       return {
         type: 'notification.sent.v1' as const,
         subject: orderId,
         sequence: 1,
         requestId,
         traceparent,
-        data: { orderId, accountId, kind, outcome, sentAt: settledAt.toISOString() },
+        data: { orderId, accountId, kind, ...version, outcome, sentAt: settledAt.toISOString() },
       };
     });
     if (events.length > 0) await appendEvents(tx, events);

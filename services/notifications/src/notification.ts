@@ -16,7 +16,12 @@ export type OrderKind = EventPayloads['notification.sent.v1']['kind'];
 export type AccountKind = 'email-changed' | 'password-changed';
 export type Kind = OrderKind | AccountKind | TokenKind;
 
-export const orderKinds: readonly OrderKind[] = ['order-received', 'order-shipped', 'order-cancelled'];
+export const orderKinds: readonly OrderKind[] = [
+  'order-received',
+  'order-shipped',
+  'order-cancelled',
+  'order-lines-cancelled',
+];
 export const kinds: readonly Kind[] = [
   ...orderKinds,
   'email-changed',
@@ -31,6 +36,7 @@ interface Causes {
   'order-received': 'order.created.v1';
   'order-shipped': 'order.shipped.v1';
   'order-cancelled': 'order.cancelled.v1';
+  'order-lines-cancelled': 'order.lines-cancelled.v1';
 }
 
 /** The content of a notice to the holder of an account. It contains nothing that the holder wrote. */
@@ -61,7 +67,10 @@ export function isAboutOrder(occasion: Occasion): occasion is OrderOccasion {
   return 'orderId' in occasion.details;
 }
 
-/** Adds an e-mail for each event. An order that already has an e-mail of this kind gets no second one. */
+/**
+ * Adds an e-mail for each event. An order that already has an e-mail of this kind gets no second one. Units can be
+ * cancelled several times, so the stored kind of that e-mail has the version of the order.
+ */
 export async function addNotifications<K extends OrderKind>(
   tx: Transaction,
   kind: K,
@@ -70,10 +79,10 @@ export async function addNotifications<K extends OrderKind>(
   await sql(
     tx,
     `INSERT INTO notifications (kind, id, order_id, account_id, details, request_id, traceparent)
-     SELECT $1, * FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::json[], $6::text[], $7::text[])
+     SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::json[], $6::text[], $7::text[])
      ON CONFLICT (order_id, kind) DO NOTHING`,
     [
-      kind,
+      events.map(({ data }) => ('orderVersion' in data ? `${kind} ${data.orderVersion}` : kind)),
       events.map(() => newId()),
       events.map(({ data }) => data.orderId),
       events.map(({ data }) => data.accountId),

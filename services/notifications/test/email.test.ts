@@ -104,6 +104,33 @@ describe('composeEmail', () => {
     expect(email.text.includes('Reason: No longer made')).toBe(showsReason);
   });
 
+  it('names the cancelled units and what the order has after that, with the new total', () => {
+    const { linesCancelled, orderId } = someOrder();
+    const recipient = { email: 'a@example.org', name: 'Ada' };
+    const email = composeEmail(sender, recipient, { kind: 'order-lines-cancelled', details: linesCancelled });
+    expect(email).toMatchObject({
+      name: `${orderId}.order-lines-cancelled.2`,
+      messageId: `<order-lines-cancelled.2.${orderId}@shop.example>`,
+      subject: 'A part of your order is cancelled',
+    });
+    expect(email.text).toBe(
+      [
+        'Hello Ada,',
+        'A part of your order is cancelled:',
+        '1 x Desk lamp',
+        'Reason: one is enough',
+        'Your order now has:',
+        '1 x Desk lamp  EUR 19.99\n1 x Chair      EUR 120.50\nTotal          EUR 140.49',
+        `Your order number is ${orderId}.`,
+        'The Shop\n',
+      ].join('\n\n'),
+    );
+    const details = { ...linesCancelled, cancelledBy: 'staff' as const, reason: 'see www.evil.example' };
+    const byStaff = composeEmail(sender, recipient, { kind: 'order-lines-cancelled', details });
+    expect(byStaff.text).toContain('The shop has cancelled a part of your order:');
+    expect(byStaff.text).not.toContain('evil');
+  });
+
   it('omits a reason that was not given', () => {
     const { cancelled } = someOrder();
     for (const reason of [null, '  ']) {

@@ -54,6 +54,29 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(await files(order.orderId)).toHaveLength(3);
     });
 
+    it('writes an e-mail for each cancellation of units, once, and publishes it with the version of the order', async () => {
+      const order = someOrder();
+      await events.send('account.registered.v1', order.account);
+      await events.send('order.created.v1', order.created);
+      await mail(order.orderId, 'order-received');
+      const versions = [2, 3];
+      for (const orderVersion of [...versions, ...versions]) {
+        await events.send('order.lines-cancelled.v1', { ...order.linesCancelled, orderVersion });
+      }
+      for (const version of versions) {
+        const content = await mail(order.orderId, `order-lines-cancelled.${version}`);
+        expect(content).toContain('Subject: A part of your order is cancelled\r\n');
+        expect(content).toContain('Total          EUR 140.49');
+      }
+      await eventually(() => {
+        const told = events.told.filter(({ orderId, kind }) => orderId === order.orderId && /lines/.test(kind));
+        expect(told.map(({ kind, outcome, orderVersion }) => [kind, outcome, orderVersion]).sort()).toEqual(
+          versions.map((version) => ['order-lines-cancelled', 'done', version]),
+        );
+      });
+      expect(await files(order.orderId)).toHaveLength(3);
+    });
+
     it('publishes each sent e-mail, with the id of the request that caused it', async () => {
       const order = someOrder();
       await events.send('account.registered.v1', order.account);

@@ -77,6 +77,17 @@ export function someOrder() {
     account: { accountId, email: 'ada@example.org', name: 'Ada Lovelace' },
     reference,
     created: { ...reference, items, totalCost: 160.48, currency: 'EUR' },
+    linesCancelled: {
+      ...reference,
+      orderVersion: 2,
+      items: [{ productId: items[0]?.productId ?? '', name: 'Desk lamp', quantity: 1 }],
+      remaining: items.map((item) => (item.quantity === 2 ? { ...item, quantity: 1, lineTotal: 19.99 } : item)),
+      totalCost: 140.49,
+      currency: 'EUR',
+      reason: 'one is enough',
+      cancelledAt: new Date().toISOString(),
+      cancelledBy: 'customer' as const,
+    },
     cancelled: {
       ...reference,
       items: items.map(({ productId, name, quantity }) => ({ productId, name, quantity })),

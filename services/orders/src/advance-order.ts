@@ -6,6 +6,7 @@ import { Problem } from '@shop/shared/problem';
 import { type Cause, changeStatus, type Tracking } from './change-status.ts';
 import type { OrderStore } from './context.ts';
 import { type LockedOrder, lockOrder, requireVersion, showOrder } from './order.ts';
+import { readRemaining, toItem } from './order-lines.ts';
 import { requirePaid } from './order-payment.ts';
 import { mayBecome } from './order-status.ts';
 
@@ -17,7 +18,7 @@ const events = {
 
 export type FulfilmentState = keyof typeof events;
 
-type Shipment = Pick<EventPayloads['order.shipped.v1'], 'shippingAddress' | 'tracking'>;
+type Shipment = Pick<EventPayloads['order.shipped.v1'], 'items' | 'shippingAddress' | 'tracking'>;
 
 /**
  * Moves an order of any account to `to`.
@@ -70,12 +71,13 @@ export async function moveOrder(
 }
 
 /** What the event of a shipment adds. */
-async function readShipment(tx: Transaction, { id, accountId }: LockedOrder): Promise<Shipment> {
-  const [shipment] = await sql<{ [Member in keyof Shipment]: Shipment[Member] | null }>(
+async function readShipment(tx: Transaction, order: LockedOrder): Promise<Shipment> {
+  const items = (await readRemaining(tx, order)).map(toItem);
+  const [shipment] = await sql<{ shippingAddress: Shipment['shippingAddress'] | null; tracking: Tracking | null }>(
     tx,
     'SELECT shipping_address AS "shippingAddress", tracking FROM orders WHERE id = $1 AND account_id = $2',
-    [id, accountId],
+    [order.id, order.accountId],
   );
   const { shippingAddress, tracking } = shipment ?? {};
-  return { ...(shippingAddress && { shippingAddress }), ...(tracking && { tracking }) };
+  return { items, ...(shippingAddress && { shippingAddress }), ...(tracking && { tracking }) };
 }

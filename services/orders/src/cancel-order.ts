@@ -1,5 +1,6 @@
-// POST /v1/orders/{orderId}/cancel: the owner or staff cancels an order that has not shipped.
+// POST /v1/orders/{orderId}/cancel: the owner or staff cancels an order that has not shipped, or units of its lines.
 import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { cancelLines } from './cancel-lines.ts';
 import type { Operation } from './context.ts';
 import { lockOrder, requireVersion, showOrder } from './order.ts';
 import { recordCancellation } from './record-cancellation.ts';
@@ -16,7 +17,9 @@ export const cancelOrder: Operation<'cancelOrder'> = async (request, context) =>
     const order = await lockOrder(tx, orderId, isStaff ? undefined : caller.accountId);
     requireVersion(request, order);
     const actor = order.accountId === caller.accountId ? 'customer' : 'staff';
-    await recordCancellation(tx, request, order, { actor, reason: request.body?.cancellation_reason });
+    const { cancellation_reason: reason, lines } = request.body ?? {};
+    if (lines === undefined) await recordCancellation(tx, request, order, { actor, reason });
+    else await cancelLines(tx, request, context.orders, order, { actor, reason, lines });
     const reply = await showOrder(tx, context.orders, caller, order);
     return prefersMinimal(request.headers.prefer) ? minimal(reply) : reply;
   });

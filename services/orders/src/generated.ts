@@ -29,6 +29,11 @@ export interface components {
          */
         readonly Cancellation: {
             readonly cancellation_reason?: string;
+            /** @description The units to cancel. Without this member the whole order is cancelled. */
+            readonly lines?: readonly {
+                readonly productId: components["schemas"]["Id"];
+                readonly quantity: number;
+            }[];
         };
         /**
          * @description How a parcel can be followed.
@@ -47,7 +52,10 @@ export interface components {
         readonly OrderItem: {
             readonly productId: components["schemas"]["Id"];
             readonly name: string;
+            /** @description The units that the order has, without cancelled ones. 0 when all units of the line were cancelled. */
             readonly quantity: number;
+            /** @description The units of the line that were cancelled; absent when none was. */
+            readonly cancelledQuantity?: number;
             readonly unitPrice: components["schemas"]["Money"];
             readonly lineTotal: components["schemas"]["Money"];
         };
@@ -255,6 +263,35 @@ export interface components {
          *         }
          *       ]
          *     }
+         * @example {
+         *       "items": [
+         *         {
+         *           "status": "pending",
+         *           "at": "2026-11-21T03:00:00.000Z",
+         *           "by": "customer"
+         *         },
+         *         {
+         *           "status": "pending",
+         *           "at": "2026-11-21T03:05:00.000Z",
+         *           "by": "customer",
+         *           "cancelledLines": [
+         *             {
+         *               "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *               "name": "Enamel mug",
+         *               "quantity": 1
+         *             }
+         *           ],
+         *           "reason": "One is enough",
+         *           "stockReleased": {
+         *             "state": "done",
+         *             "at": "2026-11-21T03:05:00.210Z"
+         *           },
+         *           "customerNotified": {
+         *             "state": "pending"
+         *           }
+         *         }
+         *       ]
+         *     }
          */
         readonly OrderHistory: {
             readonly items: readonly {
@@ -265,6 +302,16 @@ export interface components {
                  * @enum {unknown}
                  */
                 readonly by: "customer" | "staff" | "system";
+                /** @description The units that were cancelled, while the order kept its status. Absent for a transition. */
+                readonly cancelledLines?: readonly {
+                    readonly productId: components["schemas"]["Id"];
+                    readonly name: string;
+                    readonly quantity: number;
+                }[];
+                /** @description Why units were cancelled; absent when no reason was given. */
+                readonly reason?: string;
+                readonly stockReleased?: components["schemas"]["Effect"];
+                readonly customerNotified?: components["schemas"]["Effect"];
             }[];
         };
         /** Format: uuid */
@@ -308,6 +355,8 @@ export interface components {
             readonly available?: number | "99+";
             /** @description The number of units on hand that the request can use. */
             readonly onHand?: number;
+            /** @description The units of the product that the order still has. */
+            readonly remaining?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -472,7 +521,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `order-already-shipped`, or `request-in-progress`. The order is unchanged. */
+        /** @description `order-already-shipped`; `units-not-in-order`, listing every line that has more units than the order; or `request-in-progress`. The order is unchanged. */
         readonly CancelConflict: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfterInProgress"];

@@ -1,4 +1,4 @@
-// GET /v1/orders/{orderId}/history: every transition that the order has made.
+// GET /v1/orders/{orderId}/history: every transition of the order, and every cancellation of units of its lines.
 import type { Caller } from '@shop/shared/auth';
 import { callerOf, etagOf } from '@shop/shared/http';
 import type { Operation, OrderStore } from './context.ts';
@@ -12,10 +12,19 @@ interface HistoryRow {
   readonly status: Transition['status'];
   readonly at: Date;
   readonly actor: Transition['by'];
+  readonly cancelledLines: Transition['cancelledLines'] | null;
+  readonly reason: string | null;
+  readonly stockReleased: EffectState | null;
+  readonly stockReleasedAt: Date | null;
+  readonly customerNotified: EffectState | null;
+  readonly customerNotifiedAt: Date | null;
 }
 
+type Effect = components['schemas']['Effect'];
+type EffectState = Effect['state'];
+
 export interface FoundHistory {
-  /** Version of the order. */
+  /** Version of the history: it increases with the order and with each effect of cancelled units. */
   readonly version: number;
   readonly items: readonly Transition[];
 }
@@ -34,7 +43,9 @@ export async function findHistory({ database }: OrderStore, caller: Caller, orde
   const readAll = caller.scopes.has('orders:read-all');
   const { rows } = await database.pool.query<HistoryRow>({
     name: readAll ? 'any-history' : 'own-history',
-    text: `SELECT orders.version, history.status, history.at, history.actor
+    text: `SELECT orders.version, history.status, history.at, history.actor, cancelled_lines AS "cancelledLines", reason,
+             history.stock_released AS "stockReleased", history.stock_released_at AS "stockReleasedAt",
+             history.customer_notified AS "customerNotified", history.customer_notified_at AS "customerNotifiedAt"
            FROM orders JOIN order_history AS history
              ON history.order_id = orders.id AND history.account_id = orders.account_id
            WHERE orders.id = $1 ${readAll ? '' : 'AND orders.account_id = $2'}
@@ -43,6 +54,32 @@ export async function findHistory({ database }: OrderStore, caller: Caller, orde
   });
   const [first] = rows;
   if (first === undefined) throw noSuchOrder();
-  const items = rows.map(({ status, at, actor }) => ({ status, at: at.toISOString(), by: actor }));
-  return { version: first.version, items };
+  return { version: first.version + rows.reduce((sum, row) => sum + changesOf(row), 0), items: rows.map(itemOf) };
+}
+
+const isPending = (state: EffectState | null): boolean => state === null || state === 'pending';
+
+/** An effect changes at most twice: `pending`, `failed`, `done`. */
+function changesOf({ stockReleased, customerNotified }: HistoryRow): number {
+  return [stockReleased, customerNotified].reduce(
+    (sum, state) => sum + (isPending(state) ? 0 : state === 'failed' ? 1 : 2),
+    0,
+  );
+}
+
+function itemOf(row: HistoryRow): Transition {
+  const item = { status: row.status, at: row.at.toISOString(), by: row.actor };
+  const { cancelledLines, reason, stockReleased, customerNotified } = row;
+  if (!cancelledLines || !stockReleased || !customerNotified) return item;
+  return {
+    ...item,
+    cancelledLines,
+    ...(reason !== null && { reason }),
+    stockReleased: effectOf(stockReleased, row.stockReleasedAt),
+    customerNotified: effectOf(customerNotified, row.customerNotifiedAt),
+  };
+}
+
+function effectOf(state: EffectState, at: Date | null): Effect {
+  return { state, ...(at !== null && { at: at.toISOString() }) };
 }

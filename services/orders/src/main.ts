@@ -8,6 +8,7 @@ import type { OrdersContext } from './context.ts';
 import { startExpiring } from './expire-orders.ts';
 import { observeOrders } from './measure-orders.ts';
 import { onNotificationSent } from './on-notification-sent.ts';
+import { onStockLinesReleased } from './on-stock-lines-released.ts';
 import { onStockReleased } from './on-stock-released.ts';
 import { operations } from './operations.ts';
 import { openOrders } from './order.ts';
@@ -28,7 +29,11 @@ await startService({
       idempotencySecret: config.internalSecret,
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
-    const handlers = { 'stock.released.v1': onStockReleased, 'notification.sent.v1': onNotificationSent };
+    const handlers = {
+      'stock.released.v1': onStockReleased,
+      'stock.lines-released.v1': onStockLinesReleased,
+      'notification.sent.v1': onNotificationSent,
+    };
     return { operations, context, consume: { name: 'orders.effects', handlers } };
   },
 });

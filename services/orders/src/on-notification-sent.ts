@@ -1,12 +1,13 @@
-// notification.sent.v1: records that the customer was notified of a cancellation, or could not be. Other e-mails are
+// notification.sent.v1: records that the customer was notified of a cancellation, of the order or of units, or could not be. Other e-mails are
 // ignored.
-import { sql } from '@shop/shared/database';
-import type { SelectiveHandler } from '@shop/shared/events';
+import { sql, type Transaction } from '@shop/shared/database';
+import type { EventPayloads, SelectiveHandler } from '@shop/shared/events';
 
 /** An earlier failure that arrives after the success changes nothing. */
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
-  when: ({ data }) => data.kind === 'order-cancelled',
+  when: ({ data }) => data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled',
   async take({ data }, tx) {
+    if (data.kind === 'order-lines-cancelled') return recordLinesNotice(tx, data);
     await sql(
       tx,
       `UPDATE orders SET customer_notified = $3, customer_notified_at = $4, version = version + 1,
@@ -16,3 +17,13 @@ export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
     );
   },
 };
+
+async function recordLinesNotice(tx: Transaction, data: EventPayloads['notification.sent.v1']): Promise<void> {
+  await sql(
+    tx,
+    `UPDATE order_history SET customer_notified = $4, customer_notified_at = $5
+     WHERE order_id = $1 AND account_id = $2 AND version = $3
+       AND cancelled_lines IS NOT NULL AND customer_notified <> 'done'`,
+    [data.orderId, data.accountId, data.orderVersion ?? null, data.outcome, data.sentAt],
+  );
+}

@@ -74,10 +74,16 @@ function majorSql(column: string, decimals: number): string {
 
 function linesSql(decimals: number): string {
   const major = (column: string) => majorSql(column, decimals);
-  return `(SELECT json_agg(json_build_object(
-      'productId', product_id, 'name', name, 'quantity', quantity,
-      'unitPrice', ${major('unit_price_minor')}, 'lineTotal', ${major('line_total_minor')}
-    ) ORDER BY position)
+  // Most lines have no cancelled units: their objects are built without a look at each member.
+  return `(SELECT json_agg(CASE cancelled_quantity
+      WHEN 0 THEN json_build_object(
+        'productId', product_id, 'name', name, 'quantity', quantity,
+        'unitPrice', ${major('unit_price_minor')}, 'lineTotal', ${major('line_total_minor')})
+      ELSE json_build_object(
+        'productId', product_id, 'name', name, 'quantity', quantity - cancelled_quantity,
+        'cancelledQuantity', cancelled_quantity, 'unitPrice', ${major('unit_price_minor')},
+        'lineTotal', ${major('(unit_price_minor * (quantity - cancelled_quantity))')})
+      END ORDER BY position)
     FROM order_lines WHERE order_id = orders.id AND order_lines.account_id = orders.account_id)`;
 }
 

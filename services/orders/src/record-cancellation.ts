@@ -1,9 +1,10 @@
 // Records the cancellation of a locked order and publishes the event, whoever cancels the order.
-import { sql, type Transaction } from '@shop/shared/database';
+import type { Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';
 import { type Actor, type Cause, changeStatus } from './change-status.ts';
 import type { LockedOrder } from './order.ts';
+import { readRemaining, toItem } from './order-lines.ts';
 import { cancelPayment } from './order-payment.ts';
 import { mayBecome } from './order-status.ts';
 
@@ -23,16 +24,9 @@ export async function recordCancellation(
   { actor, reason }: Cancellation,
 ): Promise<void> {
   if (order.status === 'cancelled') return;
-  if (!mayBecome(order.status, 'cancelled')) {
-    throw new Problem('order-already-shipped', `The order is ${order.status} and can no longer be cancelled.`);
-  }
+  requireCancellable(order);
   const { version, changedAt } = await changeStatus(tx, cause, order, { to: 'cancelled', actor, reason });
-  const items = await sql<{ productId: string; name: string; quantity: number }>(
-    tx,
-    `SELECT product_id AS "productId", name, quantity FROM order_lines
-     WHERE order_id = $1 AND account_id = $2 ORDER BY position`,
-    [order.id, order.accountId],
-  );
+  const items = (await readRemaining(tx, order)).map(toItem);
   await appendEvent(tx, {
     type: 'order.cancelled.v1',
     subject: order.id,
@@ -50,4 +44,10 @@ export async function recordCancellation(
     },
   });
   await cancelPayment(tx, cause, order);
+}
+
+/** @throws Problem 409 once the order has shipped */
+export function requireCancellable({ status }: LockedOrder): void {
+  if (mayBecome(status, 'cancelled')) return;
+  throw new Problem('order-already-shipped', `The order is ${status} and can no longer be cancelled.`);
 }

@@ -6,8 +6,9 @@ import { advanceOrder } from './advance-order.ts';
 import type { Tracking } from './change-status.ts';
 import type { Operation } from './context.ts';
 import { type LockedOrder, requireVersion, selectOrder } from './order.ts';
+import { type OrderLine, selectLines } from './order-lines.ts';
 import { mayBecome } from './order-status.ts';
-import { allocateStock } from './stock-reservation.ts';
+import { allocateStock, type OrderedUnits } from './stock-reservation.ts';
 
 /** 409 `stock-missing` when units are not on hand; otherwise as every step of staff. */
 export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
@@ -16,7 +17,8 @@ export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
   const order = await findShippable(context.database, request.path.orderId);
   if (order !== undefined) {
     requireVersion(request, order);
-    const problem = await allocateStock(request, context, order.reservationId);
+    const lines = await findReducedLines(context.database, order);
+    const problem = await allocateStock(request, context, order.reservationId, lines);
     if (problem !== undefined) return idempotent(request, context, () => Promise.reject(problem));
   }
   return advanceOrder(request, context, 'shipped', trackingOf(request.body));
@@ -27,8 +29,24 @@ export function trackingOf(given: Tracking | undefined): Tracking | undefined {
   return given === undefined || Object.keys(given).length === 0 ? undefined : given;
 }
 
+/**
+ * All units that the order has, when some were cancelled; else undefined. The event about them may reach the catalogue
+ * later than the shipment. Units that are cancelled after this read are released by their event.
+ */
+export async function findReducedLines(
+  { pool }: Database,
+  { id, accountId }: LockedOrder,
+): Promise<OrderedUnits[] | undefined> {
+  const { rows } = await pool.query<OrderLine>(selectLines, [id, accountId]);
+  if (rows.every(({ cancelledQuantity }) => cancelledQuantity === 0)) return undefined;
+  return rows.filter(({ quantity }) => quantity > 0).map(({ productId, quantity }) => ({ productId, quantity }));
+}
+
 /** Assigns units on hand to a reservation. Returns the problem when units are missing. */
-export type Allocate = (reservationId: string) => Promise<Problem | undefined>;
+export type Allocate = (
+  reservationId: string,
+  lines: readonly OrderedUnits[] | undefined,
+) => Promise<Problem | undefined>;
 
 /** The order, not locked, when it can be shipped at the moment. */
 export async function findShippable({ pool }: Database, id: string): Promise<LockedOrder | undefined> {

@@ -13,6 +13,12 @@ export interface WantedLine {
   readonly positions: readonly number[];
 }
 
+/** The units of a product that an order has. */
+export interface OrderedUnits {
+  readonly productId: string;
+  readonly quantity: number;
+}
+
 export interface ReservedLine {
   readonly productId: string;
   readonly name: string;
@@ -77,14 +83,20 @@ export async function reserveStock(
 
 /**
  * Assigns units on hand to a reservation whose order is about to ship. Returns the problem when units are missing.
+ * @param lines all units that the order has, when some were cancelled
  * @throws Problem `service-unavailable` when the outcome is unknown. The request can be repeated.
  */
 export async function allocateStock(
   request: OperationRequest,
   { catalogue }: OrdersContext,
   reservationId: string,
+  lines: readonly OrderedUnits[] | undefined,
 ): Promise<Problem | undefined> {
-  const { status, body } = await catalogue.post(`/internal/reservations/${reservationId}/allocate`, undefined, request);
+  const { status, body } = await catalogue.post(
+    `/internal/reservations/${reservationId}/allocate`,
+    lines && { lines },
+    request,
+  );
   if (status === 204) return undefined;
   const problem = body as ProblemBody | undefined;
   if (problem?.code === 'stock-missing') {

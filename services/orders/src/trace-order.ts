@@ -14,9 +14,14 @@ export interface OrderTrace {
 }
 
 const transitions = `
-  SELECT 'transition' AS kind, at, concat_ws(' ', status, 'by', actor, actor_id) AS what, request_id AS "requestId",
-    status, version::int AS version, actor, actor_id AS "actorId"
-  FROM order_history WHERE order_id = $1 ORDER BY version`;
+  SELECT 'transition' AS kind, at, request_id AS "requestId", status, version::int AS version, actor,
+    actor_id AS "actorId", cancelled_lines AS "cancelledLines",
+    concat_ws(' ', coalesce('cancelled ' || cancelled.units || ', still ' || status, status), 'by', actor, actor_id) AS what
+  FROM order_history LEFT JOIN LATERAL (
+    SELECT string_agg((line ->> 'quantity') || ' of ' || (line ->> 'name'), ', ') AS units
+    FROM json_array_elements(cancelled_lines) AS line
+  ) AS cancelled ON true
+  WHERE order_id = $1 ORDER BY version`;
 
 /** 404 for an unknown order. */
 export const traceOrder: Operation<'traceOrder', OrderStore> = async ({ path: { orderId } }, { database }) => {

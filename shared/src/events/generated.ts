@@ -23,7 +23,7 @@ export interface components {
             readonly datacontenttype?: "application/json";
             /**
              * @description The version of the subject at the source after the change, zero-padded. Compare it among events of one source about one
-             *     subject. `stock.released.v1` and `notification.sent.v1` are not versions of their subject; do not compare theirs.
+             *     subject. `stock.released.v1`, `stock.lines-released.v1` and `notification.sent.v1` are not versions of their subject; do not compare theirs.
              */
             readonly sequence: string;
             /** @description The request that caused the event. */
@@ -153,6 +153,13 @@ export interface components {
          *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
          *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
          *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "items": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 2
+         *         }
+         *       ],
          *       "shippingAddress": {
          *         "street_address": "Lindenweg 4",
          *         "city": "Basel",
@@ -167,6 +174,8 @@ export interface components {
          *     }
          */
         readonly "order.shipped.v1": components["schemas"]["OrderReference"] & {
+            /** @description The units that were shipped; absent in events of versions before this member. */
+            readonly items?: readonly components["schemas"]["OrderedProduct"][];
             readonly shippingAddress?: components["schemas"]["ShippingAddress"];
             /** @description How the parcel can be followed; absent when staff gave nothing. */
             readonly tracking?: {
@@ -262,6 +271,76 @@ export interface components {
             readonly currency: components["schemas"]["Currency"];
             readonly refundedAt: components["schemas"]["Time"];
         };
+        readonly OrderedProduct: {
+            readonly productId: components["schemas"]["Id"];
+            readonly name: string;
+            readonly quantity: number;
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "orderVersion": 2,
+         *       "items": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1
+         *         }
+         *       ],
+         *       "remaining": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "unitPrice": 14.5,
+         *           "lineTotal": 14.5
+         *         }
+         *       ],
+         *       "totalCost": 14.5,
+         *       "currency": "EUR",
+         *       "reason": null,
+         *       "cancelledAt": "2026-11-21T03:05:00.000Z",
+         *       "cancelledBy": "customer"
+         *     }
+         */
+        readonly "order.lines-cancelled.v1": components["schemas"]["OrderReference"] & {
+            readonly orderVersion: components["schemas"]["OrderVersion"];
+            /** @description The units that were cancelled now. */
+            readonly items: readonly components["schemas"]["OrderedProduct"][];
+            /** @description All units that the order has after the change. */
+            readonly remaining: readonly (components["schemas"]["OrderedProduct"] & {
+                readonly unitPrice: components["schemas"]["Money"];
+                readonly lineTotal: components["schemas"]["Money"];
+            })[];
+            /** @description Of the remaining units. */
+            readonly totalCost: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            /** @description The reason that was given; null when none was. */
+            readonly reason: string | null;
+            readonly cancelledAt: components["schemas"]["Time"];
+            /** @enum {unknown} */
+            readonly cancelledBy: "customer" | "staff";
+        };
+        /** @description The version of the order after units were cancelled. It identifies this change of the order. */
+        readonly OrderVersion: number;
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "orderVersion": 2,
+         *       "outcome": "done",
+         *       "releasedAt": "2026-11-21T03:05:00.210Z"
+         *     }
+         */
+        readonly "stock.lines-released.v1": components["schemas"]["OrderReference"] & {
+            readonly orderVersion: components["schemas"]["OrderVersion"];
+            /** @enum {unknown} */
+            readonly outcome: "done" | "failed";
+            readonly releasedAt: components["schemas"]["Time"];
+        };
         /**
          * @example {
          *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
@@ -289,7 +368,9 @@ export interface components {
             readonly orderId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
             /** @enum {unknown} */
-            readonly kind: "order-received" | "order-shipped" | "order-cancelled";
+            readonly kind: "order-received" | "order-shipped" | "order-cancelled" | "order-lines-cancelled";
+            /** @description With `order-lines-cancelled`. */
+            readonly orderVersion?: components["schemas"]["OrderVersion"];
             /** @enum {unknown} */
             readonly outcome: "done" | "failed";
             readonly sentAt: components["schemas"]["Time"];
@@ -316,7 +397,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "stock.released.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -329,6 +410,7 @@ export const senders = {
     "email-token.issued.v1"
   ],
   "catalogue": [
+    "stock.lines-released.v1",
     "stock.released.v1"
   ],
   "notifications": [
@@ -340,6 +422,7 @@ export const senders = {
     "order.shipped.v1",
     "order.delivered.v1",
     "order.cancelled.v1",
+    "order.lines-cancelled.v1",
     "order.paid.v1",
     "refund.due.v1",
     "refund.done.v1"
@@ -351,7 +434,8 @@ export const consumers = {
   "catalogue.inventory": [
     "order.created.v1",
     "order.shipped.v1",
-    "order.cancelled.v1"
+    "order.cancelled.v1",
+    "order.lines-cancelled.v1"
   ],
   "notifications.mail": [
     "account.registered.v1",
@@ -359,10 +443,12 @@ export const consumers = {
     "email-token.issued.v1",
     "order.created.v1",
     "order.shipped.v1",
-    "order.cancelled.v1"
+    "order.cancelled.v1",
+    "order.lines-cancelled.v1"
   ],
   "orders.effects": [
     "stock.released.v1",
+    "stock.lines-released.v1",
     "notification.sent.v1"
   ]
 } as const satisfies Record<string, readonly EventType[]>;

@@ -16,6 +16,7 @@ export const problems = {
   'request-timeout': { status: 408, title: 'The request took too long to arrive' },
   'email-already-registered': { status: 409, title: 'The e-mail address is already registered' },
   'order-already-shipped': { status: 409, title: 'The order has already shipped' },
+  'units-not-in-order': { status: 409, title: 'The order has fewer units' },
   'invalid-transition': { status: 409, title: 'The order cannot make this transition' },
   'insufficient-stock': { status: 409, title: 'There is not enough stock' },
   'stock-changed': { status: 409, title: 'The stock has changed' },

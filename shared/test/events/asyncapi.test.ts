@@ -15,19 +15,23 @@ interface SentAndHandled {
 const expected: Readonly<Record<string, SentAndHandled>> = {
   accounts: { handles: [], sends: ['account.registered.v1', 'account.updated.v1', 'email-token.issued.v1'] },
   orders: {
-    handles: ['stock.released.v1', 'notification.sent.v1'],
+    handles: ['stock.released.v1', 'stock.lines-released.v1', 'notification.sent.v1'],
     sends: [
       'order.created.v1',
       'order.processing.v1',
       'order.shipped.v1',
       'order.delivered.v1',
       'order.cancelled.v1',
+      'order.lines-cancelled.v1',
       'order.paid.v1',
       'refund.due.v1',
       'refund.done.v1',
     ],
   },
-  catalogue: { handles: ['order.created.v1', 'order.shipped.v1', 'order.cancelled.v1'], sends: ['stock.released.v1'] },
+  catalogue: {
+    handles: ['order.created.v1', 'order.shipped.v1', 'order.cancelled.v1', 'order.lines-cancelled.v1'],
+    sends: ['stock.lines-released.v1', 'stock.released.v1'],
+  },
   notifications: {
     handles: [
       'account.registered.v1',
@@ -36,6 +40,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'order.created.v1',
       'order.shipped.v1',
       'order.cancelled.v1',
+      'order.lines-cancelled.v1',
     ],
     sends: ['notification.sent.v1'],
   },

@@ -104,6 +104,12 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     example: 'The order is delivered and can no longer be cancelled.',
     remedy: 'The order is unchanged. Return the goods after they arrive.',
   },
+  'units-not-in-order': {
+    when: 'At least one line of a cancellation has more units than the order still has of that product, or a product that the order does not have. Nothing was cancelled.',
+    example: 'The order has fewer units than are to be cancelled. Nothing was cancelled.',
+    remedy:
+      'The response lists these lines with the units that are `remaining`. Lower the quantities or remove the lines.',
+  },
   'invalid-transition': {
     when: 'The order is not in a state from which this step is possible.',
     example: 'An order that is pending cannot become delivered.',

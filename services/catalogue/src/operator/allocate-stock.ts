@@ -4,13 +4,18 @@ import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { allocateReservation } from '../allocate-stock.ts';
 import { readCommandConfig } from '../config.ts';
+import type { OrderedUnits } from '../shrink-reservation.ts';
 
 /** The problem when units of the reservation are not on hand; undefined when they are assigned. */
-export async function allocateStock(environment: Environment, reservationId: string): Promise<Problem | undefined> {
+export async function allocateStock(
+  environment: Environment,
+  reservationId: string,
+  ordered: readonly OrderedUnits[] | undefined,
+): Promise<Problem | undefined> {
   const { databaseUrl: url } = readCommandConfig(environment);
   return withDatabase({ url, name: 'allocate stock' }, async (database) => {
     try {
-      await database.transaction((tx) => allocateReservation(tx, reservationId));
+      await database.transaction((tx) => allocateReservation(tx, reservationId, ordered));
       return undefined;
     } catch (error) {
       if (error instanceof Problem && error.code === 'stock-missing') return error;

@@ -70,11 +70,15 @@ const wrongReservations = `
       line.quantity, state, coalesce(book.kinds, 'none')) AS detail
   FROM reservations AS reservation JOIN reservation_lines AS line ON line.reservation_id = reservation.id
   LEFT JOIN LATERAL (
-    SELECT string_agg(kind || ' ' || quantity, ', ' ORDER BY id) AS kinds FROM stock_ledger
+    SELECT string_agg(kind || ' ' || quantity, ', ' ORDER BY id) AS kinds,
+      string_agg(kind || ' ' || quantity, ', ' ORDER BY id) FILTER (WHERE remaining IS NULL) AS whole,
+      coalesce(sum(quantity) FILTER (WHERE remaining IS NOT NULL), 0) AS parts, min(remaining) AS remaining
+    FROM stock_ledger
     WHERE reservation_id = reservation.id AND product_id = line.product_id AND kind <> 'received'
   ) AS book ON true
-  WHERE book.kinds IS DISTINCT FROM 'reserved ' || line.quantity ||
-    CASE WHEN state IN ('released', 'shipped') THEN ', ' || state || ' ' || line.quantity ELSE '' END
+  WHERE book.whole IS DISTINCT FROM 'reserved ' || line.quantity + parts ||
+      CASE WHEN state IN ('released', 'shipped') THEN ', ' || state || ' ' || line.quantity ELSE '' END
+    OR book.remaining <> line.quantity
   ORDER BY reservation.id LIMIT 100`;
 
 const wrongAllocations = `
@@ -113,12 +117,18 @@ const hiddenMovements = `
     )
   ORDER BY change.id LIMIT 100`;
 
-// Stock that was moved for a reservation without a line of that product would never be released.
+// Stock that was moved for a reservation without a line of that product would never be released. A line is removed when
+// all its units were released in parts.
 const movementsOfNothing = `
   SELECT movement.product_id AS "productId", reservation_id AS "reservationId",
     format('%s %s for a reservation that has no line of it', kind, movement.quantity) AS detail
   FROM stock_ledger AS movement LEFT JOIN reservation_lines AS line USING (reservation_id, product_id)
-  WHERE kind <> 'received' AND line.reservation_id IS NULL
+  WHERE kind <> 'received' AND line.reservation_id IS NULL AND NOT EXISTS (
+    SELECT FROM stock_ledger AS own
+    WHERE own.reservation_id = movement.reservation_id AND own.product_id = movement.product_id
+      AND own.kind <> 'received'
+    HAVING sum(CASE kind WHEN 'reserved' THEN quantity ELSE -quantity END) = 0 AND min(remaining) = 0
+      AND bool_and(kind = 'reserved' OR remaining IS NOT NULL))
   ORDER BY movement.id LIMIT 100`;
 
 const counts = `

@@ -1,6 +1,7 @@
 // What operators do with orders. The command line calls these functions in its own process.
 export type { FulfilmentState } from '../advance-order.ts';
 export { type OrderStatus, statuses } from '../order-status.ts';
+export type { Allocate } from '../ship-order.ts';
 export type { OrderTrace } from '../trace-order.ts';
 export { listRefundsDue, type RefundDue } from './list-refunds.ts';
 export {

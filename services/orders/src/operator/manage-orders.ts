@@ -17,7 +17,7 @@ import { findOrder } from '../get-order.ts';
 import { findHistory, type Transition } from '../get-order-history.ts';
 import { lockOrder, openOrders, showOrder } from '../order.ts';
 import type { OrderStatus } from '../order-status.ts';
-import { type Allocate, findShippable, trackingOf } from '../ship-order.ts';
+import { type Allocate, findReducedLines, findShippable, trackingOf } from '../ship-order.ts';
 
 export type Order = components['schemas']['Order'];
 export type OrderWithHistory = Order & { readonly history: readonly Transition[] };
@@ -92,7 +92,8 @@ export async function advanceOrders(
     const outcomes: AdvancedOrder[] = [];
     for (const id of orderIds) {
       const order = to === 'shipped' ? await findShippable(store.database, id) : undefined;
-      const problem = order === undefined ? undefined : await allocate(order.reservationId);
+      const lines = order && (await findReducedLines(store.database, order));
+      const problem = order && (await allocate(order.reservationId, lines));
       outcomes.push(
         problem === undefined
           ? await advance(store, { id, to, tracking }, operator(accountId))

@@ -1,0 +1,74 @@
+// Releases the units of a reservation that its order no longer has, while the reservation goes on.
+import { sql, type Transaction } from '@shop/shared/database';
+import { countStock } from './measure-stock.ts';
+import type { MovementCause } from './stock-ledger.ts';
+
+/** The units of one product that an order has. */
+export interface OrderedUnits {
+  readonly productId: string;
+  readonly quantity: number;
+}
+
+const excessOf = `
+  SELECT line.product_id, line.quantity - coalesce(ordered.quantity, 0) AS excess,
+    coalesce(ordered.quantity, 0) AS remaining
+  FROM reservation_lines AS line
+  LEFT JOIN unnest($2::uuid[], $3::int[]) AS ordered (product_id, quantity) ON ordered.product_id = line.product_id
+  WHERE line.reservation_id = $1 AND line.quantity > coalesce(ordered.quantity, 0)`;
+
+const parametersOf = (id: string, ordered: readonly OrderedUnits[]): [string, string[], number[]] => [
+  id,
+  ordered.map(({ productId }) => productId),
+  ordered.map(({ quantity }) => quantity),
+];
+
+/** Whether a locked reservation has units that its order no longer has. */
+export async function hasExcess(tx: Transaction, id: string, ordered: readonly OrderedUnits[]): Promise<boolean> {
+  return (await sql(tx, excessOf, parametersOf(id, ordered))).length > 0;
+}
+
+/**
+ * Reduces the lines of a locked reservation to the units that the order has. The caller has checked that it is held or
+ * confirmed. The units of an order only decrease, so a repeat or an older state of the order releases nothing.
+ * @param ordered all units that the order has; a product that is not listed has none
+ */
+export async function shrinkReservation(
+  tx: Transaction,
+  id: string,
+  orderId: string | null,
+  ordered: readonly OrderedUnits[],
+  { actor, actorId, requestId }: MovementCause,
+): Promise<void> {
+  if (!(await hasExcess(tx, id, ordered))) return;
+  // All products of the reservation, because its end in the same transaction locks all of them, too.
+  await sql(
+    tx,
+    `SELECT id FROM products WHERE id IN (SELECT product_id FROM reservation_lines WHERE reservation_id = $1)
+     ORDER BY id FOR NO KEY UPDATE`,
+    [id],
+  );
+  const released = await sql<{ quantity: number }>(
+    tx,
+    `WITH excess AS (${excessOf}), given_back AS (
+       UPDATE products SET
+         reserved = least(reserved + oversold - excess, stock),
+         oversold = greatest(reserved + oversold - excess - stock, 0),
+         allocated = CASE WHEN reservation.allocated_at IS NULL THEN allocated ELSE allocated - excess END
+       FROM excess JOIN reservations AS reservation ON reservation.id = $1
+       WHERE products.id = excess.product_id
+       RETURNING products.id, excess, remaining, stock, reserved + oversold AS promised
+     ), reduced AS (
+       UPDATE reservation_lines AS line SET quantity = remaining FROM given_back
+       WHERE line.reservation_id = $1 AND line.product_id = given_back.id AND remaining > 0
+     ), removed AS (
+       DELETE FROM reservation_lines AS line USING given_back
+       WHERE line.reservation_id = $1 AND line.product_id = given_back.id AND remaining = 0
+     )
+     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after, actor,
+       actor_id, request_id, reason, remaining)
+     SELECT id, 'released', excess, $1, $4, stock, promised, $5, $6, $7, 'cancelled in the order', remaining
+     FROM given_back RETURNING quantity`,
+    [...parametersOf(id, ordered), orderId, actor, actorId ?? null, requestId ?? null],
+  );
+  countStock(tx, 'released', released);
+}

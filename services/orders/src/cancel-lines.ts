@@ -1,0 +1,161 @@
+// Cancels units of the lines of a locked order, which goes on with the rest, and publishes the event.
+import { sql, type Transaction } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { type Fault, Problem } from '@shop/shared/problem';
+import type { Cause, ChangedOrder } from './change-status.ts';
+import type { LockedOrder, Orders } from './order.ts';
+import { type OrderLine, readRemaining, toItem } from './order-lines.ts';
+import { findPayment, oweRefund } from './order-payment.ts';
+import { recordCancellation, requireCancellable } from './record-cancellation.ts';
+
+/** Units of a product in the request, which may name a product more than once. */
+interface GivenLine {
+  readonly productId: string;
+  readonly quantity: number;
+}
+
+export interface LineCancellation {
+  readonly actor: 'customer' | 'staff';
+  readonly reason: string | undefined;
+  readonly lines: readonly GivenLine[];
+}
+
+/**
+ * Cancels the whole order when these are all units that it has. On a cancelled order it changes nothing.
+ * @throws Problem 409 once the order has shipped, and for units that the order does not have
+ */
+export async function cancelLines(
+  tx: Transaction,
+  cause: Cause,
+  orders: Orders,
+  order: LockedOrder,
+  { actor, reason, lines }: LineCancellation,
+): Promise<void> {
+  if (order.status === 'cancelled') return;
+  requireCancellable(order);
+  const present = await readRemaining(tx, order);
+  const units = addUp(lines);
+  requireUnits(lines, units, present);
+  const remaining = present
+    .map((line) => ({ ...line, quantity: line.quantity - (units.get(line.productId) ?? 0) }))
+    .filter(({ quantity }) => quantity > 0);
+  if (remaining.length === 0) return recordCancellation(tx, cause, order, { actor, reason });
+
+  const { version, changedAt, totalMinor } = await reduceLines(tx, cause, order, { actor, reason, units });
+  const major = (minor: number): number => Number(orders.money.toJson(minor));
+  await appendEvent(tx, {
+    type: 'order.lines-cancelled.v1',
+    subject: order.id,
+    sequence: version,
+    requestId: cause.id,
+    traceparent: cause.traceparent,
+    data: {
+      orderId: order.id,
+      accountId: order.accountId,
+      reservationId: order.reservationId,
+      orderVersion: version,
+      items: present.flatMap((line) => {
+        const quantity = units.get(line.productId);
+        return quantity === undefined ? [] : [{ ...toItem(line), quantity }];
+      }),
+      remaining: remaining.map((line) => ({
+        ...toItem(line),
+        unitPrice: major(line.unitPriceMinor),
+        lineTotal: major(line.unitPriceMinor * line.quantity),
+      })),
+      totalCost: major(totalMinor),
+      currency: orders.currency,
+      reason: reason ?? null,
+      cancelledAt: changedAt.toISOString(),
+      cancelledBy: actor,
+    },
+  });
+  await oweDifference(tx, cause, order, order.totalMinor - totalMinor);
+}
+
+/** What was paid for the cancelled units becomes due as a refund. An order that is not paid is due with its new total. */
+async function oweDifference(tx: Transaction, cause: Cause, order: LockedOrder, amountMinor: number): Promise<void> {
+  const payment = await findPayment(tx, order);
+  if (payment === undefined || payment.paidAt === null || amountMinor === 0) return;
+  await oweRefund(tx, cause, order, { amountMinor, cause: 'lines-cancelled' });
+}
+
+/** Product → units. */
+function addUp(lines: readonly GivenLine[]): ReadonlyMap<string, number> {
+  const units = new Map<string, number>();
+  for (const { productId, quantity } of lines) units.set(productId, (units.get(productId) ?? 0) + quantity);
+  return units;
+}
+
+/** Lists every line of a product of which the order has fewer units, or none. */
+function requireUnits(
+  lines: readonly GivenLine[],
+  units: ReadonlyMap<string, number>,
+  present: readonly OrderLine[],
+): void {
+  const errors = lines.flatMap(({ productId }, position): Fault[] => {
+    const requested = units.get(productId) ?? 0;
+    const remaining = present.find((line) => line.productId === productId)?.quantity ?? 0;
+    if (requested <= remaining) return [];
+    const detail = `${requested} are to be cancelled, the order has ${remaining}`;
+    return [{ pointer: `/lines/${position}`, detail, productId, requested, remaining }];
+  });
+  if (errors.length === 0) return;
+  throw new Problem(
+    'units-not-in-order',
+    'The order has fewer units than are to be cancelled. Nothing was cancelled.',
+    {
+      errors,
+    },
+  );
+}
+
+interface Reduction extends Omit<LineCancellation, 'lines'> {
+  readonly units: ReadonlyMap<string, number>;
+}
+
+/** Lines, total and history in one statement. The caller has checked that the lines have these units. */
+async function reduceLines(
+  tx: Transaction,
+  cause: Cause,
+  order: LockedOrder,
+  { actor, reason, units }: Reduction,
+): Promise<ChangedOrder & { readonly totalMinor: number }> {
+  const [changed] = await sql<ChangedOrder & { totalMinor: number }>(
+    tx,
+    `WITH reduced AS (
+       UPDATE order_lines AS line SET cancelled_quantity = cancelled_quantity + given.quantity
+       FROM unnest($4::uuid[], $5::int[]) AS given (product_id, quantity)
+       WHERE order_id = $1 AND account_id = $2 AND line.product_id = given.product_id
+       RETURNING position, line.product_id, name, given.quantity, unit_price_minor * given.quantity AS amount
+     ), changed AS (
+       UPDATE orders SET
+         version = version + 1,
+         updated_at = greatest(now(), updated_at),
+         total_minor = total_minor - (SELECT sum(amount) FROM reduced)
+       WHERE id = $1 AND account_id = $2 AND version = $3
+       RETURNING id, account_id, version, status, updated_at, total_minor
+     ), history AS (
+       INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at, reason,
+         stock_released, customer_notified, cancelled_lines)
+       SELECT id, account_id, version, status, $6, $7::uuid, $8, updated_at, $9, 'pending', 'pending',
+         (SELECT json_agg(json_build_object('productId', product_id, 'name', name, 'quantity', quantity)
+            ORDER BY position) FROM reduced)
+       FROM changed
+     )
+     SELECT version, updated_at AS "changedAt", total_minor AS "totalMinor" FROM changed`,
+    [
+      order.id,
+      order.accountId,
+      order.version,
+      [...units.keys()],
+      [...units.values()],
+      actor,
+      cause.caller?.accountId ?? null,
+      cause.id,
+      reason ?? null,
+    ],
+  );
+  if (changed === undefined) throw new Error(`order ${order.id} changed while it was locked`);
+  return changed;
+}

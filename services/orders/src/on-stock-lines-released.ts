@@ -1,0 +1,14 @@
+// stock.lines-released.v1: records that the catalogue released cancelled units of an order, or failed to.
+import { sql } from '@shop/shared/database';
+import type { EventHandler } from '@shop/shared/events';
+
+/** An earlier failure that arrives after the success changes nothing. The order stays as it is; its history shows it. */
+export const onStockLinesReleased: EventHandler<'stock.lines-released.v1'> = async ({ data }, tx) => {
+  await sql(
+    tx,
+    `UPDATE order_history SET stock_released = $4, stock_released_at = $5
+     WHERE order_id = $1 AND account_id = $2 AND version = $3
+       AND cancelled_lines IS NOT NULL AND stock_released <> 'done'`,
+    [data.orderId, data.accountId, data.orderVersion, data.outcome, data.releasedAt],
+  );
+};
