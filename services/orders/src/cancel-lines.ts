@@ -5,7 +5,7 @@ import { type Fault, Problem } from '@shop/shared/problem';
 import type { Cause, ChangedOrder } from './change-status.ts';
 import type { LockedOrder, Orders } from './order.ts';
 import { type OrderLine, readRemaining, toItem } from './order-lines.ts';
-import { findPayment, oweRefund } from './order-payment.ts';
+import { findPayment, oweRefund, waivePayment } from './order-payment.ts';
 import { recordCancellation, requireCancellable } from './record-cancellation.ts';
 
 /** Units of a product in the request, which may name a product more than once. */
@@ -70,14 +70,22 @@ export async function cancelLines(
       cancelledBy: actor,
     },
   });
-  await oweDifference(tx, cause, order, order.totalMinor - totalMinor);
+  await adjustPayment(tx, cause, order, totalMinor);
 }
 
-/** What was paid for the cancelled units becomes due as a refund. An order that is not paid is due with its new total. */
-async function oweDifference(tx: Transaction, cause: Cause, order: LockedOrder, amountMinor: number): Promise<void> {
+/**
+ * What was paid for the cancelled units becomes due as a refund. An order that is not paid is due with its new total,
+ * and needs no payment when that is nothing.
+ */
+async function adjustPayment(tx: Transaction, cause: Cause, order: LockedOrder, totalMinor: number): Promise<void> {
   const payment = await findPayment(tx, order);
-  if (payment === undefined || payment.paidAt === null || amountMinor === 0) return;
-  await oweRefund(tx, cause, order, { amountMinor, cause: 'lines-cancelled' });
+  if (payment === undefined) return;
+  const amountMinor = order.totalMinor - totalMinor;
+  if (payment.paidAt === null) {
+    if (totalMinor === 0) await waivePayment(tx, order);
+  } else if (amountMinor > 0) {
+    await oweRefund(tx, cause, order, { amountMinor, cause: 'lines-cancelled' });
+  }
 }
 
 /** Product → units. */

@@ -123,6 +123,16 @@ export async function cancelPayment(tx: Transaction, cause: Cause, order: Locked
   }
 }
 
+/** An order that costs nothing any more needs no payment. The caller has changed the order's version. */
+export async function waivePayment(tx: Transaction, { id, accountId }: LockedOrder): Promise<void> {
+  await sql(
+    tx,
+    `UPDATE order_payments SET status = 'not_required', due_at = NULL
+     WHERE order_id = $1 AND account_id = $2 AND status = 'due'`,
+    [id, accountId],
+  );
+}
+
 /** An amount of an order in major units. */
 export function majorOf({ currency }: Pick<LockedOrder, 'currency'>, minor: number): number {
   return Number(decimal(decimalsOf(currency)).toJson(minor));

@@ -251,6 +251,17 @@ describe('an order that is not paid', () => {
   });
 });
 
+describe('an order whose paid lines are cancelled', () => {
+  it('needs no payment once only products without a price remain, and can be processed', async () => {
+    const [cup, gift] = await Promise.all([shop.product(), shop.product({ price: 0 })]);
+    const { body } = await shop.order(customer, { [cup]: 1, [gift]: 1 });
+    expect(body.payment).toMatchObject({ status: 'due' });
+    await shop.act(customer, body.id, 'cancel', { body: { lines: [{ productId: cup, quantity: 1 }] } });
+    expect((await shop.view(customer, body.id)).body).toMatchObject({ totalCost: 0, status: 'pending' });
+    expect((await shop.act(shop.staff, body.id, 'process')).status).toBe(200);
+  });
+});
+
 describe('an order that needs no payment', () => {
   it('has no payment until money is received; then it is paid, or the money is due as a refund', async () => {
     const other = await startShop();
