@@ -8,11 +8,11 @@ import type { GuardOptions } from './entry/guard.ts';
 import { matchOperation, readPublicOperations } from './entry/match-operation.ts';
 import { actionSchema, type Policy, type Step } from './entry/policy.ts';
 import { sendProblem } from './entry/send-response.ts';
-import { limitConflicts } from './limits/conflict-limit.ts';
 import { limitFailedAttempts } from './limits/failed-attempts.ts';
 import { type ApiLimit, apiLimitSchema } from './limits/limit-config.ts';
 import { limitRate } from './limits/rate-limit.ts';
 import type { RateLimitStore } from './limits/rate-limit-store.ts';
+import { limitRefusals } from './limits/refusal-limit.ts';
 import { type ForwardConfig, forward, forwardSchema, openUpstream } from './upstream/forward.ts';
 import type { UpstreamDirectory } from './upstream/upstream.ts';
 
@@ -51,7 +51,7 @@ export function api(options: ApiOptions): Policy {
         matchOperation(operations),
         authenticate(verifier, takeFromLimit),
         takeFromLimit,
-        limitConflicts(store, limit),
+        limitRefusals(store, limit),
         limitFailedAttempts(store, limit, guard.maximumBody),
       ];
       if (target === undefined) {

@@ -52,8 +52,11 @@ export class GatewayRequest extends IncomingMessage {
    */
   authenticated = false;
   caller: Caller | undefined = undefined;
-  /** Counts a response 409 before it is sent to the client. Rejects with the problem that is sent instead. */
-  countConflict: (() => Promise<void>) | undefined = undefined;
+  /**
+   * Counts a response with a bounded status before it is sent to the client. Rejects with the problem that is sent
+   * instead; undefined for a response that is not counted.
+   */
+  countRefusal: ((status: number) => Promise<void> | undefined) | undefined = undefined;
   /** Header fields for every response to this request, flat. */
   responseHeaders: string[] = [];
 

@@ -1,10 +1,10 @@
 // Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address, without excluding its owner.
-// Also bounds requests for password resets, all of which count, and wrong passwords of one account.
+// Also bounds requests for password resets, all of which count.
 import { createHash } from 'node:crypto';
 import { emailKey } from '@shop/shared/runtime';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { clientNetwork } from '../entry/client-network.ts';
-import type { GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
+import type { GatewayResponse } from '../entry/gateway-request.ts';
 import type { Step } from '../entry/policy.ts';
 import { bufferedAtMost, receiveBody } from '../entry/request-body.ts';
 import type { ApiLimit } from './limit-config.ts';
@@ -24,21 +24,14 @@ const safetyMargin = 1_000;
 /** Applies the failure bounds of each operation that has some. It buffers the body of such a request. */
 export function limitFailedAttempts(store: RateLimitStore, { operations = {} }: ApiLimit, maximumBody: number): Step {
   const limits = new Map<string, FailedAttempts>();
-  const accounts = new Map<string, Counted>();
   for (const [id, own] of Object.entries(operations)) {
-    const { attemptsPerEmail, attemptsPerEmailAndAddress, failuresPerAccount } = own;
+    const { attemptsPerEmail, attemptsPerEmailAndAddress } = own;
     const attempts = { failuresPerEmail: attemptsPerEmail, failuresPerEmailAndAddress: attemptsPerEmailAndAddress };
     if (hasBound(attempts)) limits.set(id, new FailedAttempts(store, `${id}:attempts`, attempts, 'every'));
     else if (hasBound(own)) limits.set(id, new FailedAttempts(store, id, own));
-    if (failuresPerAccount !== undefined) {
-      accounts.set(id, new Counted(store, `${id}:failures-by-account`, failuresPerAccount));
-    }
   }
   return (request, response) => {
-    const id = request.operation?.operationId ?? '';
-    const account = accounts.get(id);
-    if (account !== undefined) return watchAccount(account, request, response);
-    const limit = limits.get(id);
+    const limit = limits.get(request.operation?.operationId ?? '');
     if (limit === undefined) return undefined;
     // The body must be buffered: the e-mail address of a streamed body is not known in time.
     return receiveBody(request, response, Math.min(maximumBody, bufferedAtMost)).then((body) =>
@@ -51,16 +44,6 @@ type EmailBounds = { readonly [Name in 'failuresPerEmail' | 'failuresPerEmailAnd
 
 function hasBound({ failuresPerEmail, failuresPerEmailAndAddress }: EmailBounds): boolean {
   return failuresPerEmail !== undefined || failuresPerEmailAndAddress !== undefined;
-}
-
-/** @throws Problem 429 with `Retry-After` when the account of the caller was refused too often */
-async function watchAccount(limit: Counted, request: GatewayRequest, response: GatewayResponse): Promise<void> {
-  const account = request.caller?.accountId;
-  if (account === undefined) return;
-  const takeBack = await limit.count(account);
-  response.once('finish', () => {
-    if (response.statusCode !== 403) takeBack();
-  });
 }
 
 /** A bound with its counter. */

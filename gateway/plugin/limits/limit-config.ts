@@ -7,8 +7,6 @@ export interface FailureBounds {
   readonly failuresPerEmailAndAddress?: number;
   /** For one e-mail address, from all client networks that have never succeeded with it. */
   readonly failuresPerEmail?: number;
-  /** Responses 403 to one account: each may be a guess at its password by the bearer of a stolen token. */
-  readonly failuresPerAccount?: number;
 }
 
 /** Attempts a minute after which a client has to wait, for an operation that gives every attempt the same answer. */
@@ -24,6 +22,8 @@ export interface OperationLimit extends FailureBounds, AttemptBounds {
   readonly rate: Rate;
   /** Responses 409 a minute for each account, and for each client network. */
   readonly conflictsPerCaller?: number;
+  /** Responses 403 a minute to one account: each may be a guess at its password by the bearer of a stolen token. */
+  readonly forbiddenPerAccount?: number;
 }
 
 /** The member `limit` of the policy `api`. */
@@ -60,10 +60,10 @@ export const apiLimitSchema = {
           rate: rateSchema,
           failuresPerEmail: positive,
           failuresPerEmailAndAddress: positive,
-          failuresPerAccount: positive,
           attemptsPerEmail: positive,
           attemptsPerEmailAndAddress: positive,
           conflictsPerCaller: positive,
+          forbiddenPerAccount: positive,
         },
         required: ['rate'],
         additionalProperties: false,

@@ -5,8 +5,6 @@ import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-req
 import { type ResponseFields, responseHeaders } from './response-headers.ts';
 import type { UpstreamHost, UpstreamHostOptions } from './upstream-host.ts';
 
-const conflict = 409;
-
 // Bytes buffered for a client that does not read. A connection to an upstream is worth more than this memory.
 const bufferedForClient = 256 * 1024;
 
@@ -41,7 +39,7 @@ export class WithheldResponse extends Error {
 /**
  * Sends the request to the host and the host's response to the client.
  * @returns the status of the response; undefined when the client closed the connection before that
- * @throws WithheldResponse when the response is a conflict that exceeds the limit of its caller
+ * @throws WithheldResponse when the response is a refusal that exceeds the limit of its caller
  * @throws UpstreamFailure when no byte of a response was sent to the client
  */
 export function proxyResponse(
@@ -115,25 +113,30 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#ended) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#stall(), this.#times.bodyTimeout);
-    const { countConflict } = this.#request;
-    if (status === conflict && countConflict !== undefined) this.#sendCounted(countConflict(), controller, fields);
-    else this.#response.writeHead(status, responseHeaders(this.#request, status, fields));
+    const counted = this.#request.countRefusal?.(status);
+    if (counted === undefined) this.#response.writeHead(status, responseHeaders(this.#request, status, fields));
+    else this.#sendCounted(counted, controller, status, fields);
   }
 
-  /** Sends a conflict after it was counted, or withholds it. */
-  #sendCounted(counted: Promise<void>, controller: Dispatcher.DispatchController, fields: ResponseFields): void {
+  /** Sends a refusal after it was counted, or withholds it. */
+  #sendCounted(
+    counted: Promise<void>,
+    controller: Dispatcher.DispatchController,
+    status: number,
+    fields: ResponseFields,
+  ): void {
     this.#paused = true;
     controller.pause();
     counted.then(
       () => {
         if (this.#ended) return;
         this.#paused = false;
-        this.#response.writeHead(conflict, responseHeaders(this.#request, conflict, fields));
+        this.#response.writeHead(status, responseHeaders(this.#request, status, fields));
         controller.resume();
       },
       (problem: unknown) => {
         if (this.#ended) return;
-        const withheld = new WithheldResponse(conflict, problem);
+        const withheld = new WithheldResponse(status, problem);
         this.#end();
         this.#reject(withheld);
         controller.abort(withheld);

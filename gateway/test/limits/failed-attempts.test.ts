@@ -2,8 +2,8 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '@shop/shared/runtime';
-import type { GatewayRequest, GatewayResponse } from '../../plugin/entry/gateway-request.ts';
-import { FailedAttempts, limitFailedAttempts } from '../../plugin/limits/failed-attempts.ts';
+import type { GatewayResponse } from '../../plugin/entry/gateway-request.ts';
+import { FailedAttempts } from '../../plugin/limits/failed-attempts.ts';
 import { openRateLimitStore } from '../../plugin/limits/rate-limit-store.ts';
 
 const body = Buffer.from('{"email":"anna@shop.test"}');
@@ -102,26 +102,5 @@ describe('an operation whose answer is always the same', () => {
     expect(await passing(10, 202, '192.0.2.3')).toBe(2);
     jest.advanceTimersByTime(60_001);
     expect(await passing(1, 202, '192.0.2.1')).toBe(1);
-  });
-});
-
-describe('the bound of one account', () => {
-  it('counts the refusals of its requests, and no other answers', async () => {
-    const counters = openRateLimitStore(undefined, createLog('test', 'silent'));
-    const rate = { steady: 1_000, seconds: 60 };
-    const limit = { rate, operations: { updateAccount: { rate, failuresPerAccount: 3 } } };
-    const step = limitFailedAttempts(counters, limit, 1_024);
-    const passes = async (statusCode: number, accountId: string): Promise<boolean> => {
-      const operation = { operationId: 'updateAccount' };
-      const request = { operation, caller: { accountId } } as unknown as GatewayRequest;
-      const response = Object.assign(new EventEmitter(), { statusCode }) as unknown as GatewayResponse;
-      const refusal = await step(request, response)?.catch((problem: unknown) => problem);
-      response.emit('finish');
-      return refusal === undefined;
-    };
-    for (let turn = 0; turn < 10; turn += 1) expect(await passes(200, 'one')).toBe(true);
-    for (let turn = 0; turn < 3; turn += 1) expect(await passes(403, 'one')).toBe(true);
-    expect(await passes(200, 'one')).toBe(false);
-    expect(await passes(200, 'other')).toBe(true);
   });
 });

@@ -281,7 +281,7 @@ describe('log-in and registration', () => {
   });
 });
 
-describe('conflicts', () => {
+describe('refusals', () => {
   it('limits conflicts to 30 a minute for a client address', async () => {
     gateway.service.answer = refusal(409, 'email-already-registered');
     const register = (index: number, address: string) =>
@@ -310,6 +310,27 @@ describe('conflicts', () => {
       headers: { 'retry-after': expect.stringMatching(/^\d+$/), 'x-request-id': expect.any(String) },
     });
     expect(refused?.text).not.toContain('email-already-registered');
+  });
+
+  it('limits refused changes of an account to 30, for concurrent requests too, and no other answers', async () => {
+    const folder = fileURLToPath(new URL('../../config', import.meta.url));
+    const shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });
+    try {
+      const [token, other] = [await shipped.issuer.sign(), await shipped.issuer.sign()];
+      const patch = (bearer: string) => {
+        const headers = { Authorization: `Bearer ${bearer}` };
+        return fetch(new URL('/v1/accounts/me', shipped.url), { method: 'PATCH', headers });
+      };
+      shipped.service.answer = (_request, response) => void response.end();
+      expect(statuses(await all(60, () => patch(token)))).toEqual({ 200: 60 });
+      shipped.service.answer = refusal(403, 'wrong-password');
+      expect(statuses(await all(60, () => patch(token)))).toEqual({ 403: 30, 429: 30 });
+      shipped.service.answer = (_request, response) => void response.end();
+      expect((await patch(token)).status).toBe(429);
+      expect((await patch(other)).status).toBe(200);
+    } finally {
+      await shipped.stop();
+    }
   });
 
   it('limits conflicts to 30 a minute for an account, and for all accounts of one address', async () => {
