@@ -32,6 +32,11 @@ const answers: Readonly<Record<string, number>> = {
   searchProducts: 200,
   reserveStock: 422,
   allocateStock: 204,
+  requestPasswordReset: 202,
+  // The token is not one that was sent: `invalid-token`.
+  verifyEmail: 400,
+  undoEmailChange: 400,
+  confirmPasswordReset: 400,
 };
 
 /** A search has no largest body. The values of its longest list fill it to the bound. */
@@ -86,8 +91,9 @@ async function send(base: string, token: string, { service, ...operation }: Case
     body: isChunked ? new Blob([text]).stream() : text,
     duplex: 'half',
   } as RequestInit);
-  const { detail } = (answer.status === 204 ? {} : await answer.json()) as { detail?: string };
-  return { status: answer.status, detail };
+  const received = await answer.text();
+  const { code, detail } = (received === '' ? {} : JSON.parse(received)) as { code?: string; detail?: string };
+  return { status: answer.status, code, detail };
 }
 
 const tooLarge = (bytes: number) => ({ status: 413, detail: `The body is larger than ${bytes} bytes.` });
@@ -111,9 +117,10 @@ describe.each(cases)('$operationId', (operation) => {
       const { url } = shop.service(service);
       // An e-mail address can be registered once, so its first letter differs in each framing.
       const text = largest.replace('\\ud840', isChunked ? '\\ud841' : '\\ud842');
-      const { status, detail } = await send(url, token, operation, text.padEnd(maxBytes), isChunked);
+      const { status, code, detail } = await send(url, token, operation, text.padEnd(maxBytes), isChunked);
       expect({ status, detail }).toEqual({ status: answers[operationId], detail });
-      expect(await send(url, token, operation, text.padEnd(maxBytes + 1), isChunked)).toEqual(tooLarge(maxBytes));
+      expect(code).not.toBe('invalid-request');
+      expect(await send(url, token, operation, text.padEnd(maxBytes + 1), isChunked)).toMatchObject(tooLarge(maxBytes));
     },
   );
 });
@@ -128,7 +135,7 @@ describe.each(cases.filter(({ internal }) => !internal))('$operationId', (operat
     expect(await send(gateway.url, token, operation, text, isChunked)).toMatchObject({ status: 200 });
     expect(seen.at(-1)?.body).toBe(text);
     const before = seen.length;
-    expect(await send(gateway.url, token, operation, `${text} `, isChunked)).toEqual(tooLarge(maxBytes));
+    expect(await send(gateway.url, token, operation, `${text} `, isChunked)).toMatchObject(tooLarge(maxBytes));
     expect(seen.length).toBe(before);
   });
 });
