@@ -1,5 +1,5 @@
-// Races on one order, 1,000 times each: expiry against payment, payment against cancellation, and cancellation against
-// processing.
+// Races on one order: expiry against payment, payment against cancellation, cancellation against processing, and
+// payment against processing. RACE_ROUNDS says how often; the whole proof is 1,000 times.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -7,7 +7,7 @@ import { startServices, type TestServices } from '@shop/shared/testing';
 import { expireOrder } from '../src/expire-orders.ts';
 import { booksOf } from './payment-books.ts';
 
-const pairs = 1_000;
+const pairs = Number(process.env.RACE_ROUNDS ?? 200);
 const atOnce = 8;
 const accountId = newId();
 
@@ -49,8 +49,11 @@ async function placed(count = pairs): Promise<string[]> {
 async function act(id: string, action: 'payments' | 'cancel' | 'process'): Promise<number> {
   const body = action === 'payments' ? { reference: `payment of ${id}`, amount: 19.98, currency: 'EUR' } : undefined;
   const { client } = services.service('orders');
-  const { status } = await client.post(`/v1/orders/${id}/${action}`, { token, ...(body && { body }) });
-  return status;
+  // A busy database may answer 503. Each action can be repeated.
+  for (;;) {
+    const { status } = await client.post(`/v1/orders/${id}/${action}`, { token, ...(body && { body }) });
+    if (status !== 503) return status;
+  }
 }
 
 /** Runs both actions on each order concurrently, and returns how often each outcome occurred. */
@@ -77,7 +80,7 @@ type Action = (id: string) => Promise<unknown>;
 
 const pay: Action = async (id) => expect(await act(id, 'payments')).toBe(200);
 const cancel: Action = async (id) => expect(await act(id, 'cancel')).toBe(200);
-const process: Action = async (id) => expect([200, 409]).toContain(await act(id, 'process'));
+const begin: Action = async (id) => expect([200, 409]).toContain(await act(id, 'process'));
 const expire: Action = (id) => expireOrder(replica, id);
 
 it('keeps a paid order, or owes the payment of an expired order, when expiry meets payment', async () => {
@@ -88,7 +91,7 @@ it('keeps a paid order, or owes the payment of an expired order, when expiry mee
     'pending paid order.paid.v1',
   ]);
   await expectBalanced(ids);
-}, 60_000);
+});
 
 it('owes each payment once when payment meets cancellation', async () => {
   const ids = await placed();
@@ -98,28 +101,28 @@ it('owes each payment once when payment meets cancellation', async () => {
     'cancelled refund_due order.paid.v1 order.cancelled.v1 refund.due.v1',
   ]);
   await expectBalanced(ids);
-}, 60_000);
+});
 
 it('owes each payment once when cancellation meets processing', async () => {
   const ids = await placed();
   for (let from = 0; from < ids.length; from += 50) await Promise.all(ids.slice(from, from + 50).map(pay));
-  const outcomes = await race(ids, cancel, process);
+  const outcomes = await race(ids, cancel, begin);
   expect(Object.keys(outcomes).sort()).toEqual([
     'cancelled refund_due order.paid.v1 order.cancelled.v1 refund.due.v1',
     'cancelled refund_due order.paid.v1 order.processing.v1 order.cancelled.v1 refund.due.v1',
   ]);
   await expectBalanced(ids);
-}, 60_000);
+});
 
 it('processes no order that is not paid when payment meets processing', async () => {
-  const ids = await placed(300);
-  const outcomes = await race(ids, pay, process);
+  const ids = await placed();
+  const outcomes = await race(ids, pay, begin);
   expect(Object.keys(outcomes).sort()).toEqual([
     'pending paid order.paid.v1',
     'processing paid order.paid.v1 order.processing.v1',
   ]);
   await expectBalanced(ids);
-}, 60_000);
+});
 
 /** What came in is kept for paid orders, owed back, or paid back. */
 async function expectBalanced(ids: readonly string[]): Promise<void> {
