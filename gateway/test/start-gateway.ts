@@ -60,7 +60,7 @@ export async function startGateway(
     await eventually(async () => {
       const { status } = await fetch(`${url}/health/ready`);
       if (options.ready !== false && status !== 200) throw new Error(`the gateway answers ${status}`);
-    }, 15_000);
+    }, 45_000);
   } catch (error) {
     await stop();
     throw new Error(`the gateway did not start: ${written.join('')}`, { cause: error });
