@@ -24,6 +24,7 @@ describe('the notifications process', () => {
     DATABASE_URL: services.database.urls.notifications,
     EVENTS_URL: services.database.urls.events,
     PORT: '0',
+    INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
   });
 
   it('is ready when the database and the broker are ready', async () => {
@@ -55,6 +56,7 @@ describe('the notifications process', () => {
       'notifications: DRAIN_MS must be a whole number from 0 to 8000, not "long"',
       expect.stringContaining('SMTP_URL must be a URL'),
       expect.stringContaining('MAIL_FROM must be an e-mail address'),
+      'notifications: INTERNAL_SECRET is required',
     ]);
   });
 
