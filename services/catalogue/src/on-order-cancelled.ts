@@ -1,6 +1,6 @@
 // order.cancelled.v1: the inventory handler. Releases the stock of a cancelled order and publishes an event about it.
-import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventHandler, PoisonError } from '@shop/shared/events';
+import { databaseTime } from './database-time.ts';
 import { giveStockBack, lockReservation } from './reservation.ts';
 
 /**
@@ -33,9 +33,3 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
     },
   });
 };
-
-async function databaseTime(tx: Transaction): Promise<Date> {
-  const [row] = await sql<{ now: Date }>(tx, 'SELECT now()');
-  if (row === undefined) throw new Error('the database told no time');
-  return row.now;
-}

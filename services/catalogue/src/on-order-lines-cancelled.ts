@@ -1,6 +1,7 @@
 // order.lines-cancelled.v1: the inventory handler. Releases the cancelled units and publishes an event about it.
-import { sql, type Transaction } from '@shop/shared/database';
+import type { Transaction } from '@shop/shared/database';
 import { appendEvent, type EventHandler, PoisonError, type ShopEvent } from '@shop/shared/events';
+import { databaseTime } from './database-time.ts';
 import { confirmReservations, lockReservation } from './reservation.ts';
 import { hasExcess, shrinkReservation } from './shrink-reservation.ts';
 
@@ -23,7 +24,7 @@ export const onOrderLinesCancelled: EventHandler<'order.lines-cancelled.v1'> = a
       reservationId,
       orderVersion,
       outcome: isReleased ? 'done' : 'failed',
-      releasedAt: await databaseTime(tx),
+      releasedAt: (await databaseTime(tx)).toISOString(),
     },
   });
 };
@@ -43,11 +44,4 @@ async function release(tx: Transaction, { data, requestId }: ShopEvent<'order.li
   const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId };
   await shrinkReservation(tx, reservationId, orderId, remaining, cause);
   return true;
-}
-
-/** The time of the transaction by the database's clock, as that of the cancellation. */
-async function databaseTime(tx: Transaction): Promise<string> {
-  const [row] = await sql<{ now: Date }>(tx, 'SELECT now()');
-  if (row === undefined) throw new Error('the database returned no time');
-  return row.now.toISOString();
 }

@@ -137,11 +137,16 @@ async function end(tx: Transaction, id: string, state: 'released' | 'shipped', o
     [id, state, orderId],
   );
   if (ended === undefined) throw new Error(`reservation ${id} went while it was locked`);
+  await lockProducts(tx, id);
+  return ended.changedAt;
+}
+
+/** Locks all products of a locked reservation, in the order of their ids. */
+export async function lockProducts(tx: Transaction, reservationId: string): Promise<void> {
   await sql(
     tx,
     `SELECT id FROM products WHERE id IN (SELECT product_id FROM reservation_lines WHERE reservation_id = $1)
      ORDER BY id FOR NO KEY UPDATE`,
-    [id],
+    [reservationId],
   );
-  return ended.changedAt;
 }

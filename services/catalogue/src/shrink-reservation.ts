@@ -1,6 +1,7 @@
 // Releases the units of a reservation that its order no longer has, while the reservation goes on.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
+import { lockProducts } from './reservation.ts';
 import type { MovementCause } from './stock-ledger.ts';
 
 /** The units of one product that an order has. */
@@ -41,12 +42,7 @@ export async function shrinkReservation(
 ): Promise<void> {
   if (!(await hasExcess(tx, id, ordered))) return;
   // All products of the reservation, because its end in the same transaction locks all of them, too.
-  await sql(
-    tx,
-    `SELECT id FROM products WHERE id IN (SELECT product_id FROM reservation_lines WHERE reservation_id = $1)
-     ORDER BY id FOR NO KEY UPDATE`,
-    [id],
-  );
+  await lockProducts(tx, id);
   const released = await sql<{ quantity: number }>(
     tx,
     `WITH excess AS (${excessOf}), given_back AS (

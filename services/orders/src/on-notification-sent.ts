@@ -1,4 +1,4 @@
-// notification.sent.v1: records that the customer was notified of a cancellation, of the order or of units, or could not be. Other e-mails are
+// notification.sent.v1: records that the customer was notified of a cancellation, or could not be. Other e-mails are
 // ignored.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, SelectiveHandler } from '@shop/shared/events';

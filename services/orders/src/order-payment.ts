@@ -99,12 +99,8 @@ export async function oweRefund(tx: Transaction, cause: Cause, order: LockedOrde
     requestId: cause.id,
     traceparent: cause.traceparent,
     data: {
-      orderId: order.id,
-      accountId: order.accountId,
-      reservationId: order.reservationId,
+      ...amountOf(order, owed.amountMinor),
       refundId: id,
-      amount: majorOf(order, owed.amountMinor),
-      currency: order.currency,
       cause: owed.cause,
       dueAt: at.toISOString(),
     },
@@ -131,6 +127,12 @@ export async function waivePayment(tx: Transaction, { id, accountId }: LockedOrd
      WHERE order_id = $1 AND account_id = $2 AND status = 'due'`,
     [id, accountId],
   );
+}
+
+/** What every event about money of an order has: the order and the amount. */
+export function amountOf(order: LockedOrder, minor: number) {
+  const { id: orderId, accountId, reservationId, currency } = order;
+  return { orderId, accountId, reservationId, amount: majorOf(order, minor), currency };
 }
 
 /** An amount of an order in major units. */

@@ -7,7 +7,7 @@ import type { Cause } from './change-status.ts';
 import type { Operation } from './context.ts';
 import { countPayment } from './measure-orders.ts';
 import { type LockedOrder, lockOrder, type Orders } from './order.ts';
-import { changePayment, findPayment, majorOf, oweRefund } from './order-payment.ts';
+import { amountOf, changePayment, findPayment, oweRefund } from './order-payment.ts';
 import { addEntry, findEntry, type LedgerEntry, type NewEntry } from './payment-ledger.ts';
 import { readAmount, receipt, requireSame } from './reported-money.ts';
 
@@ -70,14 +70,7 @@ async function pay(tx: Transaction, cause: Cause, order: LockedOrder, { amountMi
     sequence: version,
     requestId: cause.id,
     traceparent: cause.traceparent,
-    data: {
-      orderId: order.id,
-      accountId: order.accountId,
-      reservationId: order.reservationId,
-      amount: majorOf(order, amountMinor),
-      currency: order.currency,
-      paidAt: at.toISOString(),
-    },
+    data: { ...amountOf(order, amountMinor), paidAt: at.toISOString() },
   });
 }
 

@@ -7,7 +7,7 @@ import type { Cause } from './change-status.ts';
 import type { Operation } from './context.ts';
 import { countPayment } from './measure-orders.ts';
 import { type LockedOrder, lockOrder, type Orders } from './order.ts';
-import { changePayment, findPayment, majorOf } from './order-payment.ts';
+import { amountOf, changePayment, findPayment } from './order-payment.ts';
 import { addEntry, findEntry, type LedgerEntry } from './payment-ledger.ts';
 import { readAmount, receipt, requireSame } from './reported-money.ts';
 
@@ -42,14 +42,7 @@ async function refund(
     sequence: version,
     requestId: cause.id,
     traceparent: cause.traceparent,
-    data: {
-      orderId: order.id,
-      accountId: order.accountId,
-      reservationId: order.reservationId,
-      amount: majorOf(order, amountMinor),
-      currency: order.currency,
-      refundedAt: entry.at.toISOString(),
-    },
+    data: { ...amountOf(order, amountMinor), refundedAt: entry.at.toISOString() },
   });
   countPayment(tx, 'refunded');
   return entry;

@@ -1,4 +1,4 @@
-// What runs for a request knows it, what only happens to begin there does not.
+// The current request is available to work that runs for it, and not to work that it only starts.
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { inRequest, outsideRequests, requestNow } from '../../src/runtime/index.ts';
@@ -10,13 +10,13 @@ async function later(): Promise<unknown> {
   return requestNow();
 }
 
-it('is visible to all work that the request awaits, and to no code after the request', async () => {
+it('gives the current request to all work that the request awaits, and to no code after it', async () => {
   const seen = inRequest(scope, async () => [requestNow(), await later(), requestNow()]);
   expect(requestNow()).toBeUndefined();
   expect(await seen).toEqual([scope, scope, scope]);
 });
 
-it('is hidden in work outside the request, also after a wait, and visible again afterwards', async () => {
+it('gives no request to work that runs outside it, also after a wait, and gives it again afterwards', async () => {
   const seen = await inRequest(scope, async () => {
     const outside = await outsideRequests(async () => [requestNow(), await later()]);
     return [...outside, requestNow()];
