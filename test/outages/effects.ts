@@ -74,11 +74,11 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
   const { rows } = await admin.query<{ runs: number; events: number }>(`
     SELECT (SELECT count(*)::int FROM harness.handler_runs) AS runs,
       (SELECT count(*)::int FROM notifications.inbox
-        WHERE consumer = 'notifications.mail' AND type LIKE 'order.%') AS events`);
+        WHERE consumer = 'notifications.mail' AND (type LIKE 'order.%' OR type = 'email-token.issued.v1')) AS events`);
   const { runs = 0, events = 0 } = rows[0] ?? {};
   return runs === events
     ? []
-    : [`${events} events of orders were taken by notifications, and their handlers ran ${runs} times`];
+    : [`${events} events with an e-mail were taken by notifications, and their handlers ran ${runs} times`];
 }
 
 /** The number of e-mails of each order in the folder. The name of a file contains its order and its kind. */
