@@ -245,7 +245,9 @@ describe('a container', () => {
     expect(HostConfig.PidsLimit).toBeGreaterThan(0);
     expect(Config.User).not.toMatch(/^(root|0)?(:|$)/);
     expect(
-      Config.Env.filter((line: string) => /(SECRET|PASSWORD|KEY|DATABASE_URL|EVENTS_URL)[A-Z_]*(?<!_FILE)=/.test(line)),
+      Config.Env.filter((line: string) =>
+        /(SECRET|PASSWORD|KEY|DATABASE_URL|EVENTS_URL)[A-Z_]*(?<!_FILE)=./.test(line),
+      ),
     ).toEqual([]);
   });
 });
@@ -343,7 +345,9 @@ describe('replicas', () => {
     const staff = await register('catalogue:write');
     const productId = await createProduct(staff, 1_000_000);
     // Enough customers that none of them reaches a limit.
-    const customers = await Promise.all(Array.from({ length: 40 }, () => register()));
+    const customers: Customer[] = [];
+    // Not all at once, because accounts refuses more log-ins than its queue has room for.
+    while (customers.length < 40) customers.push(...(await Promise.all(Array.from({ length: 8 }, () => register()))));
     const placed: string[] = [];
     const expectStatus = (what: string, { status, body }: Answer, expected: number): void => {
       if (status !== expected) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
