@@ -9,12 +9,18 @@ export interface JsonSize {
 
 const quote = 0x22;
 const backslash = 0x5c;
+/** More than a body may be nested. A list of fixed length costs less than one that grows with a hostile text. */
+const deepest = 64;
 
-/** Counts in one pass. The figures mean nothing where the text is not JSON. */
+/**
+ * Counts in one pass. The figures mean nothing where the text is not JSON. Below a depth of 64, members of objects count
+ * as elements, too.
+ */
 export function jsonSize(text: string): JsonSize {
   const size: JsonSize = { members: 0, elements: 0 };
   // For each open bracket, whether it is that of an array.
-  const arrays: boolean[] = [];
+  const arrays = new Uint8Array(deepest);
+  let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
     switch (text.charCodeAt(index)) {
       case quote:
@@ -24,18 +30,20 @@ export function jsonSize(text: string): JsonSize {
         size.members += 1;
         break;
       case 0x2c: // ,
-        if (arrays.at(-1) === true) size.elements += 1;
+        if (depth > deepest || arrays[depth - 1] === 1) size.elements += 1;
         break;
       case 0x5b: // [
         size.elements += 1;
-        arrays.push(true);
+        arrays[depth] = 1;
+        depth += 1;
         break;
       case 0x7b: // {
-        arrays.push(false);
+        arrays[depth] = 0;
+        depth += 1;
         break;
       case 0x5d: // ]
       case 0x7d: // }
-        arrays.pop();
+        if (depth > 0) depth -= 1;
         break;
     }
   }
