@@ -1,5 +1,6 @@
 // Calls from one service to another: a kept connection, a service token, the caller's request id and trace, a time
 // limit.
+import { setTimeout } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { ServiceTokens } from '../auth/index.ts';
 import { Problem } from '../problem/index.ts';
@@ -23,7 +24,8 @@ export interface InternalAnswer {
 
 export interface InternalClient {
   /**
-   * Sends a POST that may be repeated. When the connection breaks, the request is sent once more.
+   * Sends a POST that may be repeated. When no connection is made, or it breaks, the request is sent again, up to two
+   * times.
    * @throws Problem `service-unavailable` when the other service is unavailable, slow or failing
    */
   post(path: string, body: object | undefined, identity: RequestIdentity): Promise<InternalAnswer>;
@@ -32,8 +34,11 @@ export interface InternalClient {
 
 // For a whole call, in milliseconds.
 const timeout = 3_000;
-// A connection that the other side closed while it idled, or that fell with its process.
-const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+// No process listens at the address, or the other side closed the connection while it idled, or when it stopped.
+const connectionErrors = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+// Milliseconds before each repetition. While one of several replicas is replaced, its address still answers to the
+// name of the service for a moment.
+const pauses = [0, 100];
 
 export function createInternalClient(options: InternalClientOptions): InternalClient {
   const { service, serviceTokens } = options;
@@ -56,15 +61,24 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     return { status: answer.statusCode, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
   };
 
+  const sendAgain = async (path: string, body: string | undefined, identity: RequestIdentity, signal: AbortSignal) => {
+    for (const milliseconds of pauses) {
+      try {
+        return await send(path, body, identity, signal);
+      } catch (error) {
+        if (!connectionErrors.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      }
+      await setTimeout(milliseconds, undefined, { signal });
+    }
+    return send(path, body, identity, signal);
+  };
+
   const attributes = { 'server.address': service, 'http.request.method': 'POST' };
   const call = async (path: string, body: string | undefined, identity: RequestIdentity, signal: AbortSignal) => {
     const began = performance.now();
     let status = 0;
     try {
-      const answer = await send(path, body, identity, signal).catch((error: unknown) => {
-        if (!brokenConnection.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-        return send(path, body, identity, signal);
-      });
+      const answer = await sendAgain(path, body, identity, signal);
       status = answer.status;
       if (status >= 500) throw new Error(`${service} answered ${status}`);
       return answer;
@@ -83,10 +97,14 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
           inSpan(`POST ${service}`, SpanKind.CLIENT, attributes, () => call(path, text, identity, signal)),
         );
       } catch (error) {
-        throw new Problem('service-unavailable', 'A service that this needs is away. Try again shortly.', {
-          headers: { 'Retry-After': '1' },
-          cause: error,
-        });
+        throw new Problem(
+          'service-unavailable',
+          'A service that this request needs is unavailable. Try again shortly.',
+          {
+            headers: { 'Retry-After': '1' },
+            cause: error,
+          },
+        );
       }
     },
     close: () => pool.destroy(),
