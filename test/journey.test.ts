@@ -46,6 +46,7 @@ async function register(): Promise<Customer> {
   const email = `${randomUUID()}@example.com`;
   const registered = await client.post('/v1/accounts', { body: { email, name: 'Robin', password } });
   expect(registered.status).toBe(201);
+  expect(await runShop(shop.dataDir, 'accounts', 'verify-email', email)).toMatchObject({ code: 0 });
   return { id: registered.body.id, email, token: await logIn(email) };
 }
 

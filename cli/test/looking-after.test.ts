@@ -58,6 +58,7 @@ beforeAll(async () => {
   const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];
   running = await runningShop(dataDir);
   accountId = (await call('POST', '/v1/accounts', { name: 'Ada', ...ada })).id;
+  await runShop(dataDir, 'accounts', 'verify-email', ada.email);
   token = (await call('POST', '/v1/tokens', ada)).access_token;
   const order = { items: [{ productId, quantity: 1 }] };
   first = (await call('POST', '/v1/orders', order)).id;

@@ -48,6 +48,7 @@ beforeAll(async () => {
   running = await runningShop(dataDir);
   const who = { email: 'ada@shop.example', password: 'under the old oak' };
   await post('/v1/accounts', { name: 'Ada', ...who });
+  await runShop(dataDir, 'accounts', 'verify-email', who.email);
   token = (await post('/v1/tokens', who)).access_token;
   orderId = (await post('/v1/orders', { items: [{ productId, quantity: 1 }] })).id;
   await post(`/v1/orders/${orderId}/cancel`);

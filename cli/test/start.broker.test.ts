@@ -51,6 +51,7 @@ const inDatabase = async <T extends object>(schema: string, text: string, values
 it('sells, cancels and notifies over the broker alone', async () => {
   const ada = { email: 'ada@shop.example', password: 'under the old oak' };
   await post('/v1/accounts', { name: 'Ada', ...ada });
+  await runShop(dataDir, 'accounts', 'verify-email', ada.email);
   token = (await post('/v1/tokens', ada)).access_token;
   const productId = /"productId":"([^"]+)"/.exec(shop.output())?.[1];
   const promised = async () =>

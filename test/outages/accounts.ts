@@ -1,5 +1,5 @@
 // Customers' accounts, registered over the API, with tokens that are valid for the whole test.
-import { grantScopes, type StaffScope } from '@shop/accounts/operator';
+import { grantScopes, type StaffScope, verifyEmailAsOperator } from '@shop/accounts/operator';
 import { importPKCS8, SignJWT } from 'jose';
 import type pg from 'pg';
 import { createKeyEncryption } from '../../services/accounts/src/key-encryption.ts';
@@ -21,6 +21,11 @@ export async function register(journal: Journal, gatewayUrl: string, name: strin
   const accountId = (JSON.parse(answer.body) as { id: string }).id;
   journal.accounts.push({ email, accountId });
   return accountId;
+}
+
+/** Verifies the address of the account, as an operator does, so that e-mails about its orders are sent. */
+export async function verify(databaseUrl: string, name: string): Promise<void> {
+  await verifyEmailAsOperator({ DATABASE_URL: databaseUrl }, `${name}@example.com`);
 }
 
 /** Grants the account a scope, as an operator does. */

@@ -11,7 +11,7 @@ import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/servers/broker-server.ts';
-import { grant, register, signToken } from './accounts.ts';
+import { grant, register, signToken, verify } from './accounts.ts';
 import type { Buyer } from './buyers.ts';
 import { handlerWatch } from './effects.ts';
 import type { Journal } from './journal.ts';
@@ -191,6 +191,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
     await untilReady(120_000);
     const buyer: System['buyer'] = async (name, scope) => {
       const accountId = await register(journal, gatewayUrl, name);
+      await verify(urls.accounts, name);
       if (scope !== undefined) await grant(urls.accounts, name, scope);
       return signToken(admin, identity, accountId, scope === undefined ? [] : [scope]);
     };

@@ -2,6 +2,7 @@
 // twice.
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { verifyEmailAsOperator } from '@shop/accounts/operator';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { Pool } from 'undici';
@@ -95,6 +96,7 @@ async function registerCustomer(index: number): Promise<Customer> {
   const address = `10.1.2.${index + 1}`;
   const who = { email: `robin-${index}@example.com`, password: 'a lantern in the fog' };
   await call('POST', '/v1/accounts', 201, { address }, { name: 'Robin', ...who });
+  await verifyEmailAsOperator({ DATABASE_URL: shop.database.urls.accounts }, who.email);
   const { access_token: token } = await call('POST', '/v1/tokens', 200, { address }, who);
   return { token: String(token), address };
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
 import { eventually, type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '@shop/shared/testing';
-import { launchShop, runningShop, type StartedShop } from '../../cli/test/started-shop.ts';
+import { launchShop, runningShop, runShop, type StartedShop } from '../../cli/test/started-shop.ts';
 import { consumers } from '../../shared/src/events/generated.ts';
 import { namesIn, scrape } from './exposition.ts';
 import { alertRules, dashboards } from './watched.ts';
@@ -49,6 +49,7 @@ beforeAll(async () => {
   });
   await shop.ready;
   await post('/v1/accounts', { name: 'Kim', email, password: secret });
+  await runShop(join(folder, 'data'), 'accounts', 'verify-email', email);
   const issued = (await (await post('/v1/tokens', { email, password: secret })).json()) as { access_token: string };
   token = issued.access_token;
   const bearer = { Authorization: `Bearer ${token}`, traceparent };

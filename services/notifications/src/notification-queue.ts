@@ -13,11 +13,13 @@ export type QueuedEmail = Occasion & {
   /** Null while the account is not known. */
   readonly address: string | null;
   readonly name: string | null;
+  /** It waited in vain for the verification of its address. */
+  readonly unverified: boolean;
 };
 
 /** The outcome of an attempt. A waiting e-mail is tried again after the delay, in seconds. */
 export interface SendOutcome {
-  readonly status: 'sent' | 'failed' | 'waiting';
+  readonly status: 'sent' | 'failed' | 'waiting' | 'withheld';
   readonly problem?: string;
   readonly unsure?: boolean;
   readonly delay?: number;
@@ -32,11 +34,14 @@ export interface AttemptedEmail extends SendOutcome {
 // No transaction stays open while an e-mail is sent, which may take many minutes. A claim lasts longer than the
 // interval of its renewal, and is short enough that the e-mails of a dead sender do not wait long.
 const lease = "interval '30 seconds'";
+/** How long an e-mail waits for its address, and for the verification of it. */
+const patience = "interval '7 days'";
 /** The interval at which a sender renews its claims, in milliseconds. */
 export const renewEvery = 10_000;
 
-// An e-mail whose account is unknown waits for the account's event, for at most a week. Later e-mails about an order
-// wait until the first one is no longer waiting.
+// An e-mail whose account is unknown waits for the account's event, for at most a week. One whose address is not
+// verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
+// waiting.
 //
 // Verification e-mails have a share of their own: strangers who enter an address must not delay the notices of its owner.
 //
@@ -45,6 +50,7 @@ export const renewEvery = 10_000;
 const claim = `
   WITH due AS (
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
+      n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${patience} AS late,
       CASE
         WHEN n.order_id IS NOT NULL THEN 'order '
         WHEN n.kind = 'email-verification' THEN 'verification '
@@ -52,8 +58,8 @@ const claim = `
       END || coalesce(n.recipient_key, r.email_key, n.account_id::text) AS share
     FROM notifications n LEFT JOIN recipients r USING (account_id)
     WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
-      AND (r.account_id IS NOT NULL OR n.recipient IS NOT NULL OR n.created_at < now() - interval '7 days')
-      AND (n.kind = 'order-received' OR NOT EXISTS (
+      AND (r.account_id IS NOT NULL OR n.recipient IS NOT NULL OR n.created_at < now() - ${patience})
+      AND (n.kind = 'order-received' OR r.verified IS FALSE OR NOT EXISTS (
         SELECT FROM notifications AS first
         WHERE first.order_id = n.order_id AND first.kind = 'order-received' AND first.status = 'waiting'))
     ORDER BY n.next_attempt_at
@@ -62,7 +68,7 @@ const claim = `
   ), unpaced AS (
     SELECT id, share, row_number() OVER (PARTITION BY share ORDER BY next_attempt_at, id) AS position,
       count(*) OVER (PARTITION BY share) AS total
-    FROM due WHERE paced_for IS DISTINCT FROM share
+    FROM due WHERE NOT unverified AND paced_for IS DISTINCT FROM share
   ), reserved AS (
     INSERT INTO recipient_paces AS pace (key, reserved_until)
     SELECT share, now() + count(*) * $2::float8 * interval '1 second' FROM unpaced GROUP BY share ORDER BY share
@@ -74,11 +80,23 @@ const claim = `
     FROM unpaced JOIN reserved ON key = share
   )
   UPDATE notifications n
-  SET paced_for = share, next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
+  SET paced_for = CASE WHEN NOT unverified THEN share END,
+    next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
   FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
   RETURNING n.id, split_part(n.kind, ' ', 1) AS kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure,
-    due.email AS address, due.name,
-    coalesce(send_at > now(), false) AS delayed`;
+    due.email AS address, due.name, unverified,
+    CASE WHEN unverified AND NOT late THEN 'withheld' WHEN send_at > now() THEN 'paced' END AS delay`;
+
+// The lock of the recipient orders this after a concurrent verification, or the verification after this.
+const withhold = `
+  WITH unverified AS (
+    SELECT account_id FROM recipients
+    WHERE account_id IN (SELECT account_id FROM notifications WHERE id = ANY ($1::uuid[])) AND NOT verified
+    ORDER BY account_id
+    FOR SHARE
+  )
+  UPDATE notifications n SET next_attempt_at = created_at + ${patience}
+  FROM unverified WHERE n.account_id = unverified.account_id AND n.id = ANY ($1::uuid[])`;
 
 const renew = `
   UPDATE notifications SET next_attempt_at = now() + ${lease} WHERE id = ANY ($1::uuid[]) AND status = 'waiting'`;
@@ -99,14 +117,17 @@ const record = `
 export interface Claim {
   /** No other sender can claim them while this sender renews the claim. */
   readonly emails: readonly QueuedEmail[];
-  /** The number of other due e-mails, which now wait for their recipient's share. */
+  /** The number of other due e-mails, which now wait for their recipient's share or the verification of its address. */
   readonly delayed: number;
 }
 
 /** Reads at most `most` due e-mails, and claims those that may be sent now. */
 export async function claimEmails({ pool }: Database, most: number, { burst, secondsEach }: Pace): Promise<Claim> {
-  const { rows } = await pool.query<QueuedEmail & { delayed: boolean }>(claim, [most, secondsEach, burst]);
-  const emails = rows.filter(({ delayed }) => !delayed);
+  type Row = QueuedEmail & { readonly delay: 'withheld' | 'paced' | null };
+  const { rows } = await pool.query<Row>(claim, [most, secondsEach, burst]);
+  const withheld = rows.filter(({ delay }) => delay === 'withheld').map(({ id }) => id);
+  if (withheld.length > 0) await pool.query(withhold, [withheld]);
+  const emails = rows.filter(({ delay }) => delay === null);
   return { emails, delayed: rows.length - emails.length };
 }
 

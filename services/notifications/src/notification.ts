@@ -110,7 +110,7 @@ export async function addNotice(
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
      SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (
        SELECT FROM notifications
-       WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${waitsForShare})`,
+       WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${isDelayed})`,
     [newId(), kind, accountId, previousEmail, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
@@ -125,7 +125,7 @@ export async function addTokenEmail(
   await sql(
     tx,
     `UPDATE notifications SET status = 'obsolete', settled_at = now()
-     WHERE account_id = $1 AND kind = $2 AND kind <> 'email-change-undo' AND ${waitsForShare}`,
+     WHERE account_id = $1 AND kind = $2 AND kind <> 'email-change-undo' AND ${isDelayed}`,
     [accountId, kind],
   );
   await sql(
@@ -137,19 +137,30 @@ export async function addTokenEmail(
 }
 
 /**
- * When an order is cancelled, an earlier e-mail about it that waits for its recipient's share becomes obsolete. The
- * e-mail about the cancellation takes over the reserved time.
+ * When an order is cancelled, an earlier e-mail about it that is delayed becomes obsolete. The e-mail about the
+ * cancellation takes over the reserved time.
  */
 export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(
     tx,
     `WITH obsolete AS (
        UPDATE notifications SET status = 'obsolete', settled_at = now()
-       WHERE order_id = $1 AND kind = 'order-received' AND ${waitsForShare}
+       WHERE order_id = $1 AND kind = 'order-received' AND ${isDelayed}
        RETURNING order_id, paced_for, next_attempt_at)
      UPDATE notifications n SET paced_for = obsolete.paced_for, next_attempt_at = obsolete.next_attempt_at
      FROM obsolete WHERE n.order_id = obsolete.order_id AND n.kind = 'order-cancelled' AND n.status = 'waiting'`,
     [orderId],
+  );
+}
+
+/** Makes the e-mails due that waited for the verification of the account's address. */
+export async function releaseWithheld(tx: Transaction, accountId: string): Promise<void> {
+  await sql(
+    tx,
+    `UPDATE notifications n SET next_attempt_at = now() FROM recipients r
+     WHERE r.account_id = $1 AND r.verified
+       AND n.account_id = $1 AND n.recipient IS NULL AND n.paced_for IS NULL AND ${isDelayed}`,
+    [accountId],
   );
 }
 
@@ -162,7 +173,7 @@ export async function leaveShare(tx: Transaction, accountId: string, { secondsEa
     tx,
     `WITH leaving AS (
        SELECT n.id, n.paced_for AS share FROM notifications n JOIN recipients r USING (account_id)
-       WHERE n.account_id = $1 AND n.recipient IS NULL AND ${waitsForShare} AND n.paced_for <> 'order ' || r.email_key
+       WHERE n.account_id = $1 AND n.recipient IS NULL AND ${isDelayed} AND n.paced_for <> 'order ' || r.email_key
        FOR UPDATE OF n
      ), left_share AS (
        UPDATE notifications n SET paced_for = NULL FROM leaving WHERE n.id = leaving.id
@@ -173,6 +184,8 @@ export async function leaveShare(tx: Transaction, accountId: string, { secondsEa
   );
 }
 
-/** True for an e-mail that no sender has claimed. A claim lasts for less than a minute. */
-const waitsForShare = `
-  status = 'waiting' AND attempts = 0 AND paced_for IS NOT NULL AND next_attempt_at > now() + interval '1 minute'`;
+/**
+ * True for an e-mail that waits for the share of its recipient or for the verification of its address. No sender has
+ * claimed it, because a claim lasts for less than a minute.
+ */
+const isDelayed = `status = 'waiting' AND attempts = 0 AND next_attempt_at > now() + interval '1 minute'`;

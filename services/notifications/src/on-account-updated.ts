@@ -2,7 +2,7 @@
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import type { Pace } from './notification.ts';
-import { addNotice, leaveShare } from './notification.ts';
+import { addNotice, leaveShare, releaseWithheld } from './notification.ts';
 import { keepRecipient } from './recipient.ts';
 
 /** @param wake called after COMMIT, because there may be e-mails to send */
@@ -14,6 +14,7 @@ export async function onAccountUpdated(
 ): Promise<void> {
   await keepRecipient(tx, event);
   await leaveShare(tx, event.data.accountId, pace);
+  await releaseWithheld(tx, event.data.accountId);
   const { credentialsChanged = [], emailVerified, previousEmailVerified } = event.data;
   // An address that is not verified may belong to a stranger, so it gets no notice.
   const verified = { password: emailVerified ?? true, email: previousEmailVerified ?? true };

@@ -7,17 +7,21 @@ export interface Recipient {
   readonly name: string;
 }
 
-/** Stores an address unless a newer version is stored, because events may arrive out of order. */
+/**
+ * Stores an address unless a newer version is stored, because events may arrive out of order. Events of processes
+ * without verification have no `emailVerified`, and their addresses count as verified.
+ */
 export async function keepRecipient(
   tx: Transaction,
   { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,
 ): Promise<void> {
   await sql(
     tx,
-    `INSERT INTO recipients (account_id, email, name, sequence) VALUES ($1, $2, $3, $4)
+    `INSERT INTO recipients (account_id, email, name, verified, sequence) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (account_id) DO UPDATE
-     SET email = excluded.email, name = excluded.name, sequence = excluded.sequence, updated_at = now()
+     SET email = excluded.email, name = excluded.name, verified = excluded.verified, sequence = excluded.sequence,
+       updated_at = now()
      WHERE recipients.sequence < excluded.sequence`,
-    [data.accountId, data.email, data.name, sequence],
+    [data.accountId, data.email, data.name, data.emailVerified ?? true, sequence],
   );
 }

@@ -20,7 +20,7 @@ export interface SendLoop {
   close(): Promise<void>;
 }
 
-const counted = { sent: 'sent', failed: 'failed', waiting: 'put off' } as const;
+const counted = { sent: 'sent', failed: 'failed', waiting: 'put off', withheld: 'withheld' } as const;
 
 /** Milliseconds between two queries for e-mails when `wake` is not called. */
 const pollInterval = 1_000;

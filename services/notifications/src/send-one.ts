@@ -44,6 +44,10 @@ async function attempt(
 ): Promise<SendOutcome> {
   const subject = isAboutOrder(email) ? { order: email.details.orderId } : { account: email.details.accountId };
   const about = { ...subject, kind: email.kind, requestId: email.requestId };
+  if (email.unverified) {
+    log.info(about, 'e-mail withheld');
+    return { status: 'withheld', problem: 'the address was not verified within a week' };
+  }
   try {
     if (email.address === null) throw new UndeliverableError('no address became known');
     if (isWithToken(email) && Date.parse(email.details.expiresAt) <= Date.now()) {

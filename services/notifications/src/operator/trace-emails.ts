@@ -8,7 +8,7 @@ interface EmailStep extends Omit<HistoryStep, 'what'> {
   readonly at: Date;
   readonly requestId: string | null;
   readonly emailKind: string;
-  readonly status: 'waiting' | 'sent' | 'failed' | 'obsolete';
+  readonly status: 'waiting' | 'sent' | 'failed' | 'obsolete' | 'withheld';
   readonly attempts: number;
   readonly problem: string | null;
 }

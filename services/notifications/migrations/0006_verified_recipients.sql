@@ -1,0 +1,11 @@
+-- E-mails about orders wait until the address of their account is verified. Accounts from before verification count as verified.
+ALTER TABLE recipients ADD COLUMN verified boolean NOT NULL DEFAULT true;
+
+ALTER TABLE notifications
+  DROP CONSTRAINT notifications_status_check,
+  -- `withheld`: not sent, because its address was not verified in time.
+  ADD CONSTRAINT notifications_status_check CHECK (
+    status IN ('waiting', 'sent', 'failed', 'obsolete', 'withheld')) NOT VALID;
+
+-- Finds the waiting e-mails of an account whose address is verified or changed.
+CREATE INDEX notifications_waiting_account ON notifications (account_id) WHERE status = 'waiting';
