@@ -4,6 +4,7 @@ import { accountsCommand } from './commands/accounts.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { emailsCommand } from './commands/emails.ts';
 import { eventsCommand } from './commands/events.ts';
 import { keysCommand } from './commands/keys.ts';
 import { newServiceCommand } from './commands/new-service.ts';
@@ -36,6 +37,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done except for the reported 
     eventsCommand(),
     staffCommand(),
     accountsCommand(),
+    emailsCommand(),
     keysCommand(),
     backupCommand(),
     restoreCommand(),

@@ -43,7 +43,7 @@ export interface paths {
         head?: never;
         /**
          * Change one's own account
-         * @description A JSON merge patch (RFC 7396): members that are present replace the stored ones, `null` removes `phone_number`,
+         * @description A JSON merge patch (RFC 7396): members that are present replace the stored ones, `null` removes `phone_number`, `locale`,
          *     `shipping_address` or one of its members. A changed password revokes every refresh token of the account. A patch that
          *     changes nothing keeps the entity tag.
          *
@@ -562,7 +562,8 @@ export interface components {
          *         "city": "Basel",
          *         "postal_code": "4052",
          *         "country": "CH"
-         *       }
+         *       },
+         *       "locale": "de-CH"
          *     }
          */
         Account: {
@@ -575,6 +576,7 @@ export interface components {
             name: components["schemas"]["AccountsName"];
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];
+            locale?: components["schemas"]["Locale"];
         };
         AccountPatch: {
             email?: components["schemas"]["Email"];
@@ -590,6 +592,7 @@ export interface components {
                 postal_code?: components["schemas"]["AddressLinePatch"];
                 country?: components["schemas"]["AddressLinePatch"];
             } | null;
+            locale?: string | null;
         };
         AddressLine: string;
         AddressLinePatch: string | null;
@@ -667,6 +670,12 @@ export interface components {
             }[];
         };
         /**
+         * @description The language of the holder, in which the shop writes e-mails: a language tag with a language and, optionally, a script and a
+         *     region (BCP 47). A language that the shop does not write is accepted, and the e-mails are in the shop's language.
+         * @example de-AT
+         */
+        Locale: string;
+        /**
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
@@ -678,6 +687,7 @@ export interface components {
             password: components["schemas"]["Password"];
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];
+            locale?: components["schemas"]["Locale"];
         };
         /** @description Any characters. The few thousand most common passwords are refused. */
         Password: string;

@@ -9,6 +9,7 @@ export function givenPath(path: string): string {
 
 export const orderId = idOf('an order');
 export const accountId = idOf('an account');
+export const emailId = idOf('an e-mail');
 
 /** Returns a parser of ids that throws InvalidArgumentError for a text that is not a UUID. */
 function idOf(what: string): (text: string) => string {

@@ -31,6 +31,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare passwordHash: string;
   declare phoneNumber: string | null;
   declare shippingAddress: ShippingAddress | null;
+  declare locale: string | null;
   declare scopes: CreationOptional<string[]>;
   /** Counts the changes of password and e-mail address. */
   declare credentialsVersion: CreationOptional<number>;
@@ -53,6 +54,7 @@ export function defineAccount(sequelize: Sequelize): void {
       passwordHash: { type: DataTypes.TEXT, allowNull: false },
       phoneNumber: DataTypes.TEXT,
       shippingAddress: DataTypes.JSONB,
+      locale: DataTypes.TEXT,
       scopes: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false, defaultValue: [] },
       credentialsVersion: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
       credentialsChangedAt: DataTypes.DATE(3),
@@ -71,6 +73,7 @@ export function profileColumns(profile: Profile) {
     name: profile.name,
     phoneNumber: profile.phone_number ?? null,
     shippingAddress: profile.shipping_address ?? null,
+    locale: profile.locale ?? null,
   };
 }
 
@@ -81,7 +84,12 @@ export function profileOf(account: Account): Profile {
     name: account.name,
     ...(account.phoneNumber === null ? {} : { phone_number: account.phoneNumber }),
     ...(account.shippingAddress === null ? {} : { shipping_address: inOrder(account.shippingAddress) }),
+    ...localeOf(account),
   };
+}
+
+export function localeOf({ locale }: Pick<Account, 'locale'>): { locale?: string } {
+  return locale === null ? {} : { locale };
 }
 
 /** With the members in one order, whatever order the client and the database have. */
@@ -116,7 +124,7 @@ export function accountReply(
 /** The data for other services. They send e-mails to this address, so surrounding blanks are removed. */
 export function toDetails(account: Account): EventPayloads['account.registered.v1'] {
   const { id: accountId, email, emailVerified, name } = account;
-  return { accountId, email: email.trim(), emailVerified, name };
+  return { accountId, email: email.trim(), emailVerified, name, ...localeOf(account) };
 }
 
 /** @param pointer the member of the body that names the address, or stands for it */

@@ -4,7 +4,7 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
 import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { Account } from './account.ts';
+import { Account, localeOf } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context } from './context.ts';
 import { inside } from './models.ts';
@@ -38,6 +38,7 @@ export async function sendEmailToken(
   address: string,
 ): Promise<void> {
   const { id: accountId, name } = account;
+  const locale = localeOf(account);
   const email = address.trim();
   if (purpose !== 'email-change-undo') await voidEmailTokens(tx, accountId, [purpose]);
   const token = randomBytes(tokenBytes).toString('base64url');
@@ -53,7 +54,7 @@ export async function sendEmailToken(
     type: 'email-token.issued.v1',
     subject: accountId,
     sequence: account.version,
-    data: { accountId, kind: purpose, email, name, sealedToken, expiresAt: stored.expiresAt.toISOString() },
+    data: { accountId, kind: purpose, email, name, ...locale, sealedToken, expiresAt: stored.expiresAt.toISOString() },
     requestId: request.id,
     traceparent: request.traceparent,
   });

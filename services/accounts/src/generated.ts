@@ -7,6 +7,12 @@ export interface components {
         /** @description Any characters. The few thousand most common passwords are refused. */
         readonly Password: string;
         readonly PhoneNumber: string;
+        /**
+         * @description The language of the holder, in which the shop writes e-mails: a language tag with a language and, optionally, a script and a
+         *     region (BCP 47). A language that the shop does not write is accepted, and the e-mails are in the shop's language.
+         * @example de-AT
+         */
+        readonly Locale: string;
         readonly AddressLine: string;
         readonly ShippingAddress: {
             readonly street_address?: components["schemas"]["AddressLine"];
@@ -27,7 +33,8 @@ export interface components {
          *         "city": "Basel",
          *         "postal_code": "4052",
          *         "country": "CH"
-         *       }
+         *       },
+         *       "locale": "de-CH"
          *     }
          */
         readonly Account: {
@@ -40,6 +47,7 @@ export interface components {
             readonly name: components["schemas"]["Name"];
             readonly phone_number?: components["schemas"]["PhoneNumber"];
             readonly shipping_address?: components["schemas"]["ShippingAddress"];
+            readonly locale?: components["schemas"]["Locale"];
         };
         readonly NewAccount: {
             readonly email: components["schemas"]["Email"];
@@ -47,6 +55,7 @@ export interface components {
             readonly password: components["schemas"]["Password"];
             readonly phone_number?: components["schemas"]["PhoneNumber"];
             readonly shipping_address?: components["schemas"]["ShippingAddress"];
+            readonly locale?: components["schemas"]["Locale"];
         };
         readonly AccountPatch: {
             readonly email?: components["schemas"]["Email"];
@@ -62,6 +71,7 @@ export interface components {
                 readonly postal_code?: components["schemas"]["AddressLinePatch"];
                 readonly country?: components["schemas"]["AddressLinePatch"];
             } | null;
+            readonly locale?: string | null;
         };
         readonly AddressLinePatch: string | null;
         /**

@@ -1,16 +1,18 @@
-// Composes e-mails: a plain text and simple HTML with the same content. A customer's text appears only as plain words,
-// and in a header only as a plain name.
-import type { EventPayloads } from '@shop/shared/events';
-import { isAboutOrder, isWithToken, type Occasion, type TokenOccasion } from './notification.ts';
-import { oneLine, plainName, plainSentence } from './plain-words.ts';
+// Composes e-mails: a plain text and HTML with the same content.
+import type { Block, Content } from './email-content.ts';
+import { valuesOf } from './email-values.ts';
+import { isAboutOrder, type Occasion } from './notification.ts';
+import { oneLine, plainName } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
-import { type TokenBlock, type TokenOpener, tokenContent } from './token-email.ts';
+import type { Templates } from './templates.ts';
+import type { TokenOpener } from './token-email.ts';
 
 export interface Sender {
   readonly shopName: string;
   /** The bare address of the sender. Its domain is also that of the Message-ID. */
   readonly address: string;
   readonly tokens: TokenOpener;
+  readonly templates: Templates;
 }
 
 export interface Email {
@@ -24,171 +26,60 @@ export interface Email {
   readonly html: string;
 }
 
-/** A line of text, rows of a table, or a link, which is never a customer's text. */
-type Block = TokenBlock | readonly (readonly string[])[];
-
-interface Content {
-  readonly subject: string;
-  readonly blocks: readonly Block[];
-}
-
 /**
- * Composes the e-mail of a notification. Each copy has the same Message-ID, so that e-mail programs recognise
- * duplicates.
+ * Composes the e-mail of a notification in the language of its recipient. Each attempt has the same Message-ID, so that
+ * e-mail programs recognise duplicates.
+ * @param resends how often an operator had it sent again, each time as another e-mail
  */
-export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion): Email {
+export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion, resends = 0): Email {
+  const { address, templates, tokens } = sender;
   const name = plainName(recipient.name);
-  const shopName = oneLine(sender.shopName);
+  const shop = oneLine(sender.shopName);
+  const texts = templates.textsFor(recipient.locale);
+  const content = texts.contentOf(occasion.kind, name, valuesOf(occasion, texts, tokens));
   const about = isAboutOrder(occasion) ? occasion.details.orderId : occasion.details.eventId;
-  const { subject, blocks } = isWithToken(occasion) ? openedContent(sender, occasion) : contentOf(occasion);
   const { kind } = occasion;
-  const file = kind === 'order-lines-cancelled' ? `${kind}.${occasion.details.orderVersion}` : kind;
-  const all: readonly Block[] = [
-    name === undefined ? 'Hello,' : `Hello ${name},`,
-    ...blocks,
-    ...(isAboutOrder(occasion) ? [`Your order number is ${about}.`] : []),
-    shopName,
-  ];
+  const version = kind === 'order-lines-cancelled' ? `.${occasion.details.orderVersion}` : '';
+  const file = `${kind}${version}${resends === 0 ? '' : `.again-${resends}`}`;
   return {
     name: `${about}.${file}`,
     // RFC 5322 section 3.6.4.
-    messageId: `<${file}.${about}@${sender.address.slice(sender.address.lastIndexOf('@') + 1)}>`,
-    from: { name: shopName, address: sender.address },
+    messageId: `<${file}.${about}@${address.slice(address.lastIndexOf('@') + 1)}>`,
+    from: { name: shop, address },
     to: { name: name ?? '', address: recipient.email },
-    subject,
-    text: `${all.map(textOf).join('\n\n')}\n`,
-    html:
-      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>\n` +
-      `<body>\n${all.map(htmlOf).join('\n')}\n</body></html>\n`,
+    subject: content.subject,
+    text: `${[...content.blocks.map(textOf), shop].join('\n\n')}\n`,
+    html: htmlDocument(templates.layout, texts.language, shop, content),
   };
-}
-
-function openedContent({ tokens }: Sender, { kind, details }: TokenOccasion): Content {
-  return tokenContent(kind, tokens.open(kind, details), minuteOf(details.expiresAt));
-}
-
-function contentOf(occasion: Exclude<Occasion, TokenOccasion>): Content {
-  switch (occasion.kind) {
-    case 'order-received': {
-      const { items, totalCost, currency } = occasion.details;
-      const money = moneyFormat(currency);
-      const rows = items.map((item) => [`${item.quantity} x ${oneLine(item.name)}`, money(item.lineTotal)]);
-      return {
-        subject: 'We have received your order',
-        blocks: [
-          'Thank you. We have received your order and will tell you when it ships.',
-          [...rows, ['Total', money(totalCost)]],
-        ],
-      };
-    }
-    case 'order-shipped':
-      return {
-        subject: 'Your order is on its way',
-        blocks: ['Your order has left our warehouse and is on its way to you.', ...trackingBlocks(occasion.details)],
-      };
-    case 'order-cancelled': {
-      const { items, cancelledBy = 'customer' } = occasion.details;
-      const reason = cancelledBy === 'system' ? undefined : plainSentence(occasion.details.reason ?? '');
-      return {
-        subject: 'Your order is cancelled',
-        blocks: [
-          `${cancellations[cancelledBy]} Nothing of it will be shipped.`,
-          items.map((item) => [`${item.quantity} x ${oneLine(item.name)}`]),
-          ...(reason === undefined ? [] : [`Reason: ${reason}`]),
-        ],
-      };
-    }
-    case 'order-lines-cancelled':
-      return linesCancelled(occasion.details);
-    case 'email-changed':
-      return {
-        subject: 'The e-mail address of your account was changed',
-        blocks: [
-          `The e-mail address of your account was changed on ${minuteOf(occasion.details.changedAt)}. ` +
-            'Further e-mails go to the new address.',
-          notYou,
-        ],
-      };
-    case 'password-changed':
-      return {
-        subject: 'The password of your account was changed',
-        blocks: [
-          `The password of your account was changed on ${minuteOf(occasion.details.changedAt)}. ` +
-            'Every device was logged out.',
-          notYou,
-        ],
-      };
-  }
-}
-
-function linesCancelled(details: EventPayloads['order.lines-cancelled.v1']): Content {
-  const { items, remaining, totalCost, currency, cancelledBy } = details;
-  const reason = plainSentence(details.reason ?? '');
-  const money = moneyFormat(currency);
-  return {
-    subject: 'A part of your order is cancelled',
-    blocks: [
-      cancelledBy === 'staff' ? 'The shop has cancelled a part of your order:' : 'A part of your order is cancelled:',
-      items.map((item) => [`${item.quantity} x ${oneLine(item.name)}`]),
-      ...(reason === undefined ? [] : [`Reason: ${reason}`]),
-      'Your order now has:',
-      [
-        ...remaining.map((item) => [`${item.quantity} x ${oneLine(item.name)}`, money(item.lineTotal)]),
-        ['Total', money(totalCost)],
-      ],
-    ],
-  };
-}
-
-/** The address that staff gave is the only link. Carrier and number are shown as plain words. */
-function trackingBlocks({ tracking = {} }: EventPayloads['order.shipped.v1']): Block[] {
-  const carrier = plainSentence(tracking.carrier ?? '');
-  const number = plainSentence(tracking.tracking_number ?? '');
-  const rows = [
-    ...(carrier === undefined ? [] : [['Carrier', carrier]]),
-    ...(number === undefined ? [] : [['Tracking number', number]]),
-  ];
-  const { tracking_url: link = '' } = tracking;
-  return [...(rows.length > 0 ? [rows] : []), ...(link.startsWith('https://') ? [{ link: oneLine(link) }] : [])];
-}
-
-const cancellations = {
-  customer: 'Your order is cancelled.',
-  staff: 'The shop has cancelled your order.',
-  system: 'Your order has expired and is cancelled.',
-} as const;
-
-const notYou = 'If you did not make this change, contact us immediately.';
-
-/** An RFC 3339 time to the minute. */
-function minuteOf(time: string): string {
-  return `${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
-}
-
-/** Currency → format. Kept because creating a format costs more than composing an e-mail. */
-const formats = new Map<string, Intl.NumberFormat>();
-
-function moneyFormat(currency: string): (amount: number) => string {
-  const format =
-    formats.get(currency) ?? new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
-  formats.set(currency, format);
-  return (amount) => format.format(amount).replaceAll('\u00a0', ' ');
 }
 
 function textOf(block: Block): string {
   if (typeof block === 'string') return block;
   if ('link' in block) return block.link;
-  const width = Math.max(...block.map(([first = '']) => first.length));
-  return block
+  const width = Math.max(...block.rows.map(([first = '']) => first.length));
+  return block.rows
     .map(([first = '', ...rest]) => [rest.length > 0 ? first.padEnd(width) : first, ...rest].join('  '))
     .join('\n');
 }
 
+function htmlDocument(layout: string, language: string, shop: string, { subject, blocks }: Content): string {
+  const parts: Readonly<Record<string, string>> = {
+    '{language}': escapeHtml(language),
+    '{subject}': escapeHtml(subject),
+    '{shop}': escapeHtml(shop),
+    '{content}': blocks.map(htmlOf).join('\n'),
+  };
+  return layout.replace(/\{(?:language|subject|shop|content)\}/g, (placeholder) => parts[placeholder] ?? '');
+}
+
 function htmlOf(block: Block): string {
   if (typeof block === 'string') return `<p>${escapeHtml(block)}</p>`;
-  if ('link' in block) return `<p><a href="${escapeHtml(block.link)}">${escapeHtml(block.link)}</a></p>`;
-  const rows = block.map((cells) => `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
-  return `<table>${rows.join('')}</table>`;
+  if ('link' in block) {
+    const [link, label] = [escapeHtml(block.link), escapeHtml(block.label || block.link)];
+    return `<p><a class="button" href="${link}">${label}</a><small>${link}</small></p>`;
+  }
+  const rows = block.rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
+  return `<table class="${block.style}">${rows.join('')}</table>`;
 }
 
 const entities: Readonly<Record<string, string>> = {

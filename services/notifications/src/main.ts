@@ -12,6 +12,7 @@ import { onOrdersCreated } from './on-order-created.ts';
 import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { startSendLoop } from './send-loop.ts';
+import { readTemplates } from './templates.ts';
 import { createTokenOpener } from './token-email.ts';
 
 await startService({
@@ -28,7 +29,8 @@ await startService({
       'email-change-undo': config.emailChangeUndoUrl,
       'password-reset': config.passwordResetUrl,
     });
-    const sender = { shopName: config.shopName, address: config.mailFrom, tokens };
+    const templates = readTemplates(config.templatesDir, config.language);
+    const sender = { shopName: config.shopName, address: config.mailFrom, tokens, templates };
     const pace = { burst: config.emailsPerHour, secondsEach: 3_600 / config.emailsPerHour };
     const unusedPaces = { table: 'recipient_paces', since: 'reserved_until', hours: 1 };
     onStop('pruning paces', startPruning(database.pool, [unusedPaces], log));

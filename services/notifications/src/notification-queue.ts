@@ -13,8 +13,11 @@ export type QueuedEmail = Occasion & {
   /** Null while the account is not known. */
   readonly address: string | null;
   readonly name: string | null;
+  readonly locale: string | null;
   /** It waited in vain for the verification of its address. */
   readonly unverified: boolean;
+  /** How often an operator had it sent again. */
+  readonly resends: number;
 };
 
 /** The outcome of an attempt. A waiting e-mail is tried again after the delay, in seconds. */
@@ -49,7 +52,7 @@ export const renewEvery = 10_000;
 // row of the share is locked, so that all senders together keep the pace. An e-mail waits for its time.
 const claim = `
   WITH due AS (
-    SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
+    SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name, coalesce(n.details ->> 'locale', r.locale) AS locale,
       n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${patience} AS late,
       CASE
         WHEN n.order_id IS NOT NULL THEN 'order '
@@ -83,8 +86,8 @@ const claim = `
   SET paced_for = CASE WHEN NOT unverified THEN share END,
     next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
   FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
-  RETURNING n.id, split_part(n.kind, ' ', 1) AS kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure,
-    due.email AS address, due.name, unverified,
+  RETURNING n.id, split_part(n.kind, ' ', 1) AS kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure, n.resends,
+    due.email AS address, due.name, due.locale, unverified,
     CASE WHEN unverified AND NOT late THEN 'withheld' WHEN send_at > now() THEN 'paced' END AS delay`;
 
 // The lock of the recipient orders this after a concurrent verification, or the verification after this.

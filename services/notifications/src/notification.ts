@@ -120,8 +120,9 @@ export async function addTokenEmail(
   tx: Transaction,
   { id, data, requestId, traceparent }: ShopEvent<'email-token.issued.v1'>,
 ): Promise<void> {
-  const { accountId, kind, email, sealedToken, expiresAt } = data;
-  const details: TokenNotice = { accountId, eventId: id, email, sealedToken, expiresAt };
+  const { accountId, kind, email, locale, sealedToken, expiresAt } = data;
+  const language = locale === undefined ? {} : { locale };
+  const details: TokenNotice = { accountId, eventId: id, email, ...language, sealedToken, expiresAt };
   await sql(
     tx,
     `UPDATE notifications SET status = 'obsolete', settled_at = now()

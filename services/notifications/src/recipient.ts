@@ -5,6 +5,8 @@ import type { ShopEvent } from '@shop/shared/events';
 export interface Recipient {
   readonly email: string;
   readonly name: string;
+  /** A language tag (BCP 47). Null when the holder chose none. */
+  readonly locale: string | null;
 }
 
 /**
@@ -17,11 +19,11 @@ export async function keepRecipient(
 ): Promise<void> {
   await sql(
     tx,
-    `INSERT INTO recipients (account_id, email, name, verified, sequence) VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO recipients (account_id, email, name, verified, locale, sequence) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (account_id) DO UPDATE
-     SET email = excluded.email, name = excluded.name, verified = excluded.verified, sequence = excluded.sequence,
-       updated_at = now()
+     SET email = excluded.email, name = excluded.name, verified = excluded.verified, locale = excluded.locale,
+       sequence = excluded.sequence, updated_at = now()
      WHERE recipients.sequence < excluded.sequence`,
-    [data.accountId, data.email, data.name, data.emailVerified ?? true, sequence],
+    [data.accountId, data.email, data.name, data.emailVerified ?? true, data.locale ?? null, sequence],
   );
 }

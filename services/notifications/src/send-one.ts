@@ -53,7 +53,8 @@ async function attempt(
     if (isWithToken(email) && Date.parse(email.details.expiresAt) <= Date.now()) {
       throw new UndeliverableError('its token has expired');
     }
-    await mailer.send(composeEmail(sender, { email: email.address, name: email.name ?? '' }, email), signal);
+    const recipient = { email: email.address, name: email.name ?? '', locale: email.locale };
+    await mailer.send(composeEmail(sender, recipient, email, email.resends), signal);
     log.info(about, 'e-mail sent');
     return { status: 'sent' };
   } catch (error) {

@@ -1,26 +1,34 @@
 // The content of e-mails. A customer's text appears only as text.
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { composeEmail } from '../src/email.ts';
+import { readTemplates } from '../src/templates.ts';
 import { createTokenOpener } from '../src/token-email.ts';
 import { someOrder } from './shop-events.ts';
 
 const secret = 'only-for-tests-only-for-tests-only-for-tests';
 const noLinks = { 'email-verification': undefined, 'email-change-undo': undefined, 'password-reset': undefined };
-const sender = { shopName: 'The Shop', address: 'orders@shop.example', tokens: createTokenOpener(secret, noLinks) };
+const templates = readTemplates(fileURLToPath(new URL('../templates', import.meta.url)), 'en');
+const sender = {
+  shopName: 'The Shop',
+  address: 'orders@shop.example',
+  tokens: createTokenOpener(secret, noLinks),
+  templates,
+};
 
 describe('composeEmail', () => {
   it('lists the items and the total of an order received', () => {
     const { created, orderId } = someOrder();
     const email = composeEmail(
       sender,
-      { email: 'ada@example.org', name: 'Ada' },
+      { email: 'ada@example.org', name: 'Ada', locale: null },
       { kind: 'order-received', details: created },
     );
     expect(email.text).toBe(
       [
         'Hello Ada,',
         'Thank you. We have received your order and will tell you when it ships.',
-        '2 x Desk lamp  EUR 39.98\n1 x Chair      EUR 120.50\nTotal          EUR 160.48',
+        '2 × Desk lamp  EUR 39.98\n1 × Chair      EUR 120.50\nTotal          EUR 160.48',
         `Your order number is ${orderId}.`,
         'The Shop\n',
       ].join('\n\n'),
@@ -36,14 +44,18 @@ describe('composeEmail', () => {
       totalCost: 1200,
       items: created.items.map((item) => ({ ...item, lineTotal: 600 })),
     };
-    const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-received', details });
+    const email = composeEmail(
+      sender,
+      { email: 'a@example.org', name: 'Ada', locale: null },
+      { kind: 'order-received', details },
+    );
     expect(email.text).toContain('Total          JPY 1,200');
   });
 
   it('escapes reasons in HTML, keeps them on one line, and omits a name that is not plain words', () => {
     const { cancelled } = someOrder();
     const details = { ...cancelled, reason: 'line\r\nBcc: all <script>alert("1")</script>' };
-    const recipient = { email: 'a@example.org', name: '<img src=x>\r\nSubject: \u202efake' };
+    const recipient = { email: 'a@example.org', name: '<img src=x>\r\nSubject: \u202efake', locale: null };
     const email = composeEmail(sender, recipient, { kind: 'order-cancelled', details });
     expect(email.to.name).toBe('');
     expect(email.text).toMatch(/^Hello,\n/);
@@ -60,13 +72,17 @@ describe('composeEmail', () => {
       tracking_url: 'https://post.example/p?id=9900&lang=de',
     };
     const details = { ...reference, tracking };
-    const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-shipped', details });
+    const email = composeEmail(
+      sender,
+      { email: 'a@example.org', name: 'Ada', locale: null },
+      { kind: 'order-shipped', details },
+    );
     expect(email.text).toContain(
       'Carrier          Post & Co\nTracking number  9900 1234\n\nhttps://post.example/p?id=9900&lang=de\n',
     );
     expect(email.html).toContain('<td>Post &amp; Co</td>');
     const address = 'https://post.example/p?id=9900&amp;lang=de';
-    expect(email.html).toContain(`<p><a href="${address}">${address}</a></p>`);
+    expect(email.html).toContain(`<a class="button" href="${address}">Follow the parcel</a>`);
     expect(email.html.match(/<a /g)).toHaveLength(1);
   });
 
@@ -77,19 +93,25 @@ describe('composeEmail', () => {
       tracking_url: 'http://evil.example',
     };
     const details = { ...someOrder().reference, tracking };
-    const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-shipped', details });
+    const email = composeEmail(
+      sender,
+      { email: 'a@example.org', name: 'Ada', locale: null },
+      { kind: 'order-shipped', details },
+    );
     expect(email.text + email.html).not.toMatch(/evil|<a /);
   });
 
   it('notifies the holder of an account of a change without text of a client', () => {
     const details = { accountId: 'a', eventId: 'e', changedAt: '2026-11-21T03:05:00.000Z' };
-    const recipient = { email: 'old@example.org', name: 'Ada' };
+    const recipient = { email: 'old@example.org', name: 'Ada', locale: null };
     const address = composeEmail(sender, recipient, { kind: 'email-changed', details });
     expect(address).toMatchObject({ name: 'e.email-changed', messageId: '<email-changed.e@shop.example>' });
     expect(address.to.address).toBe('old@example.org');
-    expect(address.text).toContain('The e-mail address of your account was changed on 2026-11-21 at 03:05 UTC.');
+    expect(address.text).toContain(
+      'The e-mail address of your account was changed on November 21, 2026 at 3:05 AM UTC.',
+    );
     const password = composeEmail(sender, recipient, { kind: 'password-changed', details });
-    expect(password.text).toContain('The password of your account was changed on 2026-11-21 at 03:05 UTC.');
+    expect(password.text).toContain('The password of your account was changed on November 21, 2026 at 3:05 AM UTC.');
     expect(password.text).not.toContain('order number');
   });
 
@@ -99,14 +121,18 @@ describe('composeEmail', () => {
     ['system', 'Your order has expired and is cancelled. Nothing of it will be shipped.', false],
   ] as const)('says who cancelled the order: %s', (cancelledBy, sentence, showsReason) => {
     const details = { ...someOrder().cancelled, cancelledBy, reason: 'No longer made' };
-    const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-cancelled', details });
+    const email = composeEmail(
+      sender,
+      { email: 'a@example.org', name: 'Ada', locale: null },
+      { kind: 'order-cancelled', details },
+    );
     expect(email.text).toContain(sentence);
     expect(email.text.includes('Reason: No longer made')).toBe(showsReason);
   });
 
   it('names the cancelled units and what the order has after that, with the new total', () => {
     const { linesCancelled, orderId } = someOrder();
-    const recipient = { email: 'a@example.org', name: 'Ada' };
+    const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
     const email = composeEmail(sender, recipient, { kind: 'order-lines-cancelled', details: linesCancelled });
     expect(email).toMatchObject({
       name: `${orderId}.order-lines-cancelled.2`,
@@ -117,10 +143,10 @@ describe('composeEmail', () => {
       [
         'Hello Ada,',
         'A part of your order is cancelled:',
-        '1 x Desk lamp',
+        '1 × Desk lamp',
         'Reason: one is enough',
         'Your order now has:',
-        '1 x Desk lamp  EUR 19.99\n1 x Chair      EUR 120.50\nTotal          EUR 140.49',
+        '1 × Desk lamp  EUR 19.99\n1 × Chair      EUR 120.50\nTotal          EUR 140.49',
         `Your order number is ${orderId}.`,
         'The Shop\n',
       ].join('\n\n'),
@@ -135,14 +161,18 @@ describe('composeEmail', () => {
     const { cancelled } = someOrder();
     for (const reason of [null, '  ']) {
       const details = { ...cancelled, reason };
-      const email = composeEmail(sender, { email: 'a@example.org', name: 'Ada' }, { kind: 'order-cancelled', details });
+      const email = composeEmail(
+        sender,
+        { email: 'a@example.org', name: 'Ada', locale: null },
+        { kind: 'order-cancelled', details },
+      );
       expect(email.text).not.toContain('Reason');
     }
   });
 
   it('gives each notification a Message-ID of its own that never changes', () => {
     const order = someOrder();
-    const recipient = { email: 'a@example.org', name: 'Ada' };
+    const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
     const first = composeEmail(sender, recipient, { kind: 'order-shipped', details: order.reference });
     const again = composeEmail(
       sender,

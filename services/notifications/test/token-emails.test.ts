@@ -68,7 +68,7 @@ describe('an e-mail with a token', () => {
     const { id } = await issue('password-reset');
     const text = await mail(id, 'password-reset');
     expect(text).toContain(`https://shop.example/reset?a=1&b=2#token=${token}`);
-    expect(text).toContain(`<a href="https://shop.example/reset?a=1&amp;b=2#token=${token}">`);
+    expect(text).toContain(`<a class="button" href="https://shop.example/reset?a=1&amp;b=2#token=${token}">`);
   });
 
   it.each(kinds)('of the kind %s leaves no plain token in database and log', async (kind) => {

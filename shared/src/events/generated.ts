@@ -66,6 +66,8 @@ export interface components {
             readonly name: string;
             /** @description Absent in events of versions before this member, whose addresses count as verified. */
             readonly emailVerified?: boolean;
+            /** @description The language tag of the holder (BCP 47); absent when the holder chose none. */
+            readonly locale?: string;
         };
         /**
          * @example {
@@ -108,6 +110,8 @@ export interface components {
             /** @description The address that the e-mail goes to. */
             readonly email: string;
             readonly name: string;
+            /** @description The language tag of the holder (BCP 47); absent when the holder chose none. */
+            readonly locale?: string;
             /** @description The token, encrypted for the process that sends the e-mail (AES-256-GCM, base64url). */
             readonly sealedToken: string;
             readonly expiresAt: components["schemas"]["Time"];

@@ -3,6 +3,7 @@ import { sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, emailKey, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { localeOf } from '../account.ts';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 
@@ -20,10 +21,11 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
   return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts verify-email' }, (database) =>
     database.transaction(async (tx) => {
       const key = emailKey(email);
-      const [verified] = await sql<VerifiedAccount & { name: string; version: number }>(
+      type Row = VerifiedAccount & { readonly name: string; readonly locale: string | null; readonly version: number };
+      const [verified] = await sql<Row>(
         tx,
         `UPDATE accounts SET email_verified = true, version = version + 1, updated_at = now()
-         WHERE email_key = $1 AND NOT email_verified RETURNING id AS "accountId", email, name, version`,
+         WHERE email_key = $1 AND NOT email_verified RETURNING id AS "accountId", email, name, locale, version`,
         [key],
       );
       if (verified === undefined) return requireAccount(tx, key, email);
@@ -34,7 +36,7 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
         type: 'account.updated.v1',
         subject: accountId,
         sequence: version,
-        data: { accountId, email: verified.email.trim(), emailVerified: true, name },
+        data: { accountId, email: verified.email.trim(), emailVerified: true, name, ...localeOf(verified) },
         requestId: newId(),
         traceparent: undefined,
       });

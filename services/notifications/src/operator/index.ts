@@ -1,2 +1,3 @@
 // What operators ask the notifications service. The command line calls this function in its own process.
+export { listEmails, type QueuedEmail, resendEmail } from './emails.ts';
 export { traceEmails } from './trace-emails.ts';

@@ -1,0 +1,55 @@
+// What an e-mail consists of, and the placeholders of its texts.
+import type { Kind } from './notification.ts';
+
+/** A paragraph, the rows of a table, or a link with a label. */
+export type Block = string | Table | Link;
+export interface Table {
+  /** `amounts` has a sum as its last row, `plain` is shown without lines. */
+  readonly style: 'amounts' | 'details' | 'plain';
+  readonly rows: readonly (readonly string[])[];
+}
+export interface Link {
+  readonly link: string;
+  readonly label: string;
+}
+
+/** The words beside values. */
+export interface Labels {
+  readonly total: string;
+  readonly carrier: string;
+  readonly trackingNumber: string;
+}
+
+/** The language of an e-mail. */
+export interface Wording {
+  readonly language: string;
+  readonly labels: Labels;
+}
+
+export interface Content {
+  readonly subject: string;
+  readonly blocks: readonly Block[];
+}
+
+/** Placeholders that stand on a line of their own. */
+export const blockNames = ['lines', 'remaining', 'address', 'tracking', 'link', 'token'] as const;
+
+const ofTokens = ['request', 'until'] as const;
+/** Placeholders inside of texts. */
+export const textNames: Readonly<Record<Kind, readonly string[]>> = {
+  'order-received': ['orderId'],
+  'order-shipped': ['orderId'],
+  'order-cancelled': ['orderId', 'cancelledBy', 'reason'],
+  'order-lines-cancelled': ['orderId', 'cancelledBy', 'reason'],
+  'email-changed': ['changedAt'],
+  'password-changed': ['changedAt'],
+  'email-verification': ofTokens,
+  'email-change-undo': ofTokens,
+  'password-reset': ofTokens,
+};
+
+export type EmailValues = {
+  readonly [Name in (typeof blockNames)[number]]?: Block | undefined;
+} & {
+  readonly [Name in 'orderId' | 'cancelledBy' | 'reason' | 'changedAt' | 'request' | 'until']?: string | undefined;
+};

@@ -1,0 +1,131 @@
+// The values that the texts of e-mails may use, for each kind. What a customer wrote appears only as plain words.
+import type { EventPayloads } from '@shop/shared/events';
+import type { EmailValues, Table, Wording } from './email-content.ts';
+import type { Occasion } from './notification.ts';
+import { oneLine, plainSentence } from './plain-words.ts';
+import type { TokenOpener } from './token-email.ts';
+
+/** @throws Error when the token of an e-mail cannot be decrypted */
+export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpener): EmailValues {
+  switch (occasion.kind) {
+    case 'order-received': {
+      const { orderId, items, totalCost, currency, shippingAddress } = occasion.details;
+      return { orderId, lines: amounts(items, totalCost, currency, wording), address: address(shippingAddress) };
+    }
+    case 'order-shipped': {
+      const { orderId, items, shippingAddress, tracking = {} } = occasion.details;
+      const link = tracking.tracking_url?.startsWith('https://') ? oneLine(tracking.tracking_url) : undefined;
+      return {
+        orderId,
+        lines: units(items),
+        address: address(shippingAddress),
+        ...trackingOf(tracking, wording),
+        link,
+      };
+    }
+    case 'order-cancelled': {
+      const { orderId, items, cancelledBy = 'customer' } = occasion.details;
+      const reason = cancelledBy === 'system' ? undefined : plainSentence(occasion.details.reason ?? '');
+      return { orderId, lines: units(items), cancelledBy, reason };
+    }
+    case 'order-lines-cancelled': {
+      const { orderId, items, remaining, totalCost, currency, cancelledBy } = occasion.details;
+      const reason = plainSentence(occasion.details.reason ?? '');
+      const rest = amounts(remaining, totalCost, currency, wording);
+      return { orderId, lines: units(items), remaining: rest, cancelledBy, reason };
+    }
+    case 'email-changed':
+    case 'password-changed':
+      return { changedAt: minuteOf(occasion.details.changedAt, wording) };
+    default: {
+      const { token, link } = tokens.open(occasion.kind, occasion.details);
+      const until = minuteOf(occasion.details.expiresAt, wording);
+      // Either the link of the operator, or the token with the request that uses it.
+      return link === undefined ? { until, token, request: tokenRequests[occasion.kind] } : { until, link };
+    }
+  }
+}
+
+const tokenRequests = {
+  'email-verification': 'POST /v1/email-verifications',
+  'email-change-undo': 'POST /v1/email-verifications/undo',
+  'password-reset': 'POST /v1/password-resets/confirm',
+} as const;
+
+interface Item {
+  readonly name: string;
+  readonly quantity: number;
+}
+
+function unitsOf({ name, quantity }: Item): string {
+  return `${quantity} × ${oneLine(name)}`;
+}
+
+function units(items: readonly Item[] | undefined): Table | undefined {
+  return items && { style: 'details', rows: items.map((item) => [unitsOf(item)]) };
+}
+
+function amounts(
+  items: readonly (Item & { readonly lineTotal: number })[],
+  total: number,
+  currency: string,
+  { language, labels }: Wording,
+): Table {
+  const money = moneyFormat(language, currency);
+  const rows = items.map((item) => [unitsOf(item), money(item.lineTotal)]);
+  return { style: 'amounts', rows: [...rows, [labels.total, money(total)]] };
+}
+
+type Address = NonNullable<EventPayloads['order.created.v1']['shippingAddress']>;
+
+/** The lines of an address without those that could become a link. Undefined when none is left. */
+function address(given: Address | undefined): Table | undefined {
+  const { street_address, city, region, postal_code, country } = given ?? {};
+  const place = [postal_code, city].filter((part) => part !== undefined).join(' ');
+  const rows = [street_address, place, region, country].flatMap((line) => plainSentence(line ?? '') ?? []);
+  return rows.length === 0 ? undefined : { style: 'plain', rows: rows.map((row) => [row]) };
+}
+
+type Tracking = NonNullable<EventPayloads['order.shipped.v1']['tracking']>;
+
+/** Carrier and number as plain words. The address that staff gave is the only link. */
+function trackingOf(tracking: Tracking, { labels }: Wording): Pick<EmailValues, 'tracking'> {
+  const carrier = plainSentence(tracking.carrier ?? '');
+  const number = plainSentence(tracking.tracking_number ?? '');
+  const rows = [
+    ...(carrier === undefined ? [] : [[labels.carrier, carrier]]),
+    ...(number === undefined ? [] : [[labels.trackingNumber, number]]),
+  ];
+  return rows.length === 0 ? {} : { tracking: { style: 'details', rows } };
+}
+
+/** A time to the minute, in UTC. */
+function minuteOf(time: string, { language }: Wording): string {
+  const format = kept(`${language} time`, () => {
+    const { format } = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+    return (milliseconds) => `${format(milliseconds)} UTC`;
+  });
+  return format(Date.parse(time));
+}
+
+function moneyFormat(language: string, currency: string): (amount: number) => string {
+  return kept(
+    `${language} ${currency}`,
+    () => new Intl.NumberFormat(language, { style: 'currency', currency, currencyDisplay: 'code' }).format,
+  );
+}
+
+type Format = (value: number) => string;
+
+/** Kept because creating a format costs more than composing an e-mail. */
+const formats = new Map<string, Format>();
+
+/** @returns a format whose results have ordinary blanks, because those that do not break are rare in fonts */
+function kept(key: string, create: () => Format): Format {
+  const known = formats.get(key);
+  if (known !== undefined) return known;
+  const created = create();
+  const format: Format = (value) => created(value).replace(/[\u00a0\u202f]/g, ' ');
+  formats.set(key, format);
+  return format;
+}

@@ -1,0 +1,189 @@
+// The texts of e-mails: one YAML file for each language with messages in ICU MessageFormat, and one HTML layout.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { StartError } from '@shop/shared/runtime';
+import { IntlMessageFormat } from 'intl-messageformat';
+import { parse } from 'yaml';
+import { type Block, blockNames, type Content, type EmailValues, textNames, type Wording } from './email-content.ts';
+import { type Kind, kinds } from './notification.ts';
+
+/** The e-mails in one language. */
+export interface EmailTexts extends Wording {
+  /** The greeting and the paragraphs. A paragraph with a placeholder that has no value is left out. */
+  contentOf(kind: Kind, name: string | undefined, values: EmailValues): Content;
+}
+
+export interface Templates {
+  /** The HTML document around the content. */
+  readonly layout: string;
+  /** In the language of the locale, such as `de` for `de-AT`, or else in that of the shop. */
+  textsFor(locale: string | null): EmailTexts;
+}
+
+/**
+ * Reads all languages of a folder.
+ * @param fallback the language of the shop
+ * @throws StartError that names the file and the part of it that is wrong
+ */
+export function readTemplates(folder: string, fallback: string): Templates {
+  const path = resolve(folder);
+  const texts = new Map<string, EmailTexts>();
+  const layoutFile = join(path, 'layout.html');
+  const layout = readFile(layoutFile);
+  for (const name of ['language', 'subject', 'content', 'shop']) {
+    if (!layout.includes(`{${name}}`)) throw new StartError(`${layoutFile} must contain {${name}}`);
+  }
+  for (const file of readdirSync(path).filter((name) => name.endsWith('.yaml'))) {
+    const language = file.slice(0, -'.yaml'.length);
+    texts.set(language, readTexts(join(path, file), language));
+  }
+  const shops = texts.get(fallback);
+  if (shops === undefined) throw new StartError(`${path} has no e-mails in the language of the shop, ${fallback}.yaml`);
+  return {
+    layout,
+    textsFor: (locale) => texts.get(locale ?? '') ?? texts.get(locale?.split('-')[0] ?? '') ?? shops,
+  };
+}
+
+function readFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new StartError(`cannot read ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+interface Paragraph {
+  readonly message: IntlMessageFormat | undefined;
+  readonly block: { readonly name: (typeof blockNames)[number]; readonly label: string } | undefined;
+  readonly placeholders: readonly string[];
+}
+
+interface Template {
+  readonly subject: string;
+  readonly paragraphs: readonly Paragraph[];
+}
+
+/** One sequence of checks, so that every mistake of a file is reported with its place. */
+function readTexts(file: string, language: string): EmailTexts {
+  const document = new Texts(file, parseYaml(file), language);
+  const greeting = document.message('greeting', ['name']);
+  const greetingWithoutName = document.text('greetingWithoutName');
+  const labels = {
+    total: document.text('labels.total'),
+    carrier: document.text('labels.carrier'),
+    trackingNumber: document.text('labels.trackingNumber'),
+  };
+  const templates = new Map<Kind, Template>(kinds.map((kind) => [kind, document.template(kind)]));
+  document.refuseOthers();
+  return {
+    language,
+    labels,
+    contentOf(kind, name, values) {
+      const template = templates.get(kind);
+      if (template === undefined) throw new Error(`${file} has no ${kind}`);
+      const greeted = name === undefined ? greetingWithoutName : String(greeting.format({ name }));
+      const blocks = template.paragraphs.flatMap((paragraph) => blocksOf(paragraph, values));
+      return { subject: template.subject, blocks: [greeted, ...blocks] };
+    },
+  };
+}
+
+function blocksOf({ message, block, placeholders }: Paragraph, values: EmailValues): Block[] {
+  if (placeholders.some((name) => values[name as keyof EmailValues] === undefined)) return [];
+  const text = message === undefined ? [] : [String(message.format({ ...values }))];
+  const value = block === undefined ? undefined : values[block.name];
+  if (block === undefined || value === undefined) return text;
+  return [...text, block.name === 'link' && typeof value === 'string' ? { link: value, label: block.label } : value];
+}
+
+function parseYaml(file: string): unknown {
+  try {
+    return parse(readFile(file)) as unknown;
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${file} is not valid YAML: ${(error as Error).message}`);
+  }
+}
+
+/** The texts of one file by their paths, such as `labels.total`. */
+class Texts {
+  readonly #file: string;
+  readonly #language: string;
+  readonly #unread: Map<string, string>;
+
+  constructor(file: string, document: unknown, language: string) {
+    this.#file = file;
+    this.#language = language;
+    this.#unread = new Map(leaves(document, []));
+  }
+
+  text(path: string): string {
+    const text = this.#unread.get(path);
+    if (text === undefined || text.trim() === '') throw new StartError(`${this.#file} lacks the text ${path}`);
+    this.#unread.delete(path);
+    return text.trim();
+  }
+
+  message(path: string, permitted: readonly string[]): IntlMessageFormat {
+    return this.#message(path, this.text(path), permitted);
+  }
+
+  template(kind: Kind): Template {
+    const subject = this.text(`emails.${kind}.subject`);
+    const path = `emails.${kind}.body`;
+    const paragraphs = this.text(path).split(/\n\s*\n/);
+    return { subject, paragraphs: paragraphs.map((text) => this.#paragraph(path, kind, text)) };
+  }
+
+  refuseOthers(): void {
+    const [path] = this.#unread.keys();
+    if (path !== undefined) throw new StartError(`${this.#file} has ${path}, which no e-mail uses`);
+  }
+
+  #paragraph(path: string, kind: Kind, paragraph: string): Paragraph {
+    const lines = paragraph.split('\n');
+    const [, found, label = ''] = /^\{(\w+)\}(?: (.+))?$/.exec(lines.at(-1)?.trim() ?? '') ?? [];
+    const name = blockNames.find((each) => each === found);
+    const text = (name === undefined ? lines : lines.slice(0, -1)).map((line) => line.trim()).join(' ');
+    const message = text === '' ? undefined : this.#message(path, text, textNames[kind]);
+    const inText = message === undefined ? [] : argumentsOf(message.getAst());
+    return {
+      message,
+      block: name === undefined ? undefined : { name, label },
+      placeholders: name === undefined ? inText : [...inText, name],
+    };
+  }
+
+  #message(path: string, text: string, permitted: readonly string[]): IntlMessageFormat {
+    const place = `${path} of ${this.#file}`;
+    let message: IntlMessageFormat;
+    try {
+      message = new IntlMessageFormat(text, this.#language, undefined, { ignoreTag: true });
+    } catch (error) {
+      throw new StartError(`${place} is no ICU message: ${(error as Error).message} in "${text}"`);
+    }
+    const unknown = argumentsOf(message.getAst()).find((name) => !permitted.includes(name));
+    if (unknown === undefined) return message;
+    throw new StartError(`${place} uses {${unknown}}; it may use ${permitted.map((name) => `{${name}}`).join(', ')}`);
+  }
+}
+
+type Leaf = readonly [path: string, text: string];
+
+function leaves(value: unknown, path: readonly string[]): Leaf[] {
+  if (typeof value !== 'object' || value === null) return [[path.join('.'), String(value ?? '')]];
+  return Object.entries(value).flatMap(([name, each]) => leaves(each, [...path, name]));
+}
+
+type Ast = ReturnType<IntlMessageFormat['getAst']>;
+
+/** The names of the placeholders, those inside of choices included. */
+function argumentsOf(elements: Ast): string[] {
+  return elements.flatMap((element) => {
+    if (!('value' in element) || element.type === 0) return [];
+    const inside =
+      'options' in element ? Object.values(element.options).flatMap(({ value }) => argumentsOf(value)) : [];
+    return [String(element.value), ...inside];
+  });
+}

@@ -1,0 +1,52 @@
+// One e-mail of each kind with every value that it can have, for the tests of templates and their pictures.
+import { createEmailTokenSeal } from '@shop/shared/auth';
+import { newId } from '@shop/shared/runtime';
+import type { Sender } from '../src/email.ts';
+import type { Occasion, TokenOccasion } from '../src/notification.ts';
+import type { Templates } from '../src/templates.ts';
+import { createTokenOpener } from '../src/token-email.ts';
+import { someOrder } from './shop-events.ts';
+
+const secret = 'only-for-tests-only-for-tests-only-for-tests';
+const seal = createEmailTokenSeal(secret);
+const order = someOrder();
+const shippingAddress = { street_address: 'Lindenweg 4', city: 'Basel', postal_code: '4052', country: 'CH' };
+const notice = { accountId: newId(), eventId: newId(), changedAt: '2026-11-21T03:05:00.000Z' };
+
+function token(kind: TokenOccasion['kind']): TokenOccasion {
+  const holder = { accountId: newId(), email: 'ada@example.org' };
+  const sealedToken = seal.seal(`token-${kind.replaceAll('-', '')}`, { kind, ...holder });
+  return { kind, details: { ...holder, eventId: newId(), sealedToken, expiresAt: '2026-11-22T03:05:00.000Z' } };
+}
+
+export const occasions: readonly Occasion[] = [
+  { kind: 'order-received', details: { ...order.created, shippingAddress } },
+  {
+    kind: 'order-shipped',
+    details: {
+      ...order.reference,
+      items: order.cancelled.items,
+      shippingAddress,
+      tracking: {
+        carrier: 'Post',
+        tracking_number: '990012345678901234',
+        tracking_url: 'https://post.example/parcels/990012345678901234',
+      },
+    },
+  },
+  { kind: 'order-cancelled', details: { ...order.cancelled, cancelledBy: 'staff' } },
+  { kind: 'order-lines-cancelled', details: { ...order.linesCancelled, cancelledBy: 'staff' } },
+  { kind: 'email-changed', details: notice },
+  { kind: 'password-changed', details: notice },
+  token('email-verification'),
+  token('email-change-undo'),
+  token('password-reset'),
+];
+
+/** @param links whether the operator has set pages for the links of tokens */
+export function senderWith(templates: Templates, links = false): Sender {
+  const page = links ? 'https://shop.example/account#token={token}' : undefined;
+  const pages = { 'email-verification': page, 'email-change-undo': page, 'password-reset': page };
+  const tokens = createTokenOpener(secret, pages);
+  return { shopName: 'The Shop', address: 'orders@shop.example', tokens, templates };
+}
