@@ -28,7 +28,9 @@ const newest = `
   SELECT status, count(*)::int AS orders
   FROM (SELECT status FROM orders ORDER BY id DESC LIMIT 10000) AS newest GROUP BY status`;
 
-const refundsDue = 'SELECT count(*)::int AS orders FROM order_payments WHERE refund_due_minor > 0';
+const refundsDue = `
+  SELECT count(*)::int AS orders, coalesce(extract(epoch FROM now() - min(refund_due_since)), 0)::float8 AS age
+  FROM order_payments WHERE refund_due_minor > 0`;
 
 /** The reasons for which an order is refused. */
 const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed'];
@@ -51,9 +53,12 @@ export function observeOrders({ pool }: Database): void {
       tell(rows.find((row) => row.status === status)?.orders ?? 0, { 'shop.status': status });
     }
   });
+  const readRefunds = async (): Promise<{ orders: number; age: number }> => {
+    const { rows } = await pool.query<{ orders: number; age: number }>(refundsDue);
+    return rows[0] ?? { orders: 0, age: 0 };
+  };
   const refunds = { unit: '{order}', description: 'Orders of which the shop owes money back.' };
-  observe('shop.refunds.due', refunds, async (tell) => {
-    const { rows } = await pool.query<{ orders: number }>(refundsDue);
-    tell(rows[0]?.orders ?? 0);
-  });
+  observe('shop.refunds.due', refunds, async (tell) => tell((await readRefunds()).orders));
+  const oldest = { unit: 's', description: 'Since when the oldest refund is due; 0 when none is.' };
+  observe('shop.refunds.age', oldest, async (tell) => tell((await readRefunds()).age));
 }
