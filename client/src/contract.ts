@@ -212,6 +212,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List one's own sessions
+         * @description A session begins with a log-in and lasts for as long as its refresh tokens. The session of the access token comes first and is
+         *     `current`; the others follow by their last use, the latest first. At most 100 sessions are listed. A token without the claim `sid`
+         *     belongs to no session, so none is `current`.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all other sessions
+         * @description Ends every session of the account except that of the access token, also sessions that are not listed. With a token without the
+         *     claim `sid`, which belongs to no session, every session ends.
+         */
+        delete: operations["endOtherSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a session. A value that is not a UUID is answered with 404. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description The session of the access token can be ended, too. This is the same as a log-out.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/jwks.json": {
         parameters: {
             query?: never;
@@ -743,6 +793,36 @@ export interface components {
         Revocation: {
             refresh_token: string;
         };
+        Session: {
+            id: components["schemas"]["Id"];
+            /** @description When the holder logged in. */
+            created_at: components["schemas"]["Time"];
+            /** @description When an access token was last issued for the session, at the log-in or a renewal. */
+            last_used_at: components["schemas"]["Time"];
+            /** @description The IP address of the last use, as the gateway saw it; absent when it is not known. */
+            address?: string;
+            /** @description The header `User-Agent` of the last use without control characters, shortened to 200 characters; absent when there was none. */
+            user_agent?: string;
+            /** @description Whether the access token of the request belongs to the session. */
+            current: boolean;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *           "created_at": "2026-11-21T03:00:00.000Z",
+         *           "last_used_at": "2026-11-21T08:15:30.250Z",
+         *           "address": "203.0.113.7",
+         *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+         *           "current": true
+         *         }
+         *       ]
+         *     }
+         */
+        Sessions: {
+            items: components["schemas"]["Session"][];
+        };
         ShippingAddress: {
             street_address?: components["schemas"]["AddressLine"];
             city?: components["schemas"]["AddressLine"];
@@ -750,6 +830,8 @@ export interface components {
             postal_code?: components["schemas"]["AddressLine"];
             country?: components["schemas"]["AddressLine"];
         };
+        /** Format: date-time */
+        Time: string;
         /** @description Either `email` and `password`, or `refresh_token` alone. */
         TokenRequest: {
             /** @description Case, Unicode form and surrounding blanks make no difference. */
@@ -1086,8 +1168,6 @@ export interface components {
         };
         /** @enum {unknown} */
         OrdersStatus: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
-        /** Format: date-time */
-        Time: string;
         /**
          * @description How a parcel can be followed.
          * @example {
@@ -1517,6 +1597,15 @@ export interface components {
         AccountsServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not-found`: the account of the token has no such session. */
+        SessionNotFound: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -2425,6 +2514,93 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sessions"];
+                };
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No other session can be renewed any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a session. A value that is not a UUID is answered with 404. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session cannot be renewed any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["SessionNotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];

@@ -21,6 +21,7 @@ import {
   type TestService,
   type TestServices,
 } from '@shop/shared/testing';
+import { decodeJwt } from 'jose';
 import { sendRaw } from '../../gateway/test/raw.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
 import { someone } from '../../services/accounts/test/access-rules.ts';
@@ -76,6 +77,7 @@ let client: TestClient;
 const tokens = new Map<AccessCaller, string>();
 const ids: Record<AccessResource, Record<AccessTarget, string>> = {
   account: { own: '', foreign: '', absent: newId() },
+  session: { own: '', foreign: '', absent: newId() },
   order: { own: '', foreign: '', absent: newId() },
   product: { own: '', foreign: '', absent: newId() },
 };
@@ -95,6 +97,7 @@ beforeAll(async () => {
   for (const target of ['own', 'foreign'] as const) {
     const body = { ...someone, email: `${target}@example.com` };
     ids.account[target] = (await client.post('/v1/accounts', { body })).body.id;
+    ids.session[target] = await logIn(target);
   }
   const owner = { accountId: ids.account.own };
   tokens.set('expired', await issuer.sign({ ...owner, expiresIn: -60 }));
@@ -122,6 +125,12 @@ afterAll(async () => {
 it('has a rule for every operation of every contract except internal ones, and for no other', () => {
   expect(Object.keys(rules).sort()).toEqual(offered.map(({ operationId }) => operationId).sort());
 });
+
+/** A new session of the account. */
+async function logIn(target: 'own' | 'foreign'): Promise<string> {
+  const body = { email: `${target}@example.com`, password: someone.password };
+  return String(decodeJwt((await client.post('/v1/tokens', { body })).body.access_token).sid);
+}
 
 function serviceBehind({ operationId, service }: Known): TestService {
   if (service === undefined) throw new Error(`there is no service behind ${operationId}`);
@@ -156,6 +165,8 @@ describe.each(cells)('$id $way as $caller', (cell) => {
   const { way, operation, rule, caller } = cell;
   it.each(rule.resource === undefined ? (['own'] as const) : accessTargets)('on %s', async (target) => {
     const requestId = newId();
+    // A session ends once.
+    if (rule.resource === 'session' && caller === 'owner') ids.session.own = await logIn('own');
     const { status, headers, text } = await call(cell, target, requestId);
     const refused = refusal(rule, caller);
     expect([status, text.slice(0, 300)]).toEqual([expectedStatus(rule, caller, target), expect.any(String)]);

@@ -21,7 +21,7 @@ export interface GuardOptions {
 }
 
 const withBody = new Set(['POST', 'PUT', 'PATCH']);
-const allow = 'GET, HEAD, POST, PATCH, OPTIONS';
+const allow = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** Refuses a request that is not unambiguously well-formed, and records its identity for the policies. */

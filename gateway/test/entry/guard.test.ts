@@ -120,7 +120,7 @@ describe('a method that is not allowed', () => {
   it.each([
     ['TRACE', 'GET, HEAD, OPTIONS, POST'],
     ['PROPFIND', 'GET, HEAD, OPTIONS, POST'],
-    ['CONNECT', 'GET, HEAD, POST, PATCH, OPTIONS'],
+    ['CONNECT', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'],
   ])('%s', async (method, allow) => {
     const { answers } = await sendRaw(gateway.port, `${method} /v1/orders HTTP/1.1\r\nHost: shop\r\n\r\n`);
     expect(answers[0]).toMatchObject({ status: 405, headers: { 'content-type': 'application/problem+json', allow } });

@@ -10,9 +10,16 @@ export interface TokenIssuer {
   readonly audience: string;
 }
 
+/** The session that a token belongs to. */
+export interface TokenSession {
+  readonly sessionId: string;
+  /** When the holder logged in, in seconds since 1970; undefined for a log-in now. */
+  readonly authTime: number | undefined;
+}
+
 /**
- * A token that is valid for 15 minutes, with the present scopes of the account.
- * @param authTime when the holder logged in, in seconds since 1970; undefined for a log-in now
+ * A token that is valid for 15 minutes, with the present scopes of the account. The claim `sid` is that of OpenID Connect
+ * Front-Channel Logout 1.0, section 3.
  */
 export function signAccessToken(
   { kid, key }: SigningKey,
@@ -23,7 +30,7 @@ export function signAccessToken(
     readonly credentialsVersion: number;
     readonly emailVerified: boolean;
   },
-  authTime: number | undefined,
+  { sessionId, authTime }: TokenSession,
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const { id: accountId, credentialsVersion, emailVerified } = account;
@@ -34,6 +41,7 @@ export function signAccessToken(
     credentialsVersion,
     email_verified: emailVerified,
     auth_time: authTime ?? now,
+    sid: sessionId,
   })
     .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid })
     .setIssuer(issuer)

@@ -8,6 +8,8 @@ export interface AuditDetails {
   'login-succeeded': Record<never, never>;
   'login-failed': Record<never, never>;
   'refresh-token-reused': Record<never, never>;
+  /** By the holder. A log-out, and a change that ends sessions, have no entry of this kind. */
+  'sessions-ended': { readonly sessions: number };
   'password-changed': Record<never, never>;
   'reauthentication-failed': Record<never, never>;
   'verification-sent': { readonly email: string };

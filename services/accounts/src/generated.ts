@@ -136,6 +136,36 @@ export interface components {
         readonly Revocation: {
             readonly refresh_token: string;
         };
+        readonly Session: {
+            readonly id: components["schemas"]["Id"];
+            /** @description When the holder logged in. */
+            readonly created_at: components["schemas"]["Time"];
+            /** @description When an access token was last issued for the session, at the log-in or a renewal. */
+            readonly last_used_at: components["schemas"]["Time"];
+            /** @description The IP address of the last use, as the gateway saw it; absent when it is not known. */
+            readonly address?: string;
+            /** @description The header `User-Agent` of the last use without control characters, shortened to 200 characters; absent when there was none. */
+            readonly user_agent?: string;
+            /** @description Whether the access token of the request belongs to the session. */
+            readonly current: boolean;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *           "created_at": "2026-11-21T03:00:00.000Z",
+         *           "last_used_at": "2026-11-21T08:15:30.250Z",
+         *           "address": "203.0.113.7",
+         *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+         *           "current": true
+         *         }
+         *       ]
+         *     }
+         */
+        readonly Sessions: {
+            readonly items: readonly components["schemas"]["Session"][];
+        };
         /**
          * @example {
          *       "keys": [
@@ -168,6 +198,8 @@ export interface components {
         };
         /** Format: uuid */
         readonly Id: string;
+        /** Format: date-time */
+        readonly Time: string;
         /**
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
@@ -313,6 +345,15 @@ export interface components {
         };
         /** @description The id is not a UUID, or the account of the token does not exist. */
         readonly NotFound: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not-found`: the account of the token has no such session. */
+        readonly SessionNotFound: {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -881,6 +922,90 @@ export interface operations {
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly listSessions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The sessions. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Sessions"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly endOtherSessions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No other session can be renewed any more. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly endSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of a session. A value that is not a UUID is answered with 404. */
+                readonly sessionId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The session cannot be renewed any more. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 404: components["responses"]["SessionNotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];

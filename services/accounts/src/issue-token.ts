@@ -10,11 +10,12 @@ import { Account } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context, Operation } from './context.ts';
 import { inside } from './models.ts';
-import { rotate, startFamily } from './refresh-token.ts';
+import { type RefreshToken, rotate, startFamily } from './refresh-token.ts';
+import { sessionClientOf } from './session-client.ts';
 
 interface Granted {
   readonly account: Account;
-  readonly refreshToken: string;
+  readonly refresh: RefreshToken;
   /** When the holder logged in, in seconds since 1970; undefined for a log-in now. */
   readonly authTime: number | undefined;
 }
@@ -29,16 +30,17 @@ export const issueToken: Operation<'issueToken'> = async (request, context) => {
   const key = await context.signingKeys.current();
   // The contract requires e-mail and password in a request without a refresh token.
   const { email = '', password = '', refresh_token: token } = request.body;
-  const { account, refreshToken, authTime } =
-    token === undefined ? await logIn(request, context, email, password) : await refresh(request, context, token);
+  const { account, refresh, authTime } =
+    token === undefined ? await logIn(request, context, email, password) : await renew(request, context, token);
+  const { sessionId } = refresh;
   return {
     status: 200,
     headers: { 'Cache-Control': 'no-store' },
     body: {
-      access_token: await signAccessToken(key, context.tokenIssuer, account, authTime),
+      access_token: await signAccessToken(key, context.tokenIssuer, account, { sessionId, authTime }),
       token_type: 'Bearer',
       expires_in: accessTokenSeconds,
-      refresh_token: refreshToken,
+      refresh_token: refresh.token,
     },
   };
 };
@@ -66,23 +68,24 @@ async function logIn(request: OperationRequest, context: Context, email: string,
     const action = account === null ? 'login-failed' : 'login-succeeded';
     await audit(tx, { action, accountId: found?.id, requestId: request.id, detail: {} });
     if (account === null) return undefined;
-    const refreshToken = await startFamily(tx, account.id, context.refreshLifetimes);
-    return { account, refreshToken, authTime: undefined };
+    const client = sessionClientOf(request.headers);
+    const refresh = await startFamily(tx, account.id, client, context.refreshLifetimes);
+    return { account, refresh, authTime: undefined };
   });
   if (granted === undefined) throw invalidCredentials('The e-mail address or the password is wrong.');
   return granted;
 }
 
-async function refresh(request: OperationRequest, context: Context, token: string): Promise<Granted> {
+async function renew(request: OperationRequest, context: Context, token: string): Promise<Granted> {
   const granted = await context.database.transaction(async (tx) => {
-    const rotation = await rotate(tx, token, context.refreshLifetimes);
+    const rotation = await rotate(tx, token, sessionClientOf(request.headers), context.refreshLifetimes);
     if (rotation.outcome === 'reused') {
       const { accountId } = rotation;
       await audit(tx, { action: 'refresh-token-reused', accountId, requestId: request.id, detail: {} });
     }
     if (rotation.outcome !== 'rotated') return undefined;
     const account = await Account.findByPk(rotation.accountId, { ...inside(tx), rejectOnEmpty: true });
-    return { account, refreshToken: rotation.token, authTime: rotation.authTime };
+    return { account, refresh: rotation, authTime: rotation.authTime };
   });
   // Thrown after the COMMIT, because the end of a family whose token was used twice must be stored.
   if (granted === undefined) throw invalidCredentials('The refresh token is not valid. Log in again.');

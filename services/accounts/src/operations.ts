@@ -1,10 +1,13 @@
 // All operations of accounts: operationId → function.
 import { confirmPasswordReset } from './confirm-password-reset.ts';
 import type { Operation } from './context.ts';
+import { endOtherSessions } from './end-other-sessions.ts';
+import { endSession } from './end-session.ts';
 import type { operations as contract } from './generated.ts';
 import { getAccount } from './get-account.ts';
 import { getKeySet } from './get-key-set.ts';
 import { issueToken } from './issue-token.ts';
+import { listSessions } from './list-sessions.ts';
 import { registerAccount } from './register-account.ts';
 import { requestPasswordReset } from './request-password-reset.ts';
 import { resendVerification } from './resend-verification.ts';
@@ -24,5 +27,8 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   confirmPasswordReset,
   issueToken,
   revokeToken,
+  listSessions,
+  endOtherSessions,
+  endSession,
   getKeySet,
 };

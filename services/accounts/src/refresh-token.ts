@@ -1,18 +1,24 @@
 // Refresh tokens: opaque, stored as digests, each valid for one use. All tokens that descend from one log-in form a
-// family.
+// family, which clients see as a session.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
+import type { SessionClient } from './session-client.ts';
+
+/** A token, and the id of its family. */
+export interface RefreshToken {
+  readonly token: string;
+  readonly sessionId: string;
+}
 
 /** The outcome of presenting a token. */
 export type Rotation =
-  | {
+  | (RefreshToken & {
       readonly outcome: 'rotated';
       readonly accountId: string;
-      readonly token: string;
       /** When the holder logged in, in seconds since 1970. */
       readonly authTime: number;
-    }
+    })
   | { readonly outcome: 'reused'; readonly accountId: string }
   | { readonly outcome: 'unknown' };
 
@@ -34,17 +40,23 @@ const expiry = "least(now() + $2 * interval '1 day', created_at + $3 * interval 
 /**
  * The first token of a new family. The caller has locked the account, so that no change of its password is concurrent.
  */
-export async function startFamily(tx: Transaction, accountId: string, lifetimes: RefreshLifetimes): Promise<string> {
+export async function startFamily(
+  tx: Transaction,
+  accountId: string,
+  client: SessionClient,
+  lifetimes: RefreshLifetimes,
+): Promise<RefreshToken> {
   const { refreshTokenDays, refreshFamilyDays } = lifetimes;
-  const id = newId();
+  const sessionId = newId();
   await sql(
     tx,
-    "INSERT INTO refresh_families (id, account_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 day')",
-    [id, accountId, Math.min(refreshTokenDays, refreshFamilyDays)],
+    `INSERT INTO refresh_families (id, account_id, expires_at, address, user_agent)
+     VALUES ($1, $2, now() + $3 * interval '1 day', $4, $5)`,
+    [sessionId, accountId, Math.min(refreshTokenDays, refreshFamilyDays), client.address, client.userAgent],
   );
   const token = randomBytes(tokenBytes).toString('base64url');
-  await insertToken(tx, token, id);
-  return token;
+  await insertToken(tx, token, sessionId);
+  return { token, sessionId };
 }
 
 /**
@@ -53,12 +65,18 @@ export async function startFamily(tx: Transaction, accountId: string, lifetimes:
  * because one of its two holders stole it. The transaction must commit even when the token is refused, because it
  * records the end of the family.
  */
-export async function rotate(tx: Transaction, token: string, lifetimes: RefreshLifetimes): Promise<Rotation> {
+export async function rotate(
+  tx: Transaction,
+  token: string,
+  client: SessionClient,
+  lifetimes: RefreshLifetimes,
+): Promise<Rotation> {
   const digest = digestOf(token);
   const family = await lockFamily(tx, digest);
   if (family === undefined) return { outcome: 'unknown' };
   const { id, accountId, expired, authTime } = family;
   const successor = createHmac('sha256', family.successorKey).update(token).digest('base64url');
+  const rotated = { outcome: 'rotated', accountId, sessionId: id, token: successor, authTime } as const;
   // Read after the lock, because another request may have used the token while this one waited for the family.
   const used = await sql(
     tx,
@@ -66,21 +84,20 @@ export async function rotate(tx: Transaction, token: string, lifetimes: RefreshL
     [digest],
   );
   if (used.length === 0) {
-    if (!expired && (await mayRepeat(tx, digest, digestOf(successor)))) {
-      return { outcome: 'rotated', accountId, token: successor, authTime };
-    }
+    if (!expired && (await mayRepeat(tx, digest, digestOf(successor)))) return rotated;
     await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [id]);
     return { outcome: 'reused', accountId };
   }
   if (expired) return { outcome: 'unknown' };
   const { refreshTokenDays, refreshFamilyDays } = lifetimes;
-  await sql(tx, `UPDATE refresh_families SET expires_at = ${expiry} WHERE id = $1`, [
-    id,
-    refreshTokenDays,
-    refreshFamilyDays,
-  ]);
+  await sql(
+    tx,
+    `UPDATE refresh_families SET expires_at = ${expiry}, last_used_at = now(), address = $4, user_agent = $5
+     WHERE id = $1`,
+    [id, refreshTokenDays, refreshFamilyDays, client.address, client.userAgent],
+  );
   await insertToken(tx, successor, id);
-  return { outcome: 'rotated', accountId, token: successor, authTime };
+  return rotated;
 }
 
 /** Whether a token was used a short time ago and its successor was never used. */
@@ -101,9 +118,27 @@ export async function endFamily(tx: Transaction, token: string): Promise<void> {
   if (family !== undefined) await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [family.id]);
 }
 
-/** Ends all families of the account. The caller has locked the row of the account. */
-export async function endAllFamilies(tx: Transaction, accountId: string): Promise<void> {
-  await sql(tx, 'DELETE FROM refresh_families WHERE account_id = $1', [accountId]);
+/** Ends a family of the account. @returns how many families ended: 1 or 0 */
+export async function endFamilyById(tx: Transaction, accountId: string, id: string): Promise<number> {
+  const ended = await sql(tx, 'DELETE FROM refresh_families WHERE id = $1 AND account_id = $2 RETURNING id', [
+    id,
+    accountId,
+  ]);
+  return ended.length;
+}
+
+/**
+ * Ends all families of the account. The caller has locked the row of the account.
+ * @param kept the id of a family that does not end
+ * @returns how many families ended
+ */
+export async function endAllFamilies(tx: Transaction, accountId: string, kept?: string): Promise<number> {
+  const ended = await sql(
+    tx,
+    'DELETE FROM refresh_families WHERE account_id = $1 AND id::text IS DISTINCT FROM $2 RETURNING id',
+    [accountId, kept ?? null],
+  );
+  return ended.length;
 }
 
 interface Family {

@@ -28,5 +28,11 @@ export const accessRules: AccessRules = {
     expected: () => 401,
   },
   revokeToken: { public: true, body: () => ({ refresh_token: 'none' }), expected: () => 204 },
+  listSessions: { expected: () => 200 },
+  endOtherSessions: { expected: () => 204 },
+  endSession: {
+    resource: 'session',
+    expected: (caller, target) => (caller === 'owner' && target === 'own' ? 204 : 404),
+  },
   getKeySet: { public: true, expected: () => 200 },
 };

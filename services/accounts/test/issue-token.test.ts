@@ -49,6 +49,7 @@ describe('200', () => {
       credentialsVersion: 0,
       email_verified: false,
       auth_time: iat,
+      sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       iat,
       exp,
       jti: expect.any(String),

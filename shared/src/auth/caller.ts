@@ -17,6 +17,8 @@ export interface Caller {
   readonly issuedAt: number;
   /** When the holder logged in, in seconds since 1970; undefined when the token does not say. */
   readonly authTime: number | undefined;
+  /** The session that the token belongs to; undefined when the token does not say, as those of older releases. */
+  readonly sessionId: string | undefined;
 }
 
 // RFC 6749 section 3.3: scope tokens are printable ASCII without quote and backslash, one space between them.
@@ -28,7 +30,7 @@ const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)
  */
 export function toCaller(claims: JWTPayload): Caller | undefined {
   const { accountId, scope = '', credentialsVersion, iat, jti, sub } = claims;
-  const { email_verified: emailVerified = false, auth_time: authTime } = claims;
+  const { email_verified: emailVerified = false, auth_time: authTime, sid: sessionId } = claims;
   if (typeof accountId !== 'string' || !isId(accountId)) return undefined;
   if (typeof scope !== 'string' || !scopeList.test(scope)) return undefined;
   if (credentialsVersion !== undefined && !isCount(credentialsVersion)) return undefined;
@@ -36,8 +38,9 @@ export function toCaller(claims: JWTPayload): Caller | undefined {
   if (authTime !== undefined && typeof authTime !== 'number') return undefined;
   if (iat === undefined) return undefined;
   if (!isShortText(jti) || !isShortText(sub)) return undefined;
+  if (sessionId !== undefined && !isShortText(sessionId)) return undefined;
   const scopes = new Set(scope === '' ? [] : scope.split(' '));
-  return { accountId, scopes, credentialsVersion, emailVerified, issuedAt: iat, authTime };
+  return { accountId, scopes, credentialsVersion, emailVerified, issuedAt: iat, authTime, sessionId };
 }
 
 function isCount(value: unknown): value is number {

@@ -22,7 +22,7 @@ export const accessTargets = ['own', 'foreign', 'absent'] as const;
 export type AccessTarget = (typeof accessTargets)[number];
 
 /** The resource that a path parameter names. */
-export type AccessResource = 'account' | 'order' | 'product';
+export type AccessResource = 'account' | 'session' | 'order' | 'product';
 
 export interface AccessRule {
   /** Undefined when the path has no parameter. */

@@ -50,6 +50,7 @@ describe('the guide for another identity provider', () => {
       emailVerified: false,
       issuedAt: expect.any(Number),
       authTime: undefined,
+      sessionId: undefined,
     });
   });
 
@@ -65,6 +66,7 @@ describe('the guide for another identity provider', () => {
     ['no id', {}, { jti: undefined }],
     ['a text for auth_time', {}, { auth_time: '1795302000' }],
     ['a text for email_verified', {}, { email_verified: 'true' }],
+    ['a number for sid', {}, { sid: 7 }],
     ['a subject that is too long', {}, { sub: 'x'.repeat(256) }],
     ['a time to come', {}, { nbf: Math.floor(Date.now() / 1000) + 600 }],
   ])('states correctly that a token with %s is refused', async (_name, changedHeader, changedClaims) => {

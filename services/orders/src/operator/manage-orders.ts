@@ -134,7 +134,8 @@ async function advance(
 
 function operator(accountId: string): Caller {
   const scopes = new Set(['orders:fulfil', 'orders:read-all']);
-  return { accountId, scopes, credentialsVersion: undefined, emailVerified: true, issuedAt: 0, authTime: undefined };
+  const unsaid = { credentialsVersion: undefined, authTime: undefined, sessionId: undefined };
+  return { accountId, scopes, emailVerified: true, issuedAt: 0, ...unsaid };
 }
 
 function viewOf({ json }: Reply): Order {

@@ -1,0 +1,24 @@
+// The client that uses a session, as the list of sessions shows it.
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+
+export interface SessionClient {
+  /** The IP address; null when the request did not pass the gateway. */
+  readonly address: string | null;
+  readonly userAgent: string | null;
+}
+
+// The text of the longest IPv6 address.
+const longestAddress = 45;
+const longestUserAgent = 200;
+
+/** The gateway sends one address in `X-Forwarded-For`, and no text of the client's own. */
+export function sessionClientOf(headers: IncomingHttpHeaders): SessionClient {
+  const { 'x-forwarded-for': address, 'user-agent': userAgent = '' } = headers;
+  const isAddress = typeof address === 'string' && address.length <= longestAddress && isIP(address) !== 0;
+  const shown = userAgent.replaceAll(/\p{Cc}+/gu, ' ').trim();
+  return {
+    address: isAddress ? address : null,
+    userAgent: shown === '' ? null : shown.slice(0, longestUserAgent).trimEnd(),
+  };
+}
