@@ -59,6 +59,39 @@ export interface paths {
         patch: operations["updateAccount"];
         trace?: never;
     };
+    "/v1/accounts/{accountId}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
+                 */
+                accountId: "me" | string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have one's own account erased
+         * @description The account and the personal data of its holder are erased 7 days later, at `erase_at`. Until then the account can be used, and
+         *     `DELETE` withdraws the request. From `erase_at` on nobody can log in. Orders keep their products, amounts and the country of their
+         *     address; pending ones are cancelled, and those on their way are completed before. The holder is notified by e-mail. A repeated
+         *     request keeps the time.
+         */
+        post: operations["eraseAccount"];
+        /**
+         * Withdraw the erasure of one's own account
+         * @description Without a request for erasure, nothing changes.
+         */
+        delete: operations["keepAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/email-verifications": {
         parameters: {
             query?: never;
@@ -623,6 +656,8 @@ export interface components {
             readonly email_verified: boolean;
             /** @description The new address of a change that takes effect when it is verified; absent when there is none. */
             readonly pending_email?: components["schemas"]["Email"];
+            /** @description When the account is erased; absent unless its holder asked for that. */
+            readonly erase_at?: components["schemas"]["Time"];
             name: components["schemas"]["AccountsName"];
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];
@@ -656,6 +691,15 @@ export interface components {
         EmailToken: {
             /** @description The token of the e-mail. */
             token: string;
+        };
+        /**
+         * @example {
+         *       "current_password": "a long and quiet river"
+         *     }
+         */
+        Erasure: {
+            /** @description The password of the account. */
+            current_password: string;
         };
         /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` locates it. */
         Fault: {
@@ -2255,6 +2299,87 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             422: components["responses"]["PasswordTooCommon"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    eraseAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
+                 */
+                accountId: "me" | string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2048 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Erasure"];
+            };
+        };
+        responses: {
+            /** @description The account, with the time of its erasure. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["UpdateForbidden"];
+            404: components["responses"]["AccountsNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    keepAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
+                 */
+                accountId: "me" | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account stays. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["AccountsForbidden"];
+            404: components["responses"]["AccountsNotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];

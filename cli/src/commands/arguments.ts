@@ -2,6 +2,12 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 
+/** A number of days, 0 included. */
+export function days(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number of days.');
+}
+
 /** The absolute path; npm runs the command line in the checkout, but the caller typed the path in another folder. */
 export function givenPath(path: string): string {
   return resolve(process.env.INIT_CWD ?? '.', path);

@@ -8,7 +8,9 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  Op,
   type Sequelize,
+  type WhereOptions,
 } from 'sequelize';
 import type { components } from './generated.ts';
 
@@ -16,7 +18,7 @@ type AccountView = components['schemas']['Account'];
 export type ShippingAddress = components['schemas']['ShippingAddress'];
 
 /** The members that clients write, without the password. */
-export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email'>;
+export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email' | 'erase_at'>;
 
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
@@ -27,6 +29,8 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare emailVerified: boolean;
   /** The new address of a change that is not verified. */
   declare pendingEmail: CreationOptional<string | null>;
+  /** When the account is erased. Nobody can log in from then on. */
+  declare eraseAt: CreationOptional<Date | null>;
   declare name: string;
   declare passwordHash: string;
   declare phoneNumber: string | null;
@@ -50,6 +54,7 @@ export function defineAccount(sequelize: Sequelize): void {
       emailKey: { type: DataTypes.TEXT, allowNull: false },
       emailVerified: { type: DataTypes.BOOLEAN, allowNull: false },
       pendingEmail: DataTypes.TEXT,
+      eraseAt: DataTypes.DATE(3),
       name: { type: DataTypes.TEXT, allowNull: false },
       passwordHash: { type: DataTypes.TEXT, allowNull: false },
       phoneNumber: DataTypes.TEXT,
@@ -64,6 +69,11 @@ export function defineAccount(sequelize: Sequelize): void {
     },
     { sequelize, tableName: 'accounts', underscored: true },
   );
+}
+
+/** The condition that an account is not to be erased yet, for queries. */
+export function notErased(): WhereOptions<Account> {
+  return { eraseAt: { [Op.or]: [null, { [Op.gt]: new Date() }] } };
 }
 
 /** The columns of a profile. */
@@ -104,7 +114,8 @@ const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'coun
 /** The account as responses show it, without password, scopes and times. */
 function toAccount(account: Account): AccountView {
   const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail };
-  return { id: account.id, ...profileOf(account), email_verified: account.emailVerified, ...pending };
+  const erasure = account.eraseAt === null ? {} : { erase_at: account.eraseAt.toISOString() };
+  return { id: account.id, ...profileOf(account), email_verified: account.emailVerified, ...pending, ...erasure };
 }
 
 /** The response with an account. No cache may store it. */

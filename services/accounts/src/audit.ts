@@ -21,6 +21,9 @@ export interface AuditDetails {
   'password-reset-requested': Record<never, never>;
   'password-reset': Record<never, never>;
   'email-changed': { readonly from: string; readonly to: string };
+  'erasure-requested': { readonly eraseAt: string };
+  'erasure-withdrawn': Record<never, never>;
+  'account-erased': Record<never, never>;
   'scopes-changed': { readonly from: readonly string[]; readonly to: readonly string[] };
 }
 

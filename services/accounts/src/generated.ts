@@ -44,6 +44,8 @@ export interface components {
             readonly email_verified: boolean;
             /** @description The new address of a change that takes effect when it is verified; absent when there is none. */
             readonly pending_email?: components["schemas"]["Email"];
+            /** @description When the account is erased; absent unless its holder asked for that. */
+            readonly erase_at?: components["schemas"]["Time"];
             readonly name: components["schemas"]["Name"];
             readonly phone_number?: components["schemas"]["PhoneNumber"];
             readonly shipping_address?: components["schemas"]["ShippingAddress"];
@@ -74,6 +76,15 @@ export interface components {
             readonly locale?: string | null;
         };
         readonly AddressLinePatch: string | null;
+        /**
+         * @example {
+         *       "current_password": "a long and quiet river"
+         *     }
+         */
+        readonly Erasure: {
+            /** @description The password of the account. */
+            readonly current_password: string;
+        };
         /**
          * @example {
          *       "token": "9nQ2gUO9d3kRrpwrYqvXcOTk1mEpYVgZb4Y9yHDlBrq"
@@ -676,6 +687,84 @@ export interface operations {
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPatchType"];
             readonly 422: components["responses"]["PasswordTooCommon"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly eraseAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
+                 */
+                readonly accountId: "me" | string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Erasure"];
+            };
+        };
+        readonly responses: {
+            /** @description The account, with the time of its erasure. */
+            readonly 202: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Account"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["UpdateForbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly keepAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
+                 */
+                readonly accountId: "me" | string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The account stays. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];

@@ -6,7 +6,7 @@ import { type Fault, Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import { signAccessToken } from './access-token.ts';
 import { accessTokenSeconds } from './access-token-lifetime.ts';
-import { Account } from './account.ts';
+import { Account, notErased } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context, Operation } from './context.ts';
 import { inside } from './models.ts';
@@ -61,7 +61,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
     const account =
       found !== null && fits
         ? await Account.findOne({
-            where: { id: found.id, passwordHash: found.passwordHash },
+            where: { id: found.id, passwordHash: found.passwordHash, ...notErased() },
             ...inside(tx, 'SHARE'),
           })
         : null;
@@ -84,7 +84,8 @@ async function renew(request: OperationRequest, context: Context, token: string)
       await audit(tx, { action: 'refresh-token-reused', accountId, requestId: request.id, detail: {} });
     }
     if (rotation.outcome !== 'rotated') return undefined;
-    const account = await Account.findByPk(rotation.accountId, { ...inside(tx), rejectOnEmpty: true });
+    const account = await Account.findOne({ where: { id: rotation.accountId, ...notErased() }, ...inside(tx) });
+    if (account === null) return undefined;
     return { account, refresh: rotation, authTime: rotation.authTime };
   });
   // Thrown after the COMMIT, because the end of a family whose token was used twice must be stored.

@@ -2,10 +2,11 @@
 import { fileURLToPath } from 'node:url';
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { startPruning } from '@shop/shared/database';
-import { startService } from '@shop/shared/service';
+import { startErasing, startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
 import { readEnvironment } from './config.ts';
 import type { Context } from './context.ts';
+import { eraseTraces, startErasingAccounts } from './erase-accounts.ts';
 import { createKeyEncryption } from './key-encryption.ts';
 import { connectModels } from './models.ts';
 import { operations } from './operations.ts';
@@ -21,6 +22,8 @@ await startService({
   async build({ config, database, log, onStop }) {
     defineAccount(connectModels(database.pool));
     onStop('pruning accounts', startPruning(database.pool, expiredAccountRows(config.refreshTokenDays), log));
+    onStop('erasing accounts', startErasingAccounts({ database, log }));
+    onStop('erasing traces', startErasing({ database, log, erase: eraseTraces }));
     const encryption = createKeyEncryption(config.keyEncryptionSecret);
     await prepareSigningKeys(database, encryption);
     const context: Context = {

@@ -3,10 +3,12 @@ import { confirmPasswordReset } from './confirm-password-reset.ts';
 import type { Operation } from './context.ts';
 import { endOtherSessions } from './end-other-sessions.ts';
 import { endSession } from './end-session.ts';
+import { eraseAccount } from './erase-account.ts';
 import type { operations as contract } from './generated.ts';
 import { getAccount } from './get-account.ts';
 import { getKeySet } from './get-key-set.ts';
 import { issueToken } from './issue-token.ts';
+import { keepAccount } from './keep-account.ts';
 import { listSessions } from './list-sessions.ts';
 import { registerAccount } from './register-account.ts';
 import { requestPasswordReset } from './request-password-reset.ts';
@@ -20,6 +22,8 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   registerAccount,
   getAccount,
   updateAccount,
+  eraseAccount,
+  keepAccount,
   verifyEmail,
   resendVerification,
   undoEmailChange,

@@ -13,6 +13,12 @@ export const accessRules: AccessRules = {
   },
   getAccount: { resource: 'account', expected: ownAccount },
   updateAccount: { resource: 'account', body: () => ({ phone_number: '+49 30 1234' }), expected: ownAccount },
+  eraseAccount: {
+    resource: 'account',
+    body: () => ({ current_password: 'a wrong password' }),
+    expected: () => 403,
+  },
+  keepAccount: { resource: 'account', expected: (caller, target) => (ownAccount(caller, target) === 200 ? 204 : 403) },
   verifyEmail: { public: true, body: () => ({ token: 'none' }), expected: () => 400 },
   resendVerification: { expected: (caller) => (caller === 'owner' ? 202 : 404) },
   undoEmailChange: { public: true, body: () => ({ token: 'none' }), expected: () => 400 },

@@ -43,6 +43,7 @@ export const textNames: Readonly<Record<Kind, readonly string[]>> = {
   'order-lines-cancelled': ['orderId', 'cancelledBy', 'reason'],
   'email-changed': ['changedAt'],
   'password-changed': ['changedAt'],
+  'erasure-requested': ['changedAt', 'eraseAt'],
   'email-verification': ofTokens,
   'email-change-undo': ofTokens,
   'password-reset': ofTokens,
@@ -51,5 +52,7 @@ export const textNames: Readonly<Record<Kind, readonly string[]>> = {
 export type EmailValues = {
   readonly [Name in (typeof blockNames)[number]]?: Block | undefined;
 } & {
-  readonly [Name in 'orderId' | 'cancelledBy' | 'reason' | 'changedAt' | 'request' | 'until']?: string | undefined;
+  readonly [Name in 'orderId' | 'cancelledBy' | 'reason' | 'changedAt' | 'eraseAt' | 'request' | 'until']?:
+    | string
+    | undefined;
 };

@@ -36,7 +36,13 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
     }
     case 'email-changed':
     case 'password-changed':
-      return { changedAt: minuteOf(occasion.details.changedAt, wording) };
+    case 'erasure-requested': {
+      const { changedAt, eraseAt } = occasion.details;
+      return {
+        changedAt: minuteOf(changedAt, wording),
+        eraseAt: eraseAt === undefined ? undefined : minuteOf(eraseAt, wording),
+      };
+    }
     default: {
       const { token, link } = tokens.open(occasion.kind, occasion.details);
       const until = minuteOf(occasion.details.expiresAt, wording);

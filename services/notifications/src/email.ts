@@ -37,10 +37,7 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
   const shop = oneLine(sender.shopName);
   const texts = templates.textsFor(recipient.locale);
   const content = texts.contentOf(occasion.kind, name, valuesOf(occasion, texts, tokens));
-  const about = isAboutOrder(occasion) ? occasion.details.orderId : occasion.details.eventId;
-  const { kind } = occasion;
-  const version = kind === 'order-lines-cancelled' ? `.${occasion.details.orderVersion}` : '';
-  const file = `${kind}${version}${resends === 0 ? '' : `.again-${resends}`}`;
+  const { about, file } = identityOf(occasion, resends);
   return {
     name: `${about}.${file}`,
     // RFC 5322 section 3.6.4.
@@ -51,6 +48,20 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
     text: `${[...content.blocks.map(textOf), shop].join('\n\n')}\n`,
     html: htmlDocument(templates.layout, texts.language, shop, content),
   };
+}
+
+/** The file name of the e-mail, when e-mails are files. */
+export function fileNameOf(occasion: Occasion, resends: number): string {
+  const { about, file } = identityOf(occasion, resends);
+  return `${about}.${file}`;
+}
+
+/** What an e-mail is about, and what distinguishes it from the others about that. */
+function identityOf(occasion: Occasion, resends: number): { readonly about: string; readonly file: string } {
+  const { kind } = occasion;
+  const about = isAboutOrder(occasion) ? occasion.details.orderId : occasion.details.eventId;
+  const version = kind === 'order-lines-cancelled' ? `.${occasion.details.orderVersion}` : '';
+  return { about, file: `${kind}${version}${resends === 0 ? '' : `.again-${resends}`}` };
 }
 
 function textOf(block: Block): string {

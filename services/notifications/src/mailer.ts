@@ -1,6 +1,6 @@
 // Delivers e-mails to an SMTP server, or as .eml files to a folder.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { StartError } from '@shop/shared/runtime';
 import { createTransport } from 'nodemailer';
@@ -16,6 +16,8 @@ export interface Mailer {
    *   error when a later attempt may succeed
    */
   send(email: Email, signal: AbortSignal): Promise<void>;
+  /** Removes what `send` has kept of the e-mail with this file name, if there is anything. */
+  remove(name: string): Promise<void>;
   close(): void;
 }
 
@@ -68,6 +70,7 @@ export function smtpMailer(url: string): Mailer {
         throw error;
       }
     },
+    remove: () => Promise.resolve(),
     close: () => transport.close(),
   };
 }
@@ -101,6 +104,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
         throw error;
       }
     },
+    remove: (name) => rm(join(path, `${name}.eml`), { force: true }),
     close() {},
   };
 }

@@ -1,9 +1,11 @@
 // Starts notifications.
 import { fileURLToPath } from 'node:url';
 import { startPruning } from '@shop/shared/database';
-import { startService } from '@shop/shared/service';
+import { startErasing, startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
+import { erasingEmails } from './erase-emails.ts';
 import { folderMailer, smtpMailer } from './mailer.ts';
+import { onAccountErased } from './on-account-erased.ts';
 import { onAccountRegistered } from './on-account-registered.ts';
 import { onAccountUpdated } from './on-account-updated.ts';
 import { onEmailTokenIssued } from './on-email-token-issued.ts';
@@ -34,6 +36,7 @@ await startService({
     const pace = { burst: config.emailsPerHour, secondsEach: 3_600 / config.emailsPerHour };
     const unusedPaces = { table: 'recipient_paces', since: 'reserved_until', hours: 1 };
     onStop('pruning paces', startPruning(database.pool, [unusedPaces], log));
+    onStop('erasing e-mails', startErasing({ database, log, erase: erasingEmails(mailer) }));
     const sending = startSendLoop({ database, mailer, sender, log, pace });
     onStop('sending', () => sending.close());
     const wake = (): void => sending.wake();
@@ -45,6 +48,7 @@ await startService({
         name: 'notifications.mail',
         handlers: {
           'account.registered.v1': (event, tx) => onAccountRegistered(event, tx, wake),
+          'account.erased.v1': onAccountErased,
           'account.updated.v1': (event, tx) => onAccountUpdated(event, tx, pace, wake),
           'email-token.issued.v1': (event, tx) => onEmailTokenIssued(event, tx, wake),
           'order.created.v1': { takeAll: (events, tx) => onOrdersCreated(events, tx, wake) },

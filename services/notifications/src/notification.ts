@@ -13,7 +13,7 @@ export interface Pace {
 }
 
 export type OrderKind = EventPayloads['notification.sent.v1']['kind'];
-export type AccountKind = 'email-changed' | 'password-changed';
+export type AccountKind = 'email-changed' | 'password-changed' | 'erasure-requested';
 export type Kind = OrderKind | AccountKind | TokenKind;
 
 export const orderKinds: readonly OrderKind[] = [
@@ -26,6 +26,7 @@ export const kinds: readonly Kind[] = [
   ...orderKinds,
   'email-changed',
   'password-changed',
+  'erasure-requested',
   'email-verification',
   'email-change-undo',
   'password-reset',
@@ -45,6 +46,8 @@ export interface AccountNotice {
   /** The event that caused it. */
   readonly eventId: string;
   readonly changedAt: string;
+  /** When the account is erased, of a notice about that. */
+  readonly eraseAt?: string;
 }
 
 export type OrderOccasion = {
@@ -80,6 +83,8 @@ export async function addNotifications<K extends OrderKind>(
     tx,
     `INSERT INTO notifications (kind, id, order_id, account_id, details, request_id, traceparent)
      SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::json[], $6::text[], $7::text[])
+       AS added (kind, id, order_id, account_id, details, request_id, traceparent)
+     WHERE NOT EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = added.account_id)
      ON CONFLICT (order_id, kind) DO NOTHING`,
     [
       events.map(({ data }) => ('orderVersion' in data ? `${kind} ${data.orderVersion}` : kind)),
@@ -103,14 +108,16 @@ export async function addNotice(
   kind: AccountKind,
   { id, data, requestId, traceparent, time }: ShopEvent<'account.updated.v1'>,
 ): Promise<void> {
-  const { accountId, email, previousEmail = email } = data;
-  const details: AccountNotice = { accountId, eventId: id, changedAt: time };
+  const { accountId, email, previousEmail = email, eraseAt } = data;
+  const erasure = eraseAt === undefined ? {} : { eraseAt };
+  const details: AccountNotice = { accountId, eventId: id, changedAt: time, ...erasure };
   await sql(
     tx,
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
      SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (
        SELECT FROM notifications
-       WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${isDelayed})`,
+       WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${isDelayed})
+       AND NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $3)`,
     [newId(), kind, accountId, previousEmail, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
@@ -132,7 +139,7 @@ export async function addTokenEmail(
   await sql(
     tx,
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+     SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $3)`,
     [newId(), kind, accountId, email, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }

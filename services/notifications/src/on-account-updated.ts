@@ -21,5 +21,6 @@ export async function onAccountUpdated(
   for (const credential of credentialsChanged) {
     if (verified[credential]) await addNotice(tx, `${credential}-changed`, event);
   }
+  if (event.data.eraseAt !== undefined && verified.password) await addNotice(tx, 'erasure-requested', event);
   tx.afterCommit(wake);
 }

@@ -19,7 +19,8 @@ export async function keepRecipient(
 ): Promise<void> {
   await sql(
     tx,
-    `INSERT INTO recipients (account_id, email, name, verified, locale, sequence) VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO recipients (account_id, email, name, verified, locale, sequence)
+     SELECT $1, $2, $3, $4, $5, $6 WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $1)
      ON CONFLICT (account_id) DO UPDATE
      SET email = excluded.email, name = excluded.name, verified = excluded.verified, locale = excluded.locale,
        sequence = excluded.sequence, updated_at = now()

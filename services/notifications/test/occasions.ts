@@ -38,6 +38,7 @@ export const occasions: readonly Occasion[] = [
   { kind: 'order-lines-cancelled', details: { ...order.linesCancelled, cancelledBy: 'staff' } },
   { kind: 'email-changed', details: notice },
   { kind: 'password-changed', details: notice },
+  { kind: 'erasure-requested', details: { ...notice, eraseAt: '2026-11-28T03:05:00.000Z' } },
   token('email-verification'),
   token('email-change-undo'),
   token('password-reset'),

@@ -2,11 +2,13 @@
 import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency } from '@shop/shared/database';
-import { startService } from '@shop/shared/service';
+import { startErasing, startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
 import type { OrdersContext } from './context.ts';
+import { eraseOrders } from './erase-orders.ts';
 import { startExpiring } from './expire-orders.ts';
 import { observeOrders } from './measure-orders.ts';
+import { onAccountErased } from './on-account-erased.ts';
 import { onNotificationSent } from './on-notification-sent.ts';
 import { onStockLinesReleased } from './on-stock-lines-released.ts';
 import { onStockReleased } from './on-stock-released.ts';
@@ -29,7 +31,9 @@ await startService({
       idempotencySecret: config.internalSecret,
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
+    onStop('erasing orders', startErasing({ database, log, erase: eraseOrders }));
     const handlers = {
+      'account.erased.v1': onAccountErased,
       'stock.released.v1': onStockReleased,
       'stock.lines-released.v1': onStockLinesReleased,
       'notification.sent.v1': onNotificationSent,

@@ -92,6 +92,18 @@ export interface components {
             readonly previousEmail?: string;
             /** @description Whether the address before the change was verified. Absent in events of versions before this member. */
             readonly previousEmailVerified?: boolean;
+            /** @description When the account is erased; present when the holder has just asked for that. */
+            readonly eraseAt?: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "erasedAt": "2026-11-28T03:05:00.000Z"
+         *     }
+         */
+        readonly "account.erased.v1": {
+            readonly accountId: components["schemas"]["Id"];
+            readonly erasedAt: components["schemas"]["Time"];
         };
         /**
          * @example {
@@ -401,7 +413,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -411,6 +423,7 @@ export const senders = {
   "accounts": [
     "account.registered.v1",
     "account.updated.v1",
+    "account.erased.v1",
     "email-token.issued.v1"
   ],
   "catalogue": [
@@ -444,6 +457,7 @@ export const consumers = {
   "notifications.mail": [
     "account.registered.v1",
     "account.updated.v1",
+    "account.erased.v1",
     "email-token.issued.v1",
     "order.created.v1",
     "order.shipped.v1",
@@ -453,6 +467,7 @@ export const consumers = {
   "orders.effects": [
     "stock.released.v1",
     "stock.lines-released.v1",
-    "notification.sent.v1"
+    "notification.sent.v1",
+    "account.erased.v1"
   ]
 } as const satisfies Record<string, readonly EventType[]>;

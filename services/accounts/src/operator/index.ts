@@ -1,4 +1,5 @@
 // What operators do with accounts. The command line calls these functions in its own process.
+export { eraseAsOperator, findPersonalData } from './erasure.ts';
 export {
   checkSigningKeys,
   type ListedKey,

@@ -1,0 +1,33 @@
+// Where the shop still keeps personal data of the holder of an account: all schemas, and the dead letters.
+import { findPersonalData as findInAccounts } from '@shop/accounts/operator';
+import { findPersonalData as findInNotifications } from '@shop/notifications/operator';
+import { findPersonalData as findInOrders } from '@shop/orders/operator';
+import { deadLettersPerRead, withDeadLetters } from './dead-letters.ts';
+import type { OpenShop } from './open-shop.ts';
+import { operatorEnvironment } from './processes.ts';
+
+export interface FoundData {
+  /** A schema, or `dead letters`. */
+  readonly where: string;
+  /** A table, or the consumer of a dead letter with its id. */
+  readonly place: string;
+  readonly rows: number;
+}
+
+const finders = { accounts: findInAccounts, orders: findInOrders, notifications: findInNotifications } as const;
+
+/** @returns nothing when all is erased */
+export async function findPersonalData(shop: OpenShop, accountId: string): Promise<FoundData[]> {
+  const found: FoundData[] = [];
+  for (const service of ['accounts', 'orders', 'notifications'] as const) {
+    const places = await finders[service](operatorEnvironment(shop, service), accountId);
+    for (const [place, rows] of Object.entries(places)) found.push({ where: service, place, rows });
+  }
+  const letters = await withDeadLetters(shop, (store) => store.list(undefined, deadLettersPerRead));
+  for (const { consumer, id, content } of letters) {
+    if (content.includes(accountId) && !content.includes('account.erased.v1')) {
+      found.push({ where: 'dead letters', place: `${consumer} ${id}`, rows: 1 });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,79 @@
+// Erases the accounts whose time has come, and tells the other services.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, sql, type Transaction } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { requestIdentity } from '@shop/shared/http';
+import type { Log } from '@shop/shared/runtime';
+import { recordErasure } from '@shop/shared/service';
+import { audit } from './audit.ts';
+
+export interface ErasingOptions {
+  readonly database: Database;
+  readonly log: Log;
+}
+
+const lookEvery = 10_000;
+/**
+ * Minutes between the last log-in and the erasure. All access tokens have expired and all requests have ended by then,
+ * so that nothing of the account is created after its erasure.
+ */
+const quietMinutes = 60;
+
+/** Starts the loop; any number of replicas may run it. The returned function stops it after the account in progress. */
+export function startErasingAccounts({ database, log }: ErasingOptions): () => Promise<void> {
+  const stop = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      try {
+        while (!stop.signal.aborted && (await eraseOne(database, log))) {}
+      } catch (error) {
+        log.warn({ err: error }, 'accounts wait to be erased');
+      }
+      await sleep(lookEvery, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  };
+  const running = run();
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
+
+/** Returns whether an account was due. Its tokens and sessions are deleted with it. */
+function eraseOne(database: Database, log: Log): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const [erased] = await sql<{ id: string; version: number; now: Date }>(
+      tx,
+      `DELETE FROM accounts WHERE id = (
+         SELECT id FROM accounts WHERE erase_at < now() - $1 * interval '1 minute'
+         ORDER BY erase_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+       RETURNING id, version, now() AS now`,
+      [quietMinutes],
+    );
+    if (erased === undefined) return false;
+    const { id: accountId, version, now } = erased;
+    const { id: requestId, traceparent } = requestIdentity({});
+    await recordErasure(tx, accountId);
+    await audit(tx, { action: 'account-erased', accountId, requestId, detail: {} });
+    await appendEvent(tx, {
+      type: 'account.erased.v1',
+      subject: accountId,
+      sequence: version + 1,
+      data: { accountId, erasedAt: now.toISOString() },
+      requestId,
+      traceparent,
+    });
+    log.info({ account: accountId }, 'account erased');
+    return true;
+  });
+}
+
+/** Erases what is kept beside the row of the account: addresses in the audit log, and events about the account. */
+export async function eraseTraces(tx: Transaction, accountId: string): Promise<boolean> {
+  await sql(tx, "UPDATE audit_log SET detail = '{}' WHERE account_id = $1 AND detail <> '{}'", [accountId]);
+  await sql(tx, "DELETE FROM outbox WHERE subject = $1 AND published_at IS NOT NULL AND type <> 'account.erased.v1'", [
+    accountId,
+  ]);
+  const waiting = await sql(tx, 'SELECT FROM outbox WHERE subject = $1 AND published_at IS NULL LIMIT 1', [accountId]);
+  return waiting.length === 0;
+}

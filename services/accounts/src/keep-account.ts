@@ -1,0 +1,23 @@
+// DELETE /v1/accounts/{accountId}/erase: the holder withdraws the erasure of the account.
+import { Account } from './account.ts';
+import { audit } from './audit.ts';
+import type { Operation } from './context.ts';
+import { saveAccount } from './email-verification.ts';
+import { inside } from './models.ts';
+import { noSuchAccount, ownAccountId } from './own-account.ts';
+
+/** @throws Problem 403 for another account, 404 when the account does not exist or its time has come */
+export const keepAccount: Operation<'keepAccount'> = (request, context) => {
+  const accountId = ownAccountId(request);
+  return context.database.transaction(async (tx) => {
+    const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
+    if (account === null || (account.eraseAt !== null && account.eraseAt.getTime() <= Date.now()))
+      throw noSuchAccount();
+    if (account.eraseAt !== null) {
+      account.set({ eraseAt: null });
+      await audit(tx, { action: 'erasure-withdrawn', accountId, requestId: request.id, detail: {} });
+      await saveAccount(tx, request, account);
+    }
+    return { status: 204 };
+  });
+};

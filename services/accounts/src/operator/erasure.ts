@@ -1,0 +1,76 @@
+// Operators have an account erased, and verify that nothing of its holder is left.
+import { type Database, sql } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { type Environment, newId, StartError } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { audit } from '../audit.ts';
+import { readDatabaseConfig } from '../config.ts';
+
+/**
+ * Has the account erased after `days`, as its holder does. A repeated call sets the time again.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @returns when it is erased
+ * @throws StartError when the account does not exist
+ */
+export function eraseAsOperator(environment: Environment, accountId: string, days: number): Promise<Date> {
+  return inAccounts(environment, 'accounts erase', (database) =>
+    database.transaction(async (tx) => {
+      const [account] = await sql<Changed>(
+        tx,
+        `UPDATE accounts SET erase_at = now() + $2 * interval '1 day', version = version + 1, updated_at = now()
+         WHERE id = $1 RETURNING email, email_verified AS "emailVerified", name, locale, version, erase_at AS "eraseAt"`,
+        [accountId, days],
+      );
+      if (account === undefined) throw new StartError(`there is no account ${accountId}`);
+      const { email, emailVerified, name, locale, version } = account;
+      const eraseAt = account.eraseAt.toISOString();
+      await audit(tx, { action: 'erasure-requested', accountId, requestId: undefined, detail: { eraseAt } });
+      await appendEvent(tx, {
+        type: 'account.updated.v1',
+        subject: accountId,
+        sequence: version,
+        data: { accountId, email: email.trim(), emailVerified, name, ...(locale === null ? {} : { locale }), eraseAt },
+        requestId: newId(),
+        traceparent: undefined,
+      });
+      return account.eraseAt;
+    }),
+  );
+}
+
+interface Changed {
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly version: number;
+  readonly eraseAt: Date;
+}
+
+const places = `
+  SELECT place, rows FROM (
+    SELECT 'accounts' AS place, count(*)::int AS rows FROM accounts WHERE id = $1
+    UNION ALL SELECT 'audit_log', count(*)::int FROM audit_log WHERE account_id = $1 AND detail <> '{}'
+    UNION ALL SELECT 'outbox', count(*)::int FROM outbox WHERE subject = $1::text AND type <> 'account.erased.v1'
+    UNION ALL SELECT 'idempotency_keys', count(*)::int FROM idempotency_keys WHERE account_id = $1::text
+  ) AS places WHERE rows > 0`;
+
+/**
+ * What accounts still keeps of the holder: each place with the number of its rows.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @returns nothing when all is erased
+ */
+export function findPersonalData(environment: Environment, accountId: string): Promise<Record<string, number>> {
+  return inAccounts(environment, 'accounts verify-erased', async ({ pool }) => {
+    const { rows } = await pool.query<{ place: string; rows: number }>(places, [accountId]);
+    return Object.fromEntries(rows.map((row) => [row.place, row.rows]));
+  });
+}
+
+function inAccounts<Result>(
+  environment: Environment,
+  name: string,
+  use: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name }, use);
+}

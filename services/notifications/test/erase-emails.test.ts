@@ -1,0 +1,85 @@
+// account.erased.v1: late events of an erased account store nothing, and waiting e-mails are not sent.
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createEmailTokenSeal } from '@shop/shared/auth';
+import { newId } from '@shop/shared/runtime';
+import { eventually, startServices, type TestServices } from '@shop/shared/testing';
+import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
+
+let services: TestServices;
+let events: ShopEvents;
+
+beforeAll(async () => {
+  services = await startServices(['notifications']);
+  events = await joinEvents(services.database.urls.events);
+});
+afterAll(async () => {
+  await events?.close();
+  await services?.stop();
+});
+
+const database = () => services.service('notifications').database;
+
+async function swept(accountId: string): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await database().query('SELECT FROM erased_accounts WHERE account_id = $1 AND sweeps > 0', [
+      accountId,
+    ]);
+    expect(rows).toHaveLength(1);
+  }, 30_000);
+}
+
+const keptOf = async (accountId: string) => {
+  const { rows } = await database().query<{ kept: string }>(
+    `SELECT kind || ' ' || status || ' ' || details AS kept FROM notifications WHERE account_id = $1
+     UNION ALL SELECT 'recipient ' || email FROM recipients WHERE account_id = $1 ORDER BY 1`,
+    [accountId],
+  );
+  return rows.map(({ kept }) => kept);
+};
+
+const erase = (accountId: string) =>
+  events.send('account.erased.v1', { accountId, erasedAt: new Date().toISOString() }, { sequence: 9 });
+
+it('withholds what waits, removes the files, and keeps kinds and states', async () => {
+  const order = someOrder();
+  await events.send('account.registered.v1', { ...order.account, emailVerified: true });
+  await events.send('order.created.v1', order.created);
+  await eventually(async () => expect((await keptOf(order.accountId))[0]).toMatch(/^order-received sent/));
+  await database().query(
+    "UPDATE notifications SET next_attempt_at = now() + interval '1 hour' WHERE status = 'waiting'",
+  );
+  const files = async () => (await readdir(services.mailFolder)).filter((file) => file.includes(order.orderId));
+  expect(await files()).toHaveLength(1);
+  await erase(order.accountId);
+  await swept(order.accountId);
+  expect(await keptOf(order.accountId)).toEqual(['order-received sent {}']);
+  expect(await files()).toEqual([]);
+});
+
+it('stores nothing of events that arrive after it', async () => {
+  const order = someOrder();
+  const { accountId } = order;
+  await erase(accountId);
+  await swept(accountId);
+  await events.send('account.updated.v1', { ...order.account, credentialsChanged: ['password'] }, { sequence: 3 });
+  await events.send('order.created.v1', order.created);
+  await events.send('order.cancelled.v1', order.cancelled, { sequence: 2 });
+  const kind = 'email-verification';
+  const { email, name } = order.account;
+  const sealedToken = createEmailTokenSeal('x'.repeat(32)).seal('token', { kind, accountId, email });
+  const expiresAt = new Date(Date.now() + 60_000).toISOString();
+  await events.send('email-token.issued.v1', { accountId, kind, email, name, sealedToken, expiresAt });
+  // The events of another account, sent after them, were handled.
+  const other = someOrder();
+  await events.send('account.registered.v1', { ...other.account, accountId: newId(), emailVerified: true });
+  await events.send('account.registered.v1', { ...other.account, emailVerified: true });
+  await events.send('order.created.v1', other.created);
+  await eventually(async () => expect((await keptOf(other.accountId))[0]).toMatch(/^order-received sent/));
+  const { rows } = await database().query<{ n: number }>(
+    'SELECT count(*)::int AS n FROM inbox WHERE subject = ANY ($1)',
+    [[accountId, order.orderId]],
+  );
+  expect(rows).toEqual([{ n: 5 }]);
+  expect(await keptOf(accountId)).toEqual([]);
+});

@@ -1,0 +1,85 @@
+// Erases the personal data of an account's orders. Products, amounts and the country of the address stay.
+import { type Database, sql, type Transaction } from '@shop/shared/database';
+import { requestIdentity } from '@shop/shared/http';
+import { lockOrder } from './order.ts';
+import { recordCancellation } from './record-cancellation.ts';
+
+/** How many pending orders are cancelled in one transaction. */
+const batchSize = 100;
+
+/**
+ * Cancels the pending orders, and erases the data of those that are delivered or cancelled. An order on its way keeps
+ * its address until then.
+ * @returns whether all data is erased
+ */
+export async function eraseOrders(tx: Transaction, accountId: string): Promise<boolean> {
+  await cancelPending(tx, accountId);
+  // With another version, because what clients see changes.
+  await sql(
+    tx,
+    `UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL,
+       cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, version = version + 1,
+       updated_at = greatest(now(), updated_at)
+     WHERE account_id = $1 AND ${isFinal} AND ${hasData}`,
+    [accountId],
+  );
+  await sql(tx, 'UPDATE order_history SET reason = NULL WHERE account_id = $1 AND reason IS NOT NULL', [accountId]);
+  const [left] = await sql<{ orders: boolean; events: boolean }>(
+    tx,
+    `WITH erased AS (
+       UPDATE outbox SET data = ${withoutPersonalData}
+       WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
+         AND published_at IS NOT NULL AND data::jsonb ?| ARRAY['shippingAddress', 'tracking', 'reason']
+     )
+     SELECT EXISTS (SELECT FROM orders WHERE account_id = $1 AND NOT ${isFinal}) AS orders,
+       EXISTS (
+         SELECT FROM outbox WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
+           AND published_at IS NULL) AS events`,
+    [accountId],
+  );
+  return left !== undefined && !left.orders && !left.events;
+}
+
+/** Place → number of rows that still have personal data of the account. */
+export async function countPersonalData(
+  pool: Pick<Database['pool'], 'query'>,
+  accountId: string,
+): Promise<Record<string, number>> {
+  const { rows } = await pool.query<{ place: string; rows: number }>(
+    `SELECT place, rows FROM (
+       SELECT 'orders' AS place, count(*)::int AS rows FROM orders WHERE account_id = $1 AND ${hasData}
+       UNION ALL SELECT 'order_history', count(*)::int FROM order_history WHERE account_id = $1 AND reason IS NOT NULL
+       UNION ALL SELECT 'outbox', count(*)::int FROM outbox
+         WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
+           AND (data ->> 'shippingAddress' IS NOT NULL OR data ->> 'tracking' IS NOT NULL OR data ->> 'reason' IS NOT NULL)
+       UNION ALL SELECT 'idempotency_keys', count(*)::int FROM idempotency_keys WHERE account_id = $1::text
+     ) AS places WHERE rows > 0`,
+    [accountId],
+  );
+  return Object.fromEntries(rows.map(({ place, rows: count }) => [place, count]));
+}
+
+const isReasonOfSystem = "cancellation_reason IN ('expired', 'account-erased')";
+const isFinal = "status IN ('delivered', 'cancelled')";
+const country = "jsonb_strip_nulls(jsonb_build_object('country', shipping_address ->> 'country'))";
+const countryOnly = `CASE WHEN shipping_address ->> 'country' IS NOT NULL THEN ${country}::json END`;
+const hasData = `(
+  (shipping_address IS NOT NULL AND shipping_address::jsonb <> ${country})
+  OR tracking IS NOT NULL OR (cancellation_reason IS NOT NULL AND NOT ${isReasonOfSystem}))`;
+/** Consumers of the events need none of it. A published event is kept so that it can be published again. */
+const withoutPersonalData = `(
+  data::jsonb - 'shippingAddress' - 'tracking' || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
+
+async function cancelPending(tx: Transaction, accountId: string): Promise<void> {
+  const pending = await sql<{ id: string }>(
+    tx,
+    "SELECT id FROM orders WHERE account_id = $1 AND status = 'pending' ORDER BY id LIMIT $2",
+    [accountId, batchSize],
+  );
+  for (const { id } of pending) {
+    const order = await lockOrder(tx, id, undefined);
+    if (order.status !== 'pending') continue;
+    const cause = { ...requestIdentity({}), caller: undefined };
+    await recordCancellation(tx, cause, order, { actor: 'system', reason: 'account-erased' });
+  }
+}

@@ -1,0 +1,13 @@
+// What orders still keeps of the holder of an account.
+import { type Environment, readConfig } from '@shop/shared/runtime';
+import { serviceVariables, withDatabase } from '@shop/shared/service';
+import { countPersonalData } from '../erase-orders.ts';
+
+/**
+ * Each place with the number of its rows. Of `environment` only DATABASE_URL is read.
+ * @returns nothing when all is erased
+ */
+export function findPersonalData(environment: Environment, accountId: string): Promise<Record<string, number>> {
+  const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
+  return withDatabase({ url, name: 'accounts verify-erased' }, ({ pool }) => countPersonalData(pool, accountId));
+}

@@ -1,0 +1,227 @@
+// An account is erased: nothing of its holder is left in any schema, queue, log or e-mail file.
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
+import { launchShop, queryShop, runningShop, runShop, type StartedShop } from '../cli/test/started-shop.ts';
+
+const password = 'under the old oak';
+const ada = {
+  email: 'ada.quibblewick@example.com',
+  name: 'Ada Quibblewick',
+  password,
+  phone_number: '+41 61 737373 01',
+  shipping_address: { street_address: 'Zwergengasse 17', city: 'Oberfoppel', postal_code: '98-7654', country: 'CH' },
+};
+/** What must not be left, in any spelling of letters. */
+const traces = ['quibblewick', '737373', 'zwergengasse', 'oberfoppel', '98-7654', 'fribblenook', 'moved to'];
+const [reason, secondEmail] = ['I moved to my aunt', 'ada@fribblenook.example'];
+
+let folder: string;
+let shop: StartedShop;
+let token: string;
+let accountId: string;
+let productId: string;
+const orders: Record<'cancelled' | 'shortened' | 'delivered' | 'pending' | 'shipped', string> = {
+  cancelled: '',
+  shortened: '',
+  delivered: '',
+  pending: '',
+  shipped: '',
+};
+
+async function call(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const answer = await fetch(`${shop.gateway}${path}`, {
+    method,
+    headers: {
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(body && { 'Content-Type': type }),
+      ...headers,
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? {} : JSON.parse(text) };
+}
+
+async function query<T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> {
+  return queryShop<T>(await runningShop(shop.dataDir), schema, text, values);
+}
+
+const schemas = ['accounts', 'orders', 'catalogue', 'notifications', 'events'];
+
+/** The tables, logs and files in which one of the texts stands, with the text. */
+async function searchEverything(): Promise<string[]> {
+  const found: string[] = [];
+  for (const schema of schemas) {
+    const tables = await query<{ name: string }>(
+      schema,
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1`,
+      [schema],
+    );
+    expect(tables.length).toBeGreaterThan(0);
+    for (const { name } of tables) {
+      const rows = await query<{ row: string }>(schema, `SELECT row::text AS row FROM ${name} AS row`);
+      for (const trace of traces) {
+        const hit = rows.find(({ row }) => row.toLowerCase().includes(trace));
+        if (hit !== undefined) found.push(`${name}: ${trace} in ${hit.row.slice(0, 300)}`);
+      }
+    }
+  }
+  for (const kept of ['mail', 'logs']) {
+    for (const file of await readdir(join(shop.dataDir, kept))) {
+      const content = (await readFile(join(shop.dataDir, kept, file), 'utf8')).toLowerCase();
+      for (const trace of traces) if (content.includes(trace)) found.push(`${kept}/${file}: ${trace}`);
+    }
+  }
+  return found;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-erasure-'));
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
+  shop = await launchShop({ dataDir: join(folder, 'data'), environment: { LOG_LEVEL: 'trace' } });
+  productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1] ?? '';
+  token = '';
+  accountId = (await call('POST', '/v1/accounts', ada, { 'Idempotency-Key': 'register-ada' })).body.id;
+  await runShop(shop.dataDir, 'accounts', 'verify-email', ada.email);
+  await runShop(shop.dataDir, 'staff', 'grant', ada.email, 'orders:fulfil');
+  token = (await call('POST', '/v1/tokens', { email: ada.email, password })).body.access_token;
+  const place = async (quantity: number): Promise<string> => {
+    const order = { items: [{ productId, quantity }], shipping_address: ada.shipping_address };
+    const placed = await call('POST', '/v1/orders', order, { 'Idempotency-Key': `order-${Math.random()}` });
+    expect(placed.status).toBe(201);
+    return placed.body.id;
+  };
+  const act = async (id: string, verb: string, body?: object): Promise<void> => {
+    expect(await call('POST', `/v1/orders/${id}/${verb}`, body)).toMatchObject({ status: 200 });
+  };
+  for (const name of Object.keys(orders) as (keyof typeof orders)[]) orders[name] = await place(2);
+  await act(orders.cancelled, 'cancel', { cancellation_reason: reason });
+  await act(orders.shortened, 'cancel', { cancellation_reason: reason, lines: [{ productId, quantity: 1 }] });
+  const tracking = { tracking_number: 'To Oberfoppel' };
+  for (const verb of ['process', 'ship', 'deliver'])
+    await act(orders.delivered, verb, verb === 'ship' ? tracking : undefined);
+  for (const verb of ['process', 'ship']) await act(orders.shipped, verb, verb === 'ship' ? tracking : undefined);
+  // Another address that is never verified.
+  await call('PATCH', '/v1/accounts/me', { email: secondEmail, current_password: password });
+  // The e-mails about the orders, and the verification.
+  await eventually(async () => {
+    const mails = await readdir(join(shop.dataDir, 'mail'));
+    expect(mails.length).toBeGreaterThanOrEqual(10);
+  }, 30_000);
+});
+
+afterAll(async () => {
+  await shop?.end();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('an erasure', () => {
+  it('needs the password, takes effect after 7 days, and can be withdrawn', async () => {
+    const path = `/v1/accounts/${accountId}/erase`;
+    expect(await call('POST', path, { current_password: 'a wrong password' })).toMatchObject({
+      status: 403,
+      body: { code: 'wrong-password' },
+    });
+    expect(await call('POST', path, {})).toMatchObject({ status: 400 });
+    const asked = await call('POST', path, { current_password: password });
+    expect(asked).toMatchObject({ status: 202, body: { id: accountId } });
+    const days = (Date.parse(asked.body.erase_at) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(6.99);
+    expect(days).toBeLessThan(7.01);
+    const again = await call('POST', '/v1/accounts/me/erase', { current_password: password });
+    expect(again.body.erase_at).toBe(asked.body.erase_at);
+    expect(await call('DELETE', path)).toMatchObject({ status: 204 });
+    expect((await call('GET', '/v1/accounts/me')).body.erase_at).toBeUndefined();
+    expect(await call('DELETE', path)).toMatchObject({ status: 204 });
+  });
+
+  it('is told to the holder by e-mail', async () => {
+    await call('POST', '/v1/accounts/me/erase', { current_password: password });
+    await eventually(async () => {
+      const mails = (await readdir(join(shop.dataDir, 'mail'))).filter((name) => name.includes('erasure-requested'));
+      // Of the request that was withdrawn, and of this one.
+      expect(mails).toHaveLength(2);
+    }, 15_000);
+  });
+
+  it('leaves everything as it is until its time, and nobody logs in from then on', async () => {
+    expect((await call('POST', '/v1/tokens', { email: ada.email, password })).status).toBe(200);
+    const refresh = (await call('POST', '/v1/tokens', { email: ada.email, password })).body.refresh_token;
+    expect((await searchEverything()).length).toBeGreaterThan(5);
+    await query('accounts', 'UPDATE accounts SET erase_at = now() WHERE id = $1', [accountId]);
+    expect((await call('POST', '/v1/tokens', { email: ada.email, password })).status).toBe(401);
+    expect((await call('POST', '/v1/tokens', { refresh_token: refresh })).status).toBe(401);
+    expect((await call('DELETE', '/v1/accounts/me/erase')).status).toBe(404);
+    const left = await runShop(shop.dataDir, 'accounts', 'verify-erased', accountId);
+    expect(left).toMatchObject({ code: 1, output: expect.stringMatching(/^accounts +accounts +1$/m) });
+  });
+
+  it('leaves nothing of the holder in schemas, queues, logs and e-mail files, except of an order on its way', async () => {
+    await query('accounts', "UPDATE accounts SET erase_at = now() - interval '2 hours' WHERE id = $1", [accountId]);
+    await eventually(async () => {
+      const [swept] = await query<{ sweeps: number }>('notifications', 'SELECT sweeps FROM erased_accounts');
+      expect(swept?.sweeps).toBeGreaterThan(0);
+      const rows = await query<{ status: string }>(
+        'orders',
+        "SELECT status FROM orders WHERE id = $1 AND status = 'cancelled'",
+        [orders.pending],
+      );
+      expect(rows).toHaveLength(1);
+    }, 60_000);
+    // The answers to requests with a key, and the handled jobs, go after hours and minutes by themselves.
+    await query('accounts', 'DELETE FROM idempotency_keys');
+    await query('events', "DELETE FROM job WHERE state = 'completed'");
+    const onItsWay = await query<{ id: string }>(
+      'orders',
+      'SELECT id FROM orders WHERE shipping_address IS NOT NULL AND tracking IS NOT NULL',
+    );
+    expect(onItsWay).toEqual([{ id: orders.shipped }]);
+
+    const staff = { email: 'bo@example.com', name: 'Bo', password };
+    token = '';
+    await call('POST', '/v1/accounts', staff);
+    await runShop(shop.dataDir, 'staff', 'grant', staff.email, 'orders:fulfil');
+    token = (await call('POST', '/v1/tokens', { email: staff.email, password })).body.access_token;
+    expect(await call('POST', `/v1/orders/${orders.shipped}/deliver`)).toMatchObject({ status: 200 });
+    for (const schema of ['accounts', 'orders', 'notifications'])
+      await query(schema, 'UPDATE erased_accounts SET next_sweep_at = now()');
+    await eventually(async () => expect(await searchEverything()).toEqual([]), 60_000);
+    expect(await runShop(shop.dataDir, 'accounts', 'verify-erased', accountId)).toMatchObject({
+      code: 0,
+      output: 'Nothing of the holder of this account is left.\n',
+    });
+  });
+
+  it('keeps the orders with products, amounts and country', async () => {
+    const rows = await query<{ id: string; status: string; country: string; total: number }>(
+      'orders',
+      `SELECT id, status, shipping_address ->> 'country' AS country, total_minor::int AS total FROM orders
+       WHERE account_id = $1 ORDER BY id`,
+      [accountId],
+    );
+    expect(rows.map(({ status }) => status).sort()).toEqual([
+      'cancelled',
+      'cancelled',
+      'cancelled',
+      'delivered',
+      'delivered',
+    ]);
+    for (const { country, total } of rows) {
+      expect(country).toBe('CH');
+      expect(total).toBeGreaterThan(0);
+    }
+    expect(await runShop(shop.dataDir, 'stock', 'verify')).toMatchObject({ code: 0 });
+  });
+
+  it('lets the e-mail address be registered again, as another account', async () => {
+    token = '';
+    const again = await call('POST', '/v1/accounts', { ...ada, name: 'Ada' });
+    expect(again.status).toBe(201);
+    expect(again.body.id).not.toBe(accountId);
+  });
+});
