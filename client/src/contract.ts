@@ -324,8 +324,8 @@ export interface paths {
         };
         /**
          * List orders, filtered, sorted and page by page
-         * @description The caller's own orders; with the scope `orders:read-all` also those of another account. A filter is `field=value` or
-         *     `field=operator:value`. Several conditions on a field are separated by commas, or given by repeating the parameter. Plain
+         * @description The caller's own orders; with the scope `orders:read-all` also those of another account, or of all accounts. A filter is
+         *     `field=value` or `field=operator:value`. Several conditions on a field are separated by commas, or given by repeating the parameter. Plain
          *     values of one field are alternatives. `nextCursor` and the `Link` header lead to the next page.
          */
         get: operations["listOrders"];
@@ -1766,7 +1766,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: the orders are those of another account, and the token does not have the scope `orders:read-all`. */
+        /** @description `forbidden`: the orders are those of other accounts, and the token does not have the scope `orders:read-all`. */
         ForeignAccount: {
             headers: {
                 [name: string]: unknown;
@@ -2101,7 +2101,7 @@ export interface components {
         IfMatch: string;
         /** @description The entity tags of the representations that the client has stored. */
         IfNoneMatch: string;
-        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account needs the scope `orders:read-all`. */
+        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
         AccountId: string;
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         CreatedAtFilter: string[];
@@ -2109,6 +2109,8 @@ export interface components {
         OrdersCursor: string;
         /** @description The members to return, separated by commas. All members when absent. */
         OrdersFields: string;
+        /** @description Operators eq, in; up to 100 ids of orders. */
+        IdFilter: string[];
         /** @description The maximum number of items on a page. */
         Limit: number;
         /** @description The id of an order. A value that is not a UUID is answered with 404. */
@@ -2116,14 +2118,17 @@ export interface components {
         /** @description `return=minimal` requests a response without the order (RFC 7240). */
         Prefer: string;
         /**
-         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id. Without `id`, the
-         *     orders are finally sorted by id in the direction of the last field. Default `createdAt:desc,id:desc`.
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id; for the orders of
+         *     all accounts also updatedAt. Without `id`, the orders are finally sorted by id in the direction of the last field. Default
+         *     `createdAt:desc,id:desc`.
          */
         OrdersSort: string;
         /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
         OrdersStatusFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         TotalCostFilter: string[];
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+        UpdatedAtFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         BrandFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
@@ -2777,17 +2782,22 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account needs the scope `orders:read-all`. */
+                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
                 accountId?: components["parameters"]["AccountId"];
+                /** @description Operators eq, in; up to 100 ids of orders. */
+                id?: components["parameters"]["IdFilter"];
                 /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
                 status?: components["parameters"]["OrdersStatusFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 createdAt?: components["parameters"]["CreatedAtFilter"];
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+                updatedAt?: components["parameters"]["UpdatedAtFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 totalCost?: components["parameters"]["TotalCostFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id. Without `id`, the
-                 *     orders are finally sorted by id in the direction of the last field. Default `createdAt:desc,id:desc`.
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id; for the orders of
+                 *     all accounts also updatedAt. Without `id`, the orders are finally sorted by id in the direction of the last field. Default
+                 *     `createdAt:desc,id:desc`.
                  */
                 sort?: components["parameters"]["OrdersSort"];
                 /** @description The maximum number of items on a page. */

@@ -195,6 +195,18 @@ async function bytesOf({ way, operation, rule, caller }: Cell, target: AccessTar
   return text.replaceAll(id, '').replace(/^(Date|traceparent|RateLimit): .*/gim, '$1:');
 }
 
+describe.each(ways)('the orders of all accounts, %s', (way) => {
+  it.each(accessCallers)('as %s', async (caller) => {
+    const token = tokens.get(caller);
+    const toward = way === 'through the gateway' ? client : shop.service('orders').client;
+    const { status, body } = await toward.get('/v1/orders?accountId=all', token === undefined ? {} : { token });
+    const permitted = scopesOf(caller).includes('orders:read-all');
+    expect(status).toBe(refusal({ expected: () => 200 }, caller) ?? (permitted ? 200 : 403));
+    if (permitted)
+      expect(body.items.map(({ id }) => id)).toEqual(expect.arrayContaining([ids.order.own, ids.order.foreign]));
+  });
+});
+
 const hidden = cells.filter(({ rule, caller }) => {
   const foreign = expectedStatus(rule, caller, 'foreign');
   return rule.resource !== undefined && foreign >= 400 && foreign === expectedStatus(rule, caller, 'absent');

@@ -132,6 +132,15 @@ describe('the tables of orders in hash partitions', () => {
     expect(names.filter((name) => /^order_lines_\d+$/.test(name))).toHaveLength(1);
   });
 
+  it('are merged for the list of all accounts, in its order', async () => {
+    const list = async (query: string) => (await shop.orders.get(`/v1/orders?accountId=all&${query}`, shop.staff)).body;
+    const { items } = await list('status=pending&sort=createdAt:asc&limit=100');
+    const rows = await query("SELECT id FROM orders WHERE status = 'pending' ORDER BY created_at, id");
+    expect(items.map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+    const plan = await query('EXPLAIN (FORMAT JSON) SELECT id FROM orders ORDER BY created_at, id LIMIT 20');
+    expect(JSON.stringify(plan)).toContain('Merge Append');
+  });
+
   it('refuse a second use of a reservation in any partition', async () => {
     const [, customer = early] = customers;
     const key = { headers: { 'Idempotency-Key': 'a-used-up-reservation' } };

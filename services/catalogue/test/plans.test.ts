@@ -1,21 +1,12 @@
 // Every permitted sort order, alone and with the common filters, reads a page from an index, and every index is used by
 // one of them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Criteria, compile, fromBody, fromQuery, type Input } from '@shop/shared/collection';
-import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
+import { type Criteria, fromBody, fromQuery } from '@shop/shared/collection';
+import { createTestDatabase, nodesOf, type Plan, plansOf as plansIn, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { addSampleProducts } from '../src/operator/seed.ts';
 import { findKnown } from '../src/operator/upsert-products.ts';
 import { productSpec } from '../src/product.ts';
-
-interface Plan {
-  readonly 'Node Type': string;
-  readonly 'Index Name'?: string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly Plans?: readonly Plan[];
-}
 
 const spec = productSpec('EUR');
 const limit = 20;
@@ -42,49 +33,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The plan in production: a generic plan for statements that keep their text, a custom plan for the others. */
-async function explain(input: Input): Promise<Plan> {
-  const { text, steady, values } = compile(spec, input);
-  await client.query(`SET plan_cache_mode = ${steady ? 'force_generic_plan' : 'force_custom_plan'}`);
-  const given = values(input);
-  const literals = given.map((value) =>
-    Array.isArray(value)
-      ? `ARRAY[${value.map((each) => pg.escapeLiteral(String(each)))}]`
-      : pg.escapeLiteral(String(value)),
-  );
-  const types = given.map((_, index) => new RegExp(`\\$${index + 1}::([a-z]+(\\[\\])?)`).exec(text)?.[1] ?? 'text');
-  await client.query(`PREPARE asked ${types.length > 0 ? `(${types.join()})` : ''} AS ${text}`);
-  const call = `EXECUTE asked ${literals.length > 0 ? `(${literals.map((each, index) => `${each}::${types[index]}`).join()})` : ''}`;
-  const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${call}`);
-  await client.query('DEALLOCATE asked');
-  return rows[0]['QUERY PLAN'][0].Plan;
-}
-
-/** First page, and a page from the middle. */
-async function plansOf(criteria: Criteria): Promise<Plan[]> {
-  const first = { criteria, position: undefined, scope: {} };
-  const far = { ...first, criteria: { ...criteria, limit: 5_000 } };
-  const statement = compile(spec, far);
-  const { rows } = await client.query<(string | null)[]>({
-    text: statement.text,
-    values: statement.values(far),
-    rowMode: 'array',
-    types: { getTypeParser: () => (text: string) => text },
-  });
-  const middle = rows[Math.floor(rows.length / 2)] ?? [];
-  const position = criteria.sort.map(
-    ({ field }) => middle[statement.columns.get(spec.fields[field]?.column ?? '') ?? -1] ?? null,
-  );
-  return [await explain(first), await explain({ ...first, position })];
-}
-
-function nodes(plan: Plan): Plan[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
-}
+const plansOf = (criteria: Criteria): Promise<Plan[]> => plansIn(client, spec, criteria);
 
 /** Plan nodes that a page must not contain. Sorting the pages of the branches is part of merging them. */
 function faults(plan: Plan): string[] {
-  const all = nodes(plan);
+  const all = nodesOf(plan);
   const pages = all
     .filter((node) => node['Node Type'] === 'Limit')
     .reduce((sum, node) => sum + node['Actual Loops'], 0);
@@ -153,7 +106,7 @@ describe('the products of a batch of imported lines', () => {
     ]);
     const plan = rows[0]['QUERY PLAN'][0].Plan;
     expect(faults(plan)).not.toContain('reads the whole table');
-    expect(nodes(plan).map((node) => node['Index Name'])).toContain('products_external_key');
+    expect(nodesOf(plan).map((node) => node['Index Name'])).toContain('products_external_key');
   });
 });
 

@@ -435,7 +435,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: the orders are those of another account, and the token does not have the scope `orders:read-all`. */
+        /** @description `forbidden`: the orders are those of other accounts, and the token does not have the scope `orders:read-all`. */
         readonly ForeignAccount: {
             headers: {
                 readonly [name: string]: unknown;
@@ -677,15 +677,20 @@ export interface components {
     parameters: {
         /** @description The id of an order. A value that is not a UUID is answered with 404. */
         readonly OrderId: string;
-        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account needs the scope `orders:read-all`. */
+        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
         readonly AccountId: string;
+        /** @description Operators eq, in; up to 100 ids of orders. */
+        readonly IdFilter: readonly string[];
         /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
         readonly StatusFilter: readonly string[];
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+        readonly UpdatedAtFilter: readonly string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         readonly TotalCostFilter: readonly string[];
         /**
-         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id. Without `id`, the
-         *     orders are finally sorted by id in the direction of the last field. Default `createdAt:desc,id:desc`.
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id; for the orders of
+         *     all accounts also updatedAt. Without `id`, the orders are finally sorted by id in the direction of the last field. Default
+         *     `createdAt:desc,id:desc`.
          */
         readonly Sort: string;
         /** @description The `nextCursor` of the previous page, with the same filters, sort and account. */
@@ -728,17 +733,22 @@ export interface operations {
     readonly listOrders: {
         readonly parameters: {
             readonly query?: {
-                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account needs the scope `orders:read-all`. */
+                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
                 readonly accountId?: components["parameters"]["AccountId"];
+                /** @description Operators eq, in; up to 100 ids of orders. */
+                readonly id?: components["parameters"]["IdFilter"];
                 /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
                 readonly status?: components["parameters"]["StatusFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 readonly createdAt?: components["parameters"]["CreatedAtFilter"];
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+                readonly updatedAt?: components["parameters"]["UpdatedAtFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 readonly totalCost?: components["parameters"]["TotalCostFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id. Without `id`, the
-                 *     orders are finally sorted by id in the direction of the last field. Default `createdAt:desc,id:desc`.
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id; for the orders of
+                 *     all accounts also updatedAt. Without `id`, the orders are finally sorted by id in the direction of the last field. Default
+                 *     `createdAt:desc,id:desc`.
                  */
                 readonly sort?: components["parameters"]["Sort"];
                 /** @description The maximum number of items on a page. */

@@ -1,20 +1,21 @@
-// GET /v1/orders: one page of the caller's orders, or of another account's orders with the scope `orders:read-all`.
+// GET /v1/orders: one page of the caller's orders; with the scope `orders:read-all` also of the orders of another account,
+// or of all accounts.
 import { fromQuery, readPage } from '@shop/shared/collection';
 import { callerOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 
-/** The page and a `Link` to the next one. 400 for an invalid query, 403 for another account's orders. */
+/** The page and a `Link` to the next one. 400 for an invalid query, 403 for orders of other accounts. */
 export const listOrders: Operation<'listOrders'> = async (request, { database, orders }) => {
   const caller = callerOf(request);
   const { accountId = 'me' } = request.query;
   const account = accountId === 'me' ? caller.accountId : String(accountId);
   if (account !== caller.accountId && !caller.scopes.has('orders:read-all')) {
-    throw new Problem('forbidden', 'These are the orders of another account.', {
+    throw new Problem('forbidden', 'These are the orders of other accounts.', {
       errors: [{ parameter: 'accountId', detail: 'must be me or your own account' }],
     });
   }
-  const { collection } = orders;
+  const [collection, scope] = account === 'all' ? [orders.ofAll, {}] : [orders.collection, { account }];
   const criteria = fromQuery(collection.spec, request.query, request.faults);
-  return readPage({ collection, criteria, pool: database.pool, scope: { account }, context: caller, url: request.url });
+  return readPage({ collection, criteria, pool: database.pool, scope, context: caller, url: request.url });
 };

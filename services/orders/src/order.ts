@@ -7,6 +7,7 @@ import {
   choice,
   decimal,
   json,
+  listed,
   matched,
   none,
   openCollection,
@@ -23,19 +24,28 @@ import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 
-/** All members of an order. A member that is not in this table appears in no response and in no SQL statement. */
-function orderSpec(currency: string): CollectionSpec<Caller> {
+/**
+ * All members of an order. A member that is not in this table appears in no response and in no SQL statement.
+ * @param of the orders of one account, or of all accounts. The indexes of migration 0013 serve the orders of all accounts.
+ */
+export function orderSpec(currency: string, of: 'account' | 'all'): CollectionSpec<Caller> {
   const decimals = decimalsOf(currency);
+  const ofAll = of === 'all';
   return {
     name: 'orders',
     from: 'orders',
-    scope: { account: { column: 'account_id', cast: 'uuid' } },
+    ...(!ofAll && { scope: { account: { column: 'account_id', cast: 'uuid' } } }),
     parameters: ['accountId'],
     fields: {
-      id: { type: uuid(), operators: none, column: 'id', sortable: true },
-      status: { type: choice(statuses), operators: matched, column: 'status' },
+      id: { type: uuid(), operators: listed, column: 'id', sortable: true },
+      status: {
+        type: choice(statuses),
+        operators: matched,
+        column: 'status',
+        ...(ofAll && { scans: ['createdAt', 'updatedAt'] }),
+      },
       createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
-      updatedAt: { type: time(), operators: none, column: 'updated_at' },
+      updatedAt: { type: time(), operators: ordered, column: 'updated_at', sortable: ofAll },
       accountId: { type: uuid(), operators: none, column: 'account_id' },
       itemsSummary: { type: json(), operators: none, column: linesSql(decimals) },
       totalCost: {
@@ -118,7 +128,10 @@ const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_nulls(j
 
 /** Orders as the operations use them. */
 export interface Orders {
+  /** The orders of one account. */
   readonly collection: Collection<Caller>;
+  /** The orders of all accounts, for staff. */
+  readonly ofAll: Collection<Caller>;
   readonly currency: string;
   /** Amounts: `fromJson` reads major units into minor ones, `toJson` writes them. */
   readonly money: ReturnType<typeof decimal>;
@@ -129,10 +142,11 @@ export interface Orders {
 }
 
 export function openOrders(currency: string, cursors: Cursors): Orders {
-  const spec = orderSpec(currency);
+  const spec = orderSpec(currency, 'account');
   const write = writeAll(spec);
   return {
     collection: openCollection(spec, cursors),
+    ofAll: openCollection(orderSpec(currency, 'all'), cursors),
     currency,
     money: decimal(decimalsOf(currency)),
     columns: `${selectAll(spec)}, version::text AS version`,

@@ -11,13 +11,15 @@ let other: Customer;
  * Orders of `customer`, oldest first: 10, 20, 30, 40 and 50 euros; the second is cancelled, the third is processing.
  */
 const ids: string[] = [];
+/** The newest order, which `other` placed: 10 euros, pending. `numbers` shows it as 0. */
+let foreign: string;
 
 beforeAll(async () => {
   shop = await startShop();
   [customer, other] = [await shop.customer(), await shop.customer()];
   const cup = await shop.product({ price: 10, stock: 1000 });
   for (const quantity of [1, 2, 3, 4, 5]) ids.push((await shop.order(customer, { [cup]: quantity })).body.id);
-  await shop.order(other, { [cup]: 1 });
+  foreign = (await shop.order(other, { [cup]: 1 })).body.id;
   await shop.act(customer, ids[1] ?? '', 'cancel', { body: { cancellation_reason: 'Zu spät "bestellt"' } });
   await shop.act(shop.staff, ids[2] ?? '', 'process');
   await eventually(async () => {
@@ -60,6 +62,67 @@ describe('200', () => {
       'cancel',
       'process',
     ]);
+  });
+
+  it('lists the orders of all accounts for staff, with every member, and oldest first one sort away', async () => {
+    const newest = await list('?accountId=all', shop.staff);
+    expect([newest.status, newest.body.items.map(({ id }) => id)]).toEqual([200, [foreign, ...[...ids].reverse()]]);
+    expect(newest.body.items.map(({ accountId }) => accountId).slice(0, 2)).toEqual([
+      other.accountId,
+      customer.accountId,
+    ]);
+    for (const item of newest.body.items) expect(item).toEqual((await shop.view(shop.staff, item.id)).body);
+    const oldest = await list('?accountId=all&sort=createdAt:asc', shop.staff);
+    expect(oldest.body.items.map(({ id }) => id)).toEqual([...ids, foreign]);
+  });
+
+  it('lists the orders of all accounts for staff that only reads', async () => {
+    const reader = await shop.customer('orders:read-all');
+    const { status, body } = await list('?accountId=all&limit=1', reader);
+    expect([status, body.items.map(({ id }) => id), body.items[0]?.allowedActions]).toEqual([200, [foreign], []]);
+  });
+
+  it('filters and sorts the orders of all accounts', async () => {
+    const { updatedAt } = (await shop.view(customer, ids[2] ?? '')).body;
+    const cases: readonly [string, readonly number[]][] = [
+      ['status=pending', [0, 5, 4, 1]],
+      ['status=pending&sort=createdAt:asc', [1, 4, 5, 0]],
+      ['status=ne:pending', [3, 2]],
+      ['status=ne:pending,ne:cancelled', [3]],
+      ['status=ne:pending,ne:cancelled,ne:processing,ne:shipped,ne:delivered', []],
+      ['status=processing,cancelled&sort=createdAt:asc', [2, 3]],
+      ['totalCost=gte:20,lt:40', [3, 2]],
+      ['sort=totalCost:desc', [5, 4, 3, 2, 0, 1]],
+      [`updatedAt=${updatedAt}`, [3]],
+      [`updatedAt=gte:${updatedAt}&status=ne:pending&sort=updatedAt:asc`, [3, 2]],
+      [`updatedAt=lt:${updatedAt}&status=processing`, []],
+      [`id=${ids[0]},${ids[3]},${newId()}`, [4, 1]],
+      [`id=in:${ids[0]},${foreign}&status=pending&sort=createdAt:asc`, [1, 0]],
+      [`id=eq:${foreign}`, [0]],
+    ];
+    for (const [query, expected] of cases) {
+      expect([query, await numbers(`?accountId=all&${query}`, shop.staff)]).toEqual([query, expected]);
+    }
+  });
+
+  it("filters the caller's own orders by ids and by the time of the last change", async () => {
+    const { updatedAt } = (await shop.view(customer, ids[2] ?? '')).body;
+    expect(await numbers(`?id=${ids[0]},${foreign}`)).toEqual([1]);
+    expect(await numbers(`?updatedAt=gte:${updatedAt}&status=processing`)).toEqual([3]);
+  });
+
+  it('returns each order of all accounts once over all pages, by state too', async () => {
+    for (const query of ['accountId=all&limit=1', 'accountId=all&limit=1&status=ne:delivered&sort=createdAt:asc']) {
+      const seen: string[] = [];
+      let path: string | undefined = `/v1/orders?${query}`;
+      while (path !== undefined) {
+        const answer = await shop.orders.get(path, { token: shop.staff.token });
+        seen.push(...answer.body.items.map(({ id }) => id));
+        path = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? '')?.[1];
+      }
+      const oldestFirst = [...ids, foreign];
+      expect(seen).toEqual(query.includes('asc') ? oldestFirst : oldestFirst.reverse());
+    }
   });
 
   it.each([
@@ -111,6 +174,11 @@ describe('400', () => {
     '?sort=createdAt',
     '?accountId=you',
     '?accountId=me&accountId=me',
+    '?accountId=all,me',
+    '?id=1',
+    '?id=ne:01931f70-6a10-7b52-9c3e-2f4d8e6a0b01',
+    '?updatedAt=yesterday',
+    '?sort=updatedAt:asc',
     '?currency=EUR',
     '?fields=password',
     "?status=pending';DROP TABLE orders--",
@@ -124,6 +192,18 @@ describe('400', () => {
     const { status, body } = await list('?accountId=you&limit=02&totalCost=cheap&sort=status:asc&page=2');
     expect(status).toBe(400);
     expect(body.errors.map(({ parameter }) => parameter)).toEqual(['accountId', 'limit', 'page', 'totalCost', 'sort']);
+  });
+
+  it('refuses a cursor of all accounts for one account, and the reverse', async () => {
+    const all = (await list('?accountId=all&limit=1', shop.staff)).body.pagination.nextCursor;
+    const own = (await list(`?accountId=${customer.accountId}&limit=1`, shop.staff)).body.pagination.nextCursor;
+    for (const answer of [
+      await list(`?accountId=${customer.accountId}&limit=1&cursor=${all}`, shop.staff),
+      await list(`?accountId=all&limit=1&cursor=${own}`, shop.staff),
+      await list(`?limit=1&cursor=${all}`),
+    ]) {
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid-cursor']);
+    }
   });
 
   it("refuses another account's cursor, another query's cursor, and an invalid cursor", async () => {
@@ -161,9 +241,35 @@ describe('403', () => {
     const packer = await shop.customer('orders:fulfil');
     expect((await list(`?accountId=${customer.accountId}`, packer)).status).toBe(403);
   });
+
+  it('refuses the orders of all accounts in the same way, whatever the filters are', async () => {
+    const packer = await shop.customer('orders:fulfil');
+    const { nextCursor } = (await list('?accountId=all&limit=1', shop.staff)).body.pagination;
+    const answers = [
+      await list(`?accountId=${newId()}`),
+      await list('?accountId=all'),
+      await list('?accountId=all&status=pending'),
+      await list(`?accountId=all&id=${foreign}`),
+      await list(`?accountId=all&id=${newId()}`),
+      await list(`?accountId=all&limit=1&cursor=${nextCursor}`),
+      await list('?accountId=all&status=lost'),
+      await list('?accountId=all', packer),
+    ];
+    const shown = answers.map(({ status, body: { instance: _, requestId: __, ...body } }) => ({ status, body }));
+    for (const answer of shown) expect(answer).toEqual(shown[0]);
+    expect(shown[0]).toMatchObject({ status: 403, body: { code: 'forbidden', errors: [{ parameter: 'accountId' }] } });
+    expect((await list('?accountId=all&limit=x')).status).toBe(403);
+  });
 });
 
 describe('422', () => {
+  it('refuses more than 100 ids, and proposes the first 100 of all accounts', async () => {
+    const { status, body } = await list(`?accountId=all&id=${Array.from({ length: 101 }, newId)}`, shop.staff);
+    expect([status, body.exceeded]).toEqual([422, [{ bound: 'listValues', maximum: 100, actual: 101 }]]);
+    expect(body.nearest).toMatch(/^accountId=all&id=/);
+    expect((await list(`?${body.nearest}`, shop.staff)).status).toBe(200);
+  });
+
   it('names the exceeded bound and a query that is accepted', async () => {
     const answer = await list(`?totalCost=in:${Array.from({ length: 101 }, (_, n) => n).join(',')}`);
     expect(answer.status).toBe(422);

@@ -4,7 +4,7 @@ export { boolean, choice, decimal, json, text, time, uuid, type Value } from './
 export { fromBody } from './grammar/from-body.ts';
 export { fromQuery } from './grammar/from-query.ts';
 export { toBody, toQuery } from './grammar/serialize.ts';
-export { type CollectionSpec, matched, none, ordered } from './grammar/spec.ts';
+export { type CollectionSpec, listed, matched, none, ordered } from './grammar/spec.ts';
 export type { Input } from './sql/bind-parameters.ts';
 export { type Cursors, createCursors } from './sql/cursor.ts';
 export { type Collection, openCollection, readPage } from './sql/read-page.ts';

@@ -16,6 +16,7 @@ export { createTestDatabase, serviceFolder, type TestDatabase } from './database
 export { eventually } from './eventually.ts';
 export { slowness } from './pace.ts';
 export { plainEnvironment } from './plain-environment.ts';
+export { nodesOf, type Plan, plansOf } from './plans.ts';
 export { testBroker } from './servers/broker.ts';
 export { type BrokerServer, startBrokerServer } from './servers/broker-server.ts';
 export { installPackage } from './servers/install-package.ts';

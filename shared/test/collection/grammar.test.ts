@@ -1,10 +1,11 @@
 // Both spellings become the same criteria, and everything that is no spelling is refused with its place.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { matchesNothing } from '../../src/collection/grammar/contradiction.ts';
 import { fromBody, fromQuery, toBody, toQuery } from '../../src/collection/index.ts';
 import { type Fault, Problem } from '../../src/problem/problem.ts';
 import { anyText, criteria } from './arbitraries.ts';
-import { sample } from './sample.ts';
+import { sample, statuses } from './sample.ts';
 
 /** As the application decodes a query string. */
 function decode(query: string): Record<string, string[]> {
@@ -170,6 +171,30 @@ describe('the query spelling', () => {
     const problem = refusal(() => query(text));
     expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
     expect(problem.message).toMatch(parameters.length === 1 ? /^The query has a fault;/ : `has ${parameters.length} `);
+  });
+
+  describe('on a field with a closed list of values and an index', () => {
+    const { status, ...others } = sample.fields;
+    if (status === undefined) throw new Error('the sample has a status');
+    const spec = { ...sample, fields: { ...others, status: { ...status, scans: ['createdAt'] } } };
+
+    it.each([
+      ['ne:pending', { operator: 'in', values: ['active', 'available', 'backorder'] }],
+      ['ne:pending,ne:active,ne:pending', { operator: 'in', values: ['available', 'backorder'] }],
+      ['ne:pending,in:pending,active', { operator: 'eq', value: 'active' }],
+      ['ne:pending,eq:pending', { operator: 'in', values: [] }],
+      ['ne:available,ne:pending,ne:backorder,ne:active', { operator: 'in', values: [] }],
+      ['in:active,pending', { operator: 'in', values: ['active', 'pending'] }],
+    ])('reads %s as the values that meet it', (text, expected) => {
+      expect(fromQuery(spec, { status: text }).conditions).toEqual([{ field: 'status', ...expected }]);
+      expect(fromQuery(spec, { status: text, name: 'A' }).conditions).toHaveLength(2);
+    });
+
+    it('finds that conditions exclude every value', () => {
+      const criteria = fromQuery(spec, { status: statuses.map((each) => `ne:${each}`) });
+      expect(matchesNothing(spec, criteria)).toBe(true);
+      expect(matchesNothing(spec, fromQuery(spec, { status: 'ne:active' }))).toBe(false);
+    });
   });
 
   it('counts the criteria of a sort as they were written', () => {

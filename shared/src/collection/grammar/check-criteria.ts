@@ -2,9 +2,18 @@
 import { type Fault, Problem } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 import { checkBounds, isLong } from './check-bounds.ts';
+import { meets } from './contradiction.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
-import { type CollectionSpec, fieldOf, filterable, operators, type SortCriterion, sortable } from './spec.ts';
+import {
+  type CollectionSpec,
+  fieldNamed,
+  fieldOf,
+  filterable,
+  operators,
+  type SortCriterion,
+  sortable,
+} from './spec.ts';
 import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type WrittenValue } from './tree.ts';
 
 /**
@@ -65,7 +74,26 @@ function checkConditions(
     const value = condition.operator === 'in' ? condition.values : condition.value;
     found.push({ condition, key: `${rank}${JSON.stringify(value)}` });
   }
-  return inOrder(found).map(({ condition }) => condition);
+  return withoutNegations(
+    spec,
+    inOrder(found).map(({ condition }) => condition),
+  );
+}
+
+/**
+ * On a field with a closed list of values and an index, `ne` becomes the list of the values that remain: each of them is
+ * one ordered scan, while `ne` would read past every row that has the excluded value.
+ */
+function withoutNegations(spec: CollectionSpec<never>, conditions: readonly Condition[]): Condition[] {
+  return [...Map.groupBy(conditions, ({ field }) => field)].flatMap(([field, own]) => {
+    const { scans, type } = fieldNamed(spec, field);
+    if (!scans || !type.values || own.every(({ operator }) => operator !== 'ne')) return own;
+    const values = type.values.filter((value) => own.every((condition) => meets(value, condition))).sort();
+    const [first] = values;
+    return first !== undefined && values.length === 1
+      ? [{ field, operator: 'eq', value: first }]
+      : [{ field, operator: 'in', values }];
+  });
 }
 
 function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, faults: Fault[]): Condition | undefined {

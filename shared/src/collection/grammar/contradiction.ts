@@ -52,7 +52,6 @@ function excludeAll(spec: CollectionSpec<never>, conditions: readonly Condition[
  * any, each lower bound is compared with each upper one.
  */
 function contradict(conditions: readonly Condition[]): boolean {
-  if (conditions.length < 2) return false;
   const lists = conditions.flatMap((condition) =>
     condition.operator === 'eq' ? [[condition.value]] : condition.operator === 'in' ? [condition.values] : [],
   );

@@ -4,7 +4,10 @@ import type { Operator, SortCriterion } from './spec.ts';
 
 export type Condition =
   | { readonly field: string; readonly operator: Exclude<Operator, 'in'>; readonly value: Value }
-  /** At least two values, sorted, none twice; one only where a list past its bound is refused. */
+  /**
+   * At least two values, sorted, none twice. One only where a list past its bound is refused, and none where conditions
+   * exclude each of a closed list of values.
+   */
   | { readonly field: string; readonly operator: 'in'; readonly values: readonly Value[] };
 
 /** A checked request for a page. Equal requests are equal criteria, whatever their spelling and order. */

@@ -9,6 +9,8 @@ export interface FieldType {
   readonly cast: 'bigint' | 'text' | 'timestamptz' | 'uuid' | 'boolean' | 'json';
   /** Completes the sentence "must be …". */
   readonly expects: string;
+  /** All values, when the type has a closed list of them. */
+  readonly values?: readonly string[];
   /** Parses the text of a query string; undefined when the text is not a value of this type. */
   fromText(text: string): Value | undefined;
   /** Reads the value of a JSON body; undefined when it is not a value of this type. */
@@ -87,6 +89,7 @@ export function choice(values: readonly string[]): FieldType {
   return {
     cast: 'text',
     expects: `one of ${values.join(', ')}`,
+    values,
     fromText: read,
     fromJson: read,
     toText: String,

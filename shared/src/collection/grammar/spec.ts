@@ -9,6 +9,8 @@ export type Direction = 'asc' | 'desc';
 export const ordered: readonly Operator[] = operators;
 /** Operators of fields that are compared for equality only. */
 export const matched: readonly Operator[] = ['eq', 'ne', 'in'];
+/** For fields of which a filter lists values. */
+export const listed: readonly Operator[] = ['eq', 'in'];
 /** For fields that are shown and not filtered by. */
 export const none: readonly Operator[] = [];
 

@@ -1,0 +1,164 @@
+// Every list of the orders of all accounts reads about a page from an index, however unevenly the orders are distributed
+// over the states, and every index is used by one of them.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Criteria, fromQuery } from '@shop/shared/collection';
+import { createTestDatabase, nodesOf, type Plan, plansOf, type TestDatabase } from '@shop/shared/testing';
+import pg from 'pg';
+import { orderSpec } from '../src/order.ts';
+
+const ofAll = orderSpec('EUR', 'all');
+const ofAccount = orderSpec('EUR', 'account');
+/**
+ * Rows of orders that a page of 20 may read: some pages for each branch, all orders that a filter keeps, or as many as lie
+ * between 21 evenly distributed ones.
+ */
+const mostRows = 5_000;
+const used = new Set<string>();
+let database: TestDatabase;
+let client: pg.Client;
+let account: string;
+/** A hundred ids from the whole time. */
+let ids: string;
+
+/**
+ * Orders of two years, oldest first: 100,000 that were delivered, of which the first 200 were cancelled instead, then 100
+ * shipped ones, 20 that are being processed, and 50 pending ones.
+ */
+const sample = `
+  INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at, updated_at,
+    cancelled_at, stock_released, customer_notified)
+  SELECT uuidv7(at - now()), md5('account ' || n % 2000)::uuid, gen_random_uuid(), status, 'EUR', 100 + n * 7919 % 99991,
+    at, at + interval '2 days' * random(),
+    CASE status WHEN 'cancelled' THEN at END, CASE status WHEN 'cancelled' THEN 'done' END,
+    CASE status WHEN 'cancelled' THEN 'done' END
+  FROM generate_series(1, 100370) AS n,
+    LATERAL (SELECT now() - interval '10 minutes' * (100371 - n) AS at, CASE
+      WHEN n <= 200 THEN 'cancelled' WHEN n <= 100200 THEN 'delivered' WHEN n <= 100300 THEN 'shipped'
+      WHEN n <= 100320 THEN 'processing' ELSE 'pending' END AS status) AS sampled
+  ORDER BY n`;
+
+beforeAll(async () => {
+  database = await createTestDatabase(['orders']);
+  client = new pg.Client({ connectionString: database.urls.orders });
+  await client.connect();
+  await client.query('SELECT setseed(0.3)');
+  await client.query('ALTER TABLE orders SET (autovacuum_enabled = false)');
+  await client.query(sample);
+  await client.query('VACUUM (ANALYZE) orders');
+  const { rows } = await client.query<{ id: string; account: string }>(
+    'SELECT id, account_id AS account FROM orders WHERE total_minor % 997 = 3 ORDER BY id LIMIT 100',
+  );
+  ids = rows.map(({ id }) => id).join();
+  account = rows[50]?.account ?? '';
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+/** The rows of orders that a plan reads. */
+function rowsOf(plan: Plan): number {
+  const scans = nodesOf(plan).filter((node) => node['Relation Name'] === 'orders');
+  return scans.reduce(
+    (sum, node) =>
+      sum +
+      node['Actual Loops'] *
+        (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)),
+    0,
+  );
+}
+
+async function expectPages(plans: Promise<Plan[]>): Promise<void> {
+  for (const plan of await plans) {
+    for (const node of nodesOf(plan)) if (node['Index Name']) used.add(node['Index Name']);
+    const whole = nodesOf(plan).filter(
+      (node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'orders',
+    );
+    expect(whole).toEqual([]);
+    expect(rowsOf(plan)).toBeLessThanOrEqual(mostRows);
+  }
+}
+
+const pagesOf = (criteria: Criteria): Promise<void> => expectPages(plansOf(client, ofAll, criteria));
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+
+const sorts = ['createdAt', 'updatedAt', 'totalCost', 'id'].flatMap((field) => [`${field}:asc`, `${field}:desc`]);
+const statusFilters: Readonly<Record<string, string>> = {
+  'the usual state': 'delivered',
+  'a rare state': 'pending',
+  'a rare state of old orders': 'cancelled',
+  'two states': 'pending,cancelled',
+  'all but the usual state': 'ne:delivered',
+  'all but two states': 'ne:delivered,ne:cancelled',
+};
+
+describe('all orders', () => {
+  it.each(sorts)('sort=%s', async (sort) => pagesOf(fromQuery(ofAll, { sort })));
+
+  const pairs = sorts.flatMap((a) => sorts.filter((b) => a.split(':')[0] !== b.split(':')[0]).map((b) => `${a},${b}`));
+  it.each(pairs.filter((pair) => !pair.startsWith('id')))('sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { sort })),
+  );
+});
+
+describe.each(Object.entries(statusFilters))('%s', (_name, status) => {
+  // No filter has an index for the order of ids, which is nearly that of createdAt.
+  it.each(sorts.filter((sort) => !sort.startsWith('id')))('sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { status, sort })),
+  );
+
+  it.each(['createdAt:asc', 'createdAt:desc'])('with a time and an amount, sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { status, sort, createdAt: `gte:${daysAgo(300)}`, totalCost: 'gte:10' })),
+  );
+});
+
+describe('times', () => {
+  it.each(sorts.slice(0, 4))('of creation, sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { sort, createdAt: `gte:${daysAgo(400)},lt:${daysAgo(399)}` })),
+  );
+
+  // The oldest of the orders that changed lately are found by reading from the oldest order on.
+  it.each(sorts.slice(1, 4))('of the last change, sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { sort, updatedAt: `gte:${daysAgo(1)}` })),
+  );
+});
+
+describe('other filters', () => {
+  it.each(sorts)('ids, sort=%s', async (sort) => pagesOf(fromQuery(ofAll, { sort, id: ids })));
+
+  it.each(sorts)('ids in two states, sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { sort, id: ids, status: 'delivered,cancelled' })),
+  );
+
+  it.each(sorts.filter((sort) => !sort.startsWith('id')))('a range of amounts, sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { sort, totalCost: 'gte:500,lt:505' })),
+  );
+});
+
+describe("one account's orders", () => {
+  it.each(['createdAt:asc', 'createdAt:desc', 'totalCost:asc', 'totalCost:desc'])('sort=%s', async (sort) => {
+    const filters = [{}, { status: 'delivered' }, { updatedAt: `gte:${daysAgo(100)}` }, { id: ids }];
+    for (const filter of filters) {
+      await expectPages(plansOf(client, ofAccount, fromQuery(ofAccount, { ...filter, sort }), { account }));
+    }
+  });
+});
+
+describe('expiry', () => {
+  it('reads the pending orders only', async () => {
+    await client.query('SET plan_cache_mode = auto');
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON)
+      SELECT id, created_at FROM orders
+      WHERE status = 'pending' AND created_at < now() AND (created_at, id) > ('1970-01-01', '${account}')
+      ORDER BY created_at, id LIMIT 100`);
+    expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('indexes', () => {
+  it('are each used by at least one of these pages', async () => {
+    const { rows } = await client.query("SELECT indexname FROM pg_indexes WHERE tablename = 'orders' ORDER BY 1");
+    expect(rows.map(({ indexname }) => indexname).filter((name) => !used.has(name))).toEqual([]);
+  });
+});
