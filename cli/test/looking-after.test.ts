@@ -16,6 +16,7 @@ interface Answer {
   readonly id: string;
   readonly access_token: string;
   readonly status: string;
+  readonly createdAt: string;
 }
 
 let folder: string;
@@ -80,6 +81,11 @@ describe('orders', () => {
     expect((await ask<Answer[]>('orders', 'list', '--before', second)).map(({ id }) => id)).toEqual([first]);
     expect(await ask('orders', 'list', '--account', newId())).toEqual([]);
     expect(await ask('orders', 'list', '--status', 'shipped')).toEqual([]);
+    const { createdAt } = await call('GET', `/v1/orders/${second}`);
+    expect((await ask<Answer[]>('orders', 'list', '--since', createdAt)).map(({ id }) => id)).toEqual([second]);
+    expect(await ask('orders', 'list', '--since', '2099-01-01')).toEqual([]);
+    const wrong = await runShop(dataDir, 'orders', 'list', '--since', 'yesterday');
+    expect([wrong.code, wrong.complaints]).toEqual([2, expect.stringContaining('It must be a day or a time')]);
   });
 
   it('advance by the rules of the API, with history, event and e-mail', async () => {
@@ -151,6 +157,50 @@ describe('orders', () => {
       complaints: '',
     });
     await call('POST', `/v1/orders/${id}/cancel`);
+  });
+
+  it('are cancelled by the rules of the API, and the history, the e-mail and the event tell who did it and why', async () => {
+    const [{ product_id: productId } = { product_id: '' }] = await query<{ product_id: string }>(
+      'orders',
+      'SELECT product_id FROM order_lines WHERE order_id = $1',
+      [second],
+    );
+    const { id } = await call('POST', '/v1/orders', { items: [{ productId, quantity: 1 }] });
+    const without = await runShop(dataDir, 'orders', 'cancel', id);
+    expect([without.code, without.complaints]).toEqual([2, expect.stringContaining("'--reason <text>'")]);
+    const blank = await runShop(dataDir, 'orders', 'cancel', id, '--reason', ' ');
+    expect([blank.code, blank.complaints]).toEqual([2, expect.stringContaining('It must have 1 to 500 characters.')]);
+    expect((await call('GET', `/v1/orders/${id}`)).status).toBe('pending');
+
+    const reason = ['--reason', ' Sold out for good '];
+    expect(await runShop(dataDir, 'orders', 'cancel', id, first, ...reason, '--as', ada.email)).toEqual({
+      code: 3,
+      output:
+        `${id} is cancelled\n${first}: The order is shipped and can no longer be cancelled. ` +
+        `orders show ${first} says what may come next.\n`,
+      complaints: '',
+    });
+    expect(await runShop(dataDir, 'orders', 'cancel', id, '--reason', 'Another reason')).toMatchObject({ code: 0 });
+    const history = await query(
+      'orders',
+      `SELECT h.status, actor, actor_id, cancellation_reason FROM order_history AS h JOIN orders ON orders.id = order_id
+       WHERE order_id = $1 ORDER BY h.version DESC LIMIT 1`,
+      [id],
+    );
+    const why = 'Sold out for good';
+    expect(history).toEqual([{ status: 'cancelled', actor: 'staff', actor_id: accountId, cancellation_reason: why }]);
+    const shown = (await runShop(dataDir, 'orders', 'show', id)).output;
+    expect(shown).toMatch(/^\S+Z +cancelled +staff +"Sold out for good"$/m);
+    expect(await ask('orders', 'show', id)).toMatchObject({
+      cancellation: { reason: why },
+      history: [{ status: 'pending' }, { status: 'cancelled', by: 'staff', reason: why }],
+    });
+    await eventually(async () => {
+      const mails = await Promise.all(
+        (await mailsAbout(id)).map((name) => readFile(join(dataDir, 'mail', name), 'utf8')),
+      );
+      expect(mails.filter((mail) => mail.includes(why))).toHaveLength(1);
+    }, settledWithin);
   });
 
   it('are listed while a refund is due', async () => {

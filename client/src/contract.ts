@@ -1055,7 +1055,8 @@ export interface components {
          *         {
          *           "status": "cancelled",
          *           "at": "2026-11-21T03:05:00.000Z",
-         *           "by": "customer"
+         *           "by": "customer",
+         *           "reason": "Ordered twice"
          *         }
          *       ]
          *     }
@@ -1104,7 +1105,7 @@ export interface components {
                     name: string;
                     quantity: number;
                 }[];
-                /** @description Why units were cancelled; absent when no reason was given. */
+                /** @description Why the order, or units of it, were cancelled; absent when no reason was given. */
                 reason?: string;
                 stockReleased?: components["schemas"]["Effect"];
                 customerNotified?: components["schemas"]["Effect"];

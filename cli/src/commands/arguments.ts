@@ -1,5 +1,6 @@
 // Arguments of several commands.
 import { resolve } from 'node:path';
+import { time } from '@shop/shared/collection';
 import { InvalidArgumentError } from 'commander';
 
 /** A number of days, 0 included. */
@@ -22,5 +23,21 @@ function idOf(what: string): (text: string) => string {
   return (text) => {
     if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
     throw new InvalidArgumentError(`It must be the id of ${what}, a UUID.`);
+  };
+}
+
+/** The moment of a time as in RFC 3339, or of the beginning of a day in UTC. */
+export function moment(text: string): string {
+  const value = time().fromText(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (value !== undefined) return String(value);
+  throw new InvalidArgumentError('It must be a day or a time, such as 2026-11-21 or 2026-11-21T03:00:00Z.');
+}
+
+/** Returns a parser of texts without surrounding blanks, of 1 to `maximum` characters. */
+export function textOf(maximum: number): (text: string) => string {
+  return (text) => {
+    const trimmed = text.normalize('NFC').trim();
+    if (trimmed !== '' && [...trimmed].length <= maximum) return trimmed;
+    throw new InvalidArgumentError(`It must have 1 to ${maximum} characters.`);
   };
 }

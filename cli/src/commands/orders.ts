@@ -1,10 +1,11 @@
-// `orders`: lists and shows the orders of all accounts and the refunds that are due, and advances orders as staff does
-// over the API.
+// `orders`: lists and shows the orders of all accounts and the refunds that are due, and advances and cancels orders as
+// staff does over the API.
 import { allocateStock } from '@shop/catalogue/operator';
 import {
-  type AdvancedOrder,
   type Allocate,
   advanceOrders,
+  type ChangedOrder,
+  cancelOrders,
   listAllOrders,
   listRefundsDue,
   type Order,
@@ -21,7 +22,7 @@ import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { accountId, orderId } from './arguments.ts';
+import { accountId, moment, orderId, textOf } from './arguments.ts';
 import { findMember } from './staff.ts';
 
 /** Verb → the following state, in the sequence of an order's states. */
@@ -34,10 +35,11 @@ const descriptions = {
 } as const;
 
 export function ordersCommand(): Command {
-  const command = new Command('orders').description('list, show and advance orders');
+  const command = new Command('orders').description('list, show, advance and cancel orders');
   withJson(command.command('list').description('list the orders of all accounts, newest first'))
     .addOption(new Option('--status <status>', 'only orders in this state').choices(statuses))
     .option('--account <id>', 'only orders of this account', accountId)
+    .option('--since <time>', 'only orders that were placed then or later: a day in UTC, or a time', moment)
     .option('--before <id>', 'only orders older than this one, for the next page', orderId)
     .option('--limit <n>', 'the largest number of orders', limit, 20)
     .action(async ({ json, ...selection }: OrderSelection & Output) => {
@@ -60,30 +62,44 @@ export function ordersCommand(): Command {
   for (const verb of ['process', 'ship', 'deliver'] as const) {
     const step = withJson(command.command(verb).description(descriptions[verb]));
     if (verb === 'ship') takeTracking(step);
-    step
-      .argument('<order...>', 'ids of the orders', (id: string, ids: readonly string[] | undefined) => [
-        ...(ids ?? []),
-        orderId(id),
-      ])
-      .option('--as <email>', 'e-mail address of the staff account that the history names')
-      .action(async (ids: readonly string[], { as, json, ...given }: Output & Given) => {
-        const outcomes = await withShop(async (shop) => {
-          const accountId = as === undefined ? undefined : await fulfiller(shop, as);
-          const allocate: Allocate = (reservationId, lines) =>
-            allocateStock(operatorEnvironment(shop, 'catalogue'), reservationId, lines);
-          return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, {
-            accountId,
-            allocate,
-            tracking: trackingOf(given),
-          });
+    takeOrders(step).action(async (ids: readonly string[], { as, json, ...given }: Output & Given) => {
+      const outcomes = await withShop(async (shop) => {
+        const allocate: Allocate = (reservationId, lines) =>
+          allocateStock(operatorEnvironment(shop, 'catalogue'), reservationId, lines);
+        return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, {
+          accountId: await fulfiller(shop, as),
+          allocate,
+          tracking: trackingOf(given),
         });
-        if (outcomes.some((outcome) => 'refused' in outcome)) {
-          process.exitCode = outcomes.some((outcome) => 'order' in outcome) ? exitCodes.partly : exitCodes.failed;
-        }
-        print({ ...(json && { json }) }, outcomes, () => outcomes.map(advanced).join('\n'));
       });
+      printOutcomes({ ...(json && { json }) }, outcomes);
+    });
   }
+  takeOrders(withJson(command.command('cancel').description('cancel orders that have not been shipped')))
+    .requiredOption('--reason <text>', 'why, for the history and for the e-mail to the customer', textOf(500))
+    .action(async (ids: readonly string[], { as, reason, json }: Output & { as?: string; reason: string }) => {
+      const outcomes = await withShop(async (shop) =>
+        cancelOrders(operatorEnvironment(shop, 'orders'), ids, { accountId: await fulfiller(shop, as), reason }),
+      );
+      printOutcomes({ ...(json && { json }) }, outcomes);
+    });
   return command;
+}
+
+function takeOrders(command: Command): Command {
+  return command
+    .argument('<order...>', 'ids of the orders', (id: string, ids: readonly string[] | undefined) => [
+      ...(ids ?? []),
+      orderId(id),
+    ])
+    .option('--as <email>', 'e-mail address of the staff account that the history names');
+}
+
+function printOutcomes(output: Output, outcomes: readonly ChangedOrder[]): void {
+  if (outcomes.some((outcome) => 'refused' in outcome)) {
+    process.exitCode = outcomes.some((outcome) => 'order' in outcome) ? exitCodes.partly : exitCodes.failed;
+  }
+  print(output, outcomes, () => outcomes.map(changed).join('\n'));
 }
 
 /** The options of the steps. */
@@ -109,11 +125,7 @@ function trackingOf({ carrier, trackingNumber, trackingUrl }: Given) {
   };
 }
 
-function word(text: string): string {
-  const trimmed = text.normalize('NFC').trim();
-  if (trimmed !== '' && [...trimmed].length <= 100) return trimmed;
-  throw new InvalidArgumentError('It must have 1 to 100 characters.');
-}
+const word = textOf(100);
 
 /** As in the contract of the API. */
 const httpsUrl = /^https:\/\/[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][A-Za-z0-9._~:/?#@!$&'()*+,;=%[\]-]*)?$/;
@@ -131,8 +143,9 @@ function paymentOf(order: Order, { status, dueAt, refundDue, refunded }: NonNull
   ].join(' ');
 }
 
-/** The id of the account. @throws StartError when the account lacks the scope for this */
-async function fulfiller(shop: OpenShop, email: string): Promise<string> {
+/** The id of the account, if one is given. @throws StartError when the account lacks the scope for this */
+async function fulfiller(shop: OpenShop, email: string | undefined): Promise<string | undefined> {
+  if (email === undefined) return undefined;
   const member = await findMember(shop, email);
   if (member?.scopes.includes('orders:fulfil') === true) return member.accountId;
   throw new StartError(`${email} may not fulfil orders: run npm run shop -- staff grant ${email} orders:fulfil`);
@@ -183,18 +196,20 @@ function shown(order: OrderWithHistory): string {
     name,
     amount(order, lineTotal),
   ]);
-  const history = order.history.map(({ status, at, by, cancelledLines = [] }) => [
+  const history = order.history.map(({ status, at, by, cancelledLines = [], reason }) => [
     at,
     status,
     by,
     cancelledLines.map(({ quantity, name }) => `cancelled ${quantity} × ${name}`).join(', '),
+    // Customers wrote some reasons, so that control characters are escaped.
+    reason === undefined ? undefined : JSON.stringify(reason),
   ]);
-  const next = order.allowedActions.filter((action) => action !== 'cancel');
+  const next = order.allowedActions;
   return [
     `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
     ...(order.payment === undefined ? [] : [paymentOf(order, order.payment)]),
     table([['QUANTITY', 'CANCELLED', 'PRODUCT', 'TOTAL'], ...lines]),
-    table([['TIME', 'STATUS', 'BY', 'CHANGE'], ...history]),
+    table([['TIME', 'STATUS', 'BY', 'CHANGE', 'REASON'], ...history]),
     next.length === 0 ? 'No further step is possible.' : `Next: orders ${next.join(' | ')} ${order.id}`,
   ].join('\n\n');
 }
@@ -203,7 +218,7 @@ function amount({ currency }: Pick<Order, 'currency'>, value: number): string {
   return `${value.toFixed(decimalsOf(currency))} ${currency}`;
 }
 
-function advanced(outcome: AdvancedOrder): string {
+function changed(outcome: ChangedOrder): string {
   const { id } = outcome;
   if ('order' in outcome) return `${id} is ${outcome.order.status}`;
   const next =

@@ -259,7 +259,8 @@ export interface components {
          *         {
          *           "status": "cancelled",
          *           "at": "2026-11-21T03:05:00.000Z",
-         *           "by": "customer"
+         *           "by": "customer",
+         *           "reason": "Ordered twice"
          *         }
          *       ]
          *     }
@@ -308,7 +309,7 @@ export interface components {
                     readonly name: string;
                     readonly quantity: number;
                 }[];
-                /** @description Why units were cancelled; absent when no reason was given. */
+                /** @description Why the order, or units of it, were cancelled; absent when no reason was given. */
                 readonly reason?: string;
                 readonly stockReleased?: components["schemas"]["Effect"];
                 readonly customerNotified?: components["schemas"]["Effect"];

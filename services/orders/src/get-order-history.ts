@@ -43,7 +43,8 @@ export async function findHistory({ database }: OrderStore, caller: Caller, orde
   const readAll = caller.scopes.has('orders:read-all');
   const { rows } = await database.pool.query<HistoryRow>({
     name: readAll ? 'any-history' : 'own-history',
-    text: `SELECT orders.version, history.status, history.at, history.actor, cancelled_lines AS "cancelledLines", reason,
+    text: `SELECT orders.version, history.status, history.at, history.actor, cancelled_lines AS "cancelledLines",
+             CASE history.status WHEN 'cancelled' THEN orders.cancellation_reason ELSE history.reason END AS reason,
              history.stock_released AS "stockReleased", history.stock_released_at AS "stockReleasedAt",
              history.customer_notified AS "customerNotified", history.customer_notified_at AS "customerNotifiedAt"
            FROM orders JOIN order_history AS history
@@ -68,13 +69,14 @@ function changesOf({ stockReleased, customerNotified }: HistoryRow): number {
 }
 
 function itemOf(row: HistoryRow): Transition {
-  const item = { status: row.status, at: row.at.toISOString(), by: row.actor };
   const { cancelledLines, reason, stockReleased, customerNotified } = row;
-  if (!cancelledLines || !stockReleased || !customerNotified) return item;
+  const item = { status: row.status, at: row.at.toISOString(), by: row.actor };
+  const why = reason === null ? {} : { reason };
+  if (!cancelledLines || !stockReleased || !customerNotified) return { ...item, ...why };
   return {
     ...item,
     cancelledLines,
-    ...(reason !== null && { reason }),
+    ...why,
     stockReleased: effectOf(stockReleased, row.stockReleasedAt),
     customerNotified: effectOf(customerNotified, row.customerNotifiedAt),
   };

@@ -30,6 +30,25 @@ describe('200', () => {
   });
 });
 
+describe('200, for a cancelled order', () => {
+  it('gives the reason of the cancellation, if there was one', async () => {
+    const customer = await shop.customer();
+    const body = { cancellation_reason: 'Ordered twice' };
+    for (const { options, expected } of [
+      { options: { body }, expected: { reason: 'Ordered twice' } },
+      { options: {}, expected: {} },
+    ]) {
+      const { body: order } = await shop.order(customer, { [await shop.product()]: 1 });
+      const { body: cancelled } = await shop.act(shop.staff, order.id, 'cancel', options);
+      const answer = await shop.orders.get(`/v1/orders/${order.id}/history`, { token: customer.token });
+      expect(answer.body.items).toEqual([
+        { status: 'pending', at: order.createdAt, by: 'customer' },
+        { status: 'cancelled', at: cancelled.cancellation.cancelledAt, by: 'staff', ...expected },
+      ]);
+    }
+  });
+});
+
 describe('401', () => {
   it('refuses a request without a token', async () => {
     expect((await shop.orders.get(`/v1/orders/${newId()}/history`)).status).toBe(401);

@@ -6,8 +6,9 @@ export type { OrderTrace } from '../trace-order.ts';
 export { findPersonalData } from './find-personal-data.ts';
 export { listRefundsDue, type RefundDue } from './list-refunds.ts';
 export {
-  type AdvancedOrder,
   advanceOrders,
+  type ChangedOrder,
+  cancelOrders,
   listAllOrders,
   type Order,
   type OrderSelection,

@@ -1,22 +1,23 @@
-// Operators list, show and move the orders of all accounts, by the rules of the API. No service has to run: the relay
+// Operators list, show, move and cancel the orders of all accounts, by the rules of the API. No service has to run: the relay
 // that runs next publishes the events.
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
-import { assertCurrency } from '@shop/shared/database';
+import { assertCurrency, type Transaction } from '@shop/shared/database';
 import { type Reply, requestIdentity } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { type FulfilmentState, moveOrder } from '../advance-order.ts';
-import type { Tracking } from '../change-status.ts';
+import type { Cause, Tracking } from '../change-status.ts';
 import { readCommandConfig } from '../config.ts';
 import type { OrderStore } from '../context.ts';
 import type { components } from '../generated.ts';
 import { findOrder } from '../get-order.ts';
 import { findHistory, type Transition } from '../get-order-history.ts';
-import { lockOrder, openOrders, showOrder } from '../order.ts';
+import { type LockedOrder, lockOrder, openOrders, showOrder } from '../order.ts';
 import type { OrderStatus } from '../order-status.ts';
+import { recordCancellation } from '../record-cancellation.ts';
 import { type Allocate, findReducedLines, findShippable, trackingOf } from '../ship-order.ts';
 
 export type Order = components['schemas']['Order'];
@@ -26,18 +27,20 @@ export interface OrderSelection {
   readonly status?: OrderStatus;
   /** Only orders of this account. */
   readonly account?: string;
+  /** Only orders that were placed at this time (RFC 3339) or later. */
+  readonly since?: string;
   /** Only orders that are older than this order. */
   readonly before?: string;
   /** The largest number of orders. */
   readonly limit: number;
 }
 
-/** The order after its step, or the reason why the step was refused. */
-export type AdvancedOrder =
+/** The order after its change, or the reason why the change was refused. */
+export type ChangedOrder =
   | { readonly id: string; readonly order: Order }
   | { readonly id: string; readonly refused: string; readonly code: string };
 
-/** The account in the history of an order that was moved on behalf of no account. */
+/** The account in the history of an order that was changed on behalf of no account. */
 const noAccount = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -50,9 +53,15 @@ export async function listAllOrders(environment: Environment, selection: OrderSe
     const { rows } = await database.pool.query<Record<string, string | null>>(
       `SELECT ${orders.columns} FROM orders
        WHERE ($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR account_id = $2)
-         AND ($3::uuid IS NULL OR id < $3)
-       ORDER BY id DESC LIMIT $4`,
-      [selection.status ?? null, selection.account ?? null, selection.before ?? null, selection.limit],
+         AND ($3::uuid IS NULL OR id < $3) AND ($4::timestamptz IS NULL OR created_at >= $4)
+       ORDER BY id DESC LIMIT $5`,
+      [
+        selection.status ?? null,
+        selection.account ?? null,
+        selection.before ?? null,
+        selection.since ?? null,
+        selection.limit,
+      ],
     );
     return rows.map((row) => viewOf(orders.reply(200, row, operator(noAccount))));
   });
@@ -87,17 +96,45 @@ export async function advanceOrders(
   to: FulfilmentState,
   orderIds: readonly string[],
   { accountId = noAccount, allocate, tracking }: AdvanceOptions,
-): Promise<AdvancedOrder[]> {
+): Promise<ChangedOrder[]> {
   return withOrders(environment, async (store) => {
-    const outcomes: AdvancedOrder[] = [];
+    const outcomes: ChangedOrder[] = [];
     for (const id of orderIds) {
       const order = to === 'shipped' ? await findShippable(store.database, id) : undefined;
       const lines = order && (await findReducedLines(store.database, order));
       const problem = order && (await allocate(order.reservationId, lines));
       outcomes.push(
         problem === undefined
-          ? await advance(store, { id, to, tracking }, operator(accountId))
+          ? await change(store, id, operator(accountId), (tx, cause, locked) =>
+              moveOrder(tx, cause, locked, to, trackingOf(tracking)),
+            )
           : { id, ...refusalOf(problem) },
+      );
+    }
+    return outcomes;
+  });
+}
+
+export interface CancelOptions {
+  /** The staff account that the history names; default none. */
+  readonly accountId?: string | undefined;
+  /** The customer gets it by e-mail. */
+  readonly reason: string;
+}
+
+/** Cancels orders as staff, each in a transaction of its own. A cancelled order stays unchanged. */
+export async function cancelOrders(
+  environment: Environment,
+  orderIds: readonly string[],
+  { accountId = noAccount, reason }: CancelOptions,
+): Promise<ChangedOrder[]> {
+  return withOrders(environment, async (store) => {
+    const outcomes: ChangedOrder[] = [];
+    for (const id of orderIds) {
+      outcomes.push(
+        await change(store, id, operator(accountId), (tx, cause, order) =>
+          recordCancellation(tx, cause, order, { actor: 'staff', reason }),
+        ),
       );
     }
     return outcomes;
@@ -108,21 +145,17 @@ function refusalOf({ code, message, errors }: Problem): { readonly refused: stri
   return { refused: [message, ...errors.map(({ detail }) => `${detail}.`)].join(' '), code };
 }
 
-interface Step {
-  readonly id: string;
-  readonly to: FulfilmentState;
-  readonly tracking: Tracking | undefined;
-}
-
-async function advance(
+/** Makes a change of one order, which it locks, in a transaction of its own. */
+async function change(
   { database, orders }: OrderStore,
-  { id, to, tracking }: Step,
+  id: string,
   caller: Caller,
-): Promise<AdvancedOrder> {
+  make: (tx: Transaction, cause: Cause, order: LockedOrder) => Promise<void>,
+): Promise<ChangedOrder> {
   try {
     const reply = await database.transaction(async (tx) => {
       const order = await lockOrder(tx, id, undefined);
-      await moveOrder(tx, { ...requestIdentity({}), caller }, order, to, trackingOf(tracking));
+      await make(tx, { ...requestIdentity({}), caller }, order);
       return showOrder(tx, orders, caller, order);
     });
     return { id, order: viewOf(reply) };
