@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
-import { eventually, plainEnvironment } from '@shop/shared/testing';
+import { eventually, highHoldLimits, plainEnvironment } from '@shop/shared/testing';
 import pg from 'pg';
 import type { RunningShop } from '../src/shop/data-folder.ts';
 
@@ -50,7 +50,13 @@ export async function launchShop(options: LaunchOptions): Promise<StartedShop> {
   const [program, ...parameters] = command;
   const child = spawn(program, parameters, {
     cwd: checkout,
-    env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir, GATEWAY_PORT: String(port), ...environment },
+    env: {
+      ...plainEnvironment(),
+      ...highHoldLimits,
+      SHOP_DATA_DIR: dataDir,
+      GATEWAY_PORT: String(port),
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const written = { output: '', complaints: '' };

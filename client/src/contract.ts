@@ -333,7 +333,8 @@ export interface paths {
         /**
          * Place an order
          * @description Reserves the stock of all lines or of none, and freezes names and prices. The quantities of lines with the same product are
-         *     added up. With an `Idempotency-Key` the request may be repeated after any failure and creates one order.
+         *     added up. With an `Idempotency-Key` the request may be repeated after any failure and creates one order. One account can hold a
+         *     limited number of orders, and of units in them, that nobody has begun to process (`hold-limit`).
          */
         post: operations["createOrder"];
         delete?: never;
@@ -716,7 +717,7 @@ export interface components {
             accepted?: string[];
             /** @description The product that cannot be ordered as requested. */
             productId?: components["schemas"]["Id"];
-            /** @description The total number of units that the request asks for. */
+            /** @description The total number of units that the request asks for; of orders, 1. */
             requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             available?: number | "99+";
@@ -724,6 +725,15 @@ export interface components {
             onHand?: number;
             /** @description The units of the product that the order still has. */
             remaining?: number;
+            /**
+             * @description What a limit is about: orders that nobody has begun to process, or the units in them.
+             * @enum {unknown}
+             */
+            bound?: "orders" | "units";
+            /** @description The most that the account may hold. */
+            limit?: number;
+            /** @description What the account holds at present. */
+            held?: number;
             /** @description The expected price. */
             old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -1850,7 +1860,8 @@ export interface components {
         };
         /**
          * @description `insufficient-stock`, listing the lines with the units that are available, and products that cannot be ordered;
-         *     `price-changed`, with old and new amounts; or `request-in-progress`. Nothing was ordered.
+         *     `hold-limit`, when the account has too many orders, or units in them, that nobody has begun to process; `price-changed`, with
+         *     old and new amounts; or `request-in-progress`. Nothing was ordered.
          */
         OrderConflict: {
             headers: {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DockerComposeEnvironment, getContainerRuntimeClient, Wait } from 'testcontainers';
 import { freePorts } from '../../shared/src/embedded/free-ports.ts';
+import { highHoldLimits } from '../../shared/src/testing/hold-limits.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const composeFile = 'docker-compose.yml';
@@ -55,8 +56,9 @@ export async function startComposeShop(): Promise<ComposeShop> {
   const standalone = await onlyStandalone();
   const [port] = await freePorts(1);
   const projectName = `shop-test-${randomBytes(4).toString('hex')}`;
-  // The load places more orders for each customer in a minute than a recipient may get e-mails in an hour.
-  const environment = { GATEWAY_PORT: String(port), EMAILS_PER_HOUR: '1000000' };
+  // The load places more orders for each customer in a minute than a recipient may get e-mails in an hour, and than an
+  // account may hold.
+  const environment = { GATEWAY_PORT: String(port), EMAILS_PER_HOUR: '1000000', ...highHoldLimits };
   const executable = standalone ? { executable: { standalone: true as const } } : {};
   const started = await new DockerComposeEnvironment(root, composeFile)
     .withProjectName(projectName)

@@ -114,5 +114,5 @@ async function stockViolations({ admin }: System, initialStock: ReadonlyMap<stri
 /** Faults in the stock ledger, as `npm run shop -- stock verify` finds them. */
 async function bookViolations({ catalogueClient }: System): Promise<string[]> {
   const { faults } = await catalogueClient((client) => readStockReport(client));
-  return faults.map(({ productId, detail }) => `the ledger of product ${productId}: ${detail}`);
+  return faults.map(({ productId, detail, ...at }) => `the stock of ${productId ?? JSON.stringify(at)}: ${detail}`);
 }

@@ -8,7 +8,7 @@ import type { StaffScope } from '@shop/accounts/operator';
 import { migrate, provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
 import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { type ServiceName, serviceNames } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import { eventually, highHoldLimits } from '@shop/shared/testing';
 import pg from 'pg';
 import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/servers/broker-server.ts';
 import { grant, register, signToken, verify } from './accounts.ts';
@@ -131,6 +131,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       MAIL_DIR: mailFolder,
       RESERVATION_SECONDS: '3',
       EMAILS_PER_HOUR: '1000000',
+      ...highHoldLimits,
     };
     const random = createRandom(seed);
     const started = new Map<ServiceName | 'gateway', Supervised[]>();

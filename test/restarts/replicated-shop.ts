@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
 import { type ServiceName, serviceNames as services } from '@shop/shared/runtime';
-import { createTestDatabase, eventually, type TestDatabase } from '@shop/shared/testing';
+import { createTestDatabase, eventually, highHoldLimits, type TestDatabase } from '@shop/shared/testing';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type ShopProcess, startProcess } from './process.ts';
 
@@ -75,6 +75,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
       MAIL_DIR: mailFolder,
       EMAILS_PER_HOUR: '1000000',
+      ...highHoldLimits,
     };
     for (const name of services) {
       for (const [index, address] of pair(name).entries()) {

@@ -23,14 +23,15 @@ function describe({ products, movements, reservations, faults }: StockReport): s
   const read = `${products} products, ${movements} movements, ${reservations} reservations`;
   const [first] = faults;
   if (first === undefined) return `All adds up: ${read}.`;
-  const rows = faults.map((fault) => [placeOf(fault), fault.name ?? fault.productId, fault.detail]);
+  const rows = faults.map((fault) => [placeOf(fault), fault.name ?? fault.productId ?? '', fault.detail]);
   return `${table([['WHERE', 'PRODUCT', 'WHAT'], ...rows])}\n\n${read}. The first that does not add up: ${placeOf(first)}.
 What to do: docs/command-line.md, "When something is wrong".`;
 }
 
-function placeOf({ movement, reservationId, productId }: StockFault): string {
+function placeOf({ movement, reservationId, accountId, productId }: StockFault): string {
   if (movement !== undefined) {
     return `movement ${movement.id} (${movement.kind} ${movement.quantity}, ${new Date(movement.at).toISOString()})`;
   }
+  if (accountId !== undefined) return `account ${accountId}`;
   return reservationId === undefined ? `product ${productId}` : `reservation ${reservationId}`;
 }

@@ -250,6 +250,11 @@ export interface components {
                 readonly productId: components["schemas"]["Id"];
                 readonly quantity: number;
             }[];
+            /** @description The most that the account may hold in reservations of orders that nobody has begun to process, with this one. Absent when nothing is limited; such a reservation is not counted. */
+            readonly holdLimits?: {
+                readonly orders?: number;
+                readonly units?: number;
+            };
         };
         readonly ReservedLine: {
             readonly productId: components["schemas"]["Id"];
@@ -293,7 +298,7 @@ export interface components {
             readonly accepted?: readonly string[];
             /** @description The product that cannot be ordered as requested. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description The total number of units that the request asks for. */
+            /** @description The total number of units that the request asks for; of orders, 1. */
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
@@ -301,6 +306,15 @@ export interface components {
             readonly onHand?: number;
             /** @description The units of the product that the order still has. */
             readonly remaining?: number;
+            /**
+             * @description What a limit is about: orders that nobody has begun to process, or the units in them.
+             * @enum {unknown}
+             */
+            readonly bound?: "orders" | "units";
+            /** @description The most that the account may hold. */
+            readonly limit?: number;
+            /** @description What the account holds at present. */
+            readonly held?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -394,8 +408,8 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Some lines exceed the available stock. They are listed, and lines whose products cannot be ordered. Nothing was reserved. */
-        readonly NotInStock: {
+        /** @description `insufficient-stock`: some lines exceed the available stock. They are listed, and lines whose products cannot be ordered. `hold-limit`: the account would hold more than its limits; each exceeded limit is listed. Nothing was reserved. */
+        readonly NotReserved: {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -858,7 +872,7 @@ export interface operations {
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["NotInStock"];
+            readonly 409: components["responses"]["NotReserved"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["ProductNotAvailable"];

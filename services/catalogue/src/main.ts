@@ -9,6 +9,7 @@ import { beginCountingStock } from './measure-stock.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrderCreated } from './on-order-created.ts';
 import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
+import { onOrderProcessing } from './on-order-processing.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { operations } from './operations.ts';
 import { openProducts } from './product.ts';
@@ -37,6 +38,7 @@ await startService({
     };
     const handlers = {
       'order.created.v1': onOrderCreated,
+      'order.processing.v1': onOrderProcessing,
       'order.shipped.v1': onOrderShipped,
       'order.cancelled.v1': onOrderCancelled,
       'order.lines-cancelled.v1': onOrderLinesCancelled,

@@ -14,7 +14,10 @@ export interface Reservation {
   readonly isAllocated: boolean;
 }
 
-/** Locks a reservation until the transaction ends. Products are locked after it, in the order of their ids. */
+/**
+ * Locks a reservation until the transaction ends. What its account holds is locked after it, and then products in the
+ * order of their ids.
+ */
 export async function lockReservation(tx: Transaction, id: string): Promise<Reservation | undefined> {
   const [reservation] = await sql<Reservation>(
     tx,
@@ -45,6 +48,11 @@ export async function confirmReservations(tx: Transaction, taken: readonly Taken
     { planEachTime: true },
   );
   return new Set(confirmed.map(({ orderId }) => orderId));
+}
+
+/** Counts a reservation no longer among what its account holds. It has no effect on one that is not counted. */
+export async function endHold(tx: Transaction, id: string): Promise<void> {
+  await sql(tx, 'UPDATE reservations SET counted_units = 0 WHERE id = $1 AND counted_units > 0', [id]);
 }
 
 /**

@@ -11,7 +11,8 @@ type ReservedLine = components['schemas']['ReservedLine'];
 
 /**
  * 200 with `{ state: "held", lines }`, with the names and prices for the order; a repeat gets the same reply. 200 with
- * `{ state: "gone" }` for an id that is used up. 422 or 409 with every line that cannot be reserved.
+ * `{ state: "gone" }` for an id that is used up. 422 or 409 with every line that cannot be reserved, or 409 with every
+ * limit of the account that would be exceeded.
  */
 export const reserveStock: Operation<'reserveStock'> = async ({ body: input, id: requestId }, context) => {
   return context.database.transaction(async (tx) => {
@@ -23,9 +24,13 @@ export const reserveStock: Operation<'reserveStock'> = async ({ body: input, id:
 /** An available line. It has a name and a price when all lines were available and this one was reserved. */
 type FreeLine = ReservedLine | { readonly productId: string; readonly name: null };
 
+/** Without limits the reservation is not counted. A limit that is not given is larger than every sum. */
+const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
+
 /**
  * One statement. Each part uses the result of the part before:
  * - claimed: waits for a concurrent request with the same reservation, before anything is locked;
+ * - counted: locks what the account holds, and adds the reservation if the sum is within the limits;
  * - free: locks the products in the order of their ids, so that orders of the same products wait instead of
  *   deadlocking. Products that are sold out are not locked, so that requests for them do not wait for each other;
  * - taken: reserves all lines or none.
@@ -33,19 +38,30 @@ type FreeLine = ReservedLine | { readonly productId: string; readonly name: null
  */
 async function take(
   tx: Transaction,
-  { reservationId, accountId, lines }: ReservationInput,
+  input: ReservationInput,
   seconds: number,
   requestId: string,
 ): Promise<ReservedLine[] | undefined> {
-  const found = await sql<FreeLine | { productId: null }>(
+  const { reservationId, accountId, lines, holdLimits } = input;
+  const limits = { ...unlimited, ...holdLimits };
+  const rows = await sql<(FreeLine | { productId: null }) & { isPermitted: boolean }>(
     tx,
     `WITH claimed AS (
-       INSERT INTO reservations (id, account_id, settle_at) VALUES ($1, $2, now() + $3 * interval '1 second')
-       ON CONFLICT (id) DO NOTHING RETURNING id
+       INSERT INTO reservations (id, account_id, settle_at, counted_units)
+       VALUES ($1, $2, now() + $3 * interval '1 second', $7)
+       ON CONFLICT (id) DO NOTHING RETURNING account_id, counted_units
+     ), counted AS (
+       INSERT INTO account_holds AS hold (account_id, orders, units)
+       SELECT account_id, 1, counted_units FROM claimed WHERE counted_units BETWEEN 1 AND $9::bigint
+       ON CONFLICT (account_id) DO UPDATE SET orders = hold.orders + 1, units = hold.units + excluded.units
+       WHERE hold.orders < $8 AND hold.units + excluded.units <= $9
+       RETURNING account_id
+     ), permitted AS (
+       SELECT account_id FROM counted UNION ALL SELECT account_id FROM claimed WHERE counted_units = 0
      ), free AS (
        SELECT id, quantity FROM products
        JOIN unnest($4::uuid[], $5::int[]) AS line (product_id, quantity) ON id = product_id
-       WHERE EXISTS (SELECT FROM claimed) AND (
+       WHERE EXISTS (SELECT FROM permitted) AND (
          status IN ('active', 'available') AND stock - reserved >= quantity
          OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
        )
@@ -65,7 +81,8 @@ async function take(
          actor_id, request_id)
        SELECT id, 'reserved', quantity, $1, stock, promised, 'customer', $2, $6 FROM taken
      )
-     SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor"
+     SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor",
+       EXISTS (SELECT FROM permitted) AS "isPermitted"
      FROM claimed LEFT JOIN free ON true LEFT JOIN taken ON taken.id = free.id`,
     [
       reservationId,
@@ -74,10 +91,14 @@ async function take(
       lines.map(({ productId }) => productId),
       lines.map(({ quantity }) => quantity),
       requestId,
+      holdLimits === undefined ? 0 : sumOf(lines),
+      limits.orders,
+      limits.units,
     ],
   );
-  if (found.length === 0) return undefined;
-  const free = found.filter((line) => line.productId !== null);
+  if (rows.length === 0) return undefined;
+  if (rows.some(({ isPermitted }) => !isPermitted)) throw await holdRefusal(tx, input);
+  const free = rows.map(({ isPermitted: _, ...line }) => line).filter((line) => line.productId !== null);
   const taken = free.filter((line) => line.name !== null);
   if (taken.length < lines.length) {
     const missing = lines.filter(({ productId }) => !free.some((line) => line.productId === productId));
@@ -85,6 +106,28 @@ async function take(
   }
   countStock(tx, 'reserved', taken);
   return taken;
+}
+
+function sumOf(lines: readonly WantedLine[]): number {
+  return lines.reduce((sum, { quantity }) => sum + quantity, 0);
+}
+
+/** Lists every limit that the reservation would exceed, with what the account holds. */
+async function holdRefusal(tx: Transaction, { accountId, lines, holdLimits = {} }: ReservationInput): Promise<Problem> {
+  const [held = { orders: 0, units: 0 }] = await sql<{ orders: number; units: number }>(
+    tx,
+    'SELECT orders, units FROM account_holds WHERE account_id = $1',
+    [accountId],
+  );
+  const requested = { orders: 1, units: sumOf(lines) };
+  const errors = (['orders', 'units'] as const).flatMap((bound): Fault[] => {
+    const limit = holdLimits[bound];
+    if (limit === undefined || held[bound] + requested[bound] <= limit) return [];
+    const detail = `${held[bound]} are held, ${requested[bound]} requested, and the limit is ${limit}`;
+    return [{ pointer: `/holdLimits/${bound}`, detail, bound, limit, held: held[bound], requested: requested[bound] }];
+  });
+  const detail = 'The account holds too much in orders that are not processed yet. Nothing was reserved.';
+  return new Problem('hold-limit', detail, { errors });
 }
 
 /** More units than this are not told, so that nobody can read the stock from refusals. */

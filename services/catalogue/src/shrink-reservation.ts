@@ -41,6 +41,7 @@ export async function shrinkReservation(
   { actor, actorId, requestId }: MovementCause,
 ): Promise<void> {
   if (!(await hasExcess(tx, id, ordered))) return;
+  await lowerHold(tx, id, ordered);
   // All products of the reservation, because its end in the same transaction locks all of them, too.
   await lockProducts(tx, id);
   const released = await sql<{ quantity: number }>(
@@ -67,4 +68,18 @@ export async function shrinkReservation(
     [...parametersOf(id, ordered), orderId, actor, actorId ?? null, requestId ?? null],
   );
   countStock(tx, 'released', released);
+}
+
+/** Counts the reservation with the units that remain. What the account holds is locked before products are. */
+async function lowerHold(tx: Transaction, id: string, ordered: readonly OrderedUnits[]): Promise<void> {
+  await sql(
+    tx,
+    `UPDATE reservations SET counted_units = (
+       SELECT coalesce(sum(least(line.quantity, ordered.quantity)), 0)
+       FROM reservation_lines AS line
+       JOIN unnest($2::uuid[], $3::int[]) AS ordered (product_id, quantity) ON ordered.product_id = line.product_id
+       WHERE line.reservation_id = $1
+     ) WHERE id = $1 AND counted_units > 0`,
+    parametersOf(id, ordered),
+  );
 }

@@ -12,6 +12,11 @@ import { addProducts } from './products.ts';
 /** The reply of the orders service about a reservation; undefined cuts the connection. */
 export type Verdict = { state: 'exists'; orderId: string } | { state: 'absent' } | undefined;
 
+export interface HoldLimits {
+  readonly orders?: number;
+  readonly units?: number;
+}
+
 export interface Inventory {
   readonly services: TestServices;
   /** Sets the reply to the catalogue's question; default absent. */
@@ -19,8 +24,15 @@ export interface Inventory {
   /** Reservations about which the catalogue has asked. */
   readonly asked: string[];
   product(stock: number, status?: string): Promise<string>;
-  /** Reserves quantities of products under an id. */
-  reserve(id: string, items: Readonly<Record<string, number>>, accountId?: string): Promise<TestAnswer>;
+  /** Reserves quantities of products under an id. Without limits the reservation is not counted. */
+  reserve(
+    id: string,
+    items: Readonly<Record<string, number>>,
+    accountId?: string,
+    holdLimits?: HoldLimits,
+  ): Promise<TestAnswer>;
+  /** `orders/units` that an account holds; undefined when none was ever counted. */
+  held(accountId: string): Promise<string | undefined>;
   release(id: string): Promise<TestAnswer>;
   allocate(id: string): Promise<TestAnswer>;
   /** The headers by which the orders service authenticates this call. */
@@ -101,9 +113,13 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
     async product(stock, status = 'active') {
       return String((await addProducts(services, [{ name: 'Cup', stock, status }]))[0]);
     },
-    reserve(reservationId, items, accountId = defaultAccount) {
+    reserve(reservationId, items, accountId = defaultAccount, holdLimits = undefined) {
       const lines = Object.entries(items).map(([productId, quantity]) => ({ productId, quantity }));
-      return internal('/internal/reservations', { reservationId, accountId, lines });
+      return internal('/internal/reservations', { reservationId, accountId, lines, holdLimits });
+    },
+    async held(accountId) {
+      const text = "SELECT orders || '/' || units AS held FROM account_holds WHERE account_id = $1";
+      return (await database.query(text, [accountId])).rows[0]?.held;
     },
     release: (id) => internal(`/internal/reservations/${id}/release`),
     allocate: (id) => internal(`/internal/reservations/${id}/allocate`),

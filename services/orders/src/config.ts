@@ -13,6 +13,9 @@ export function readEnvironment(environment: Environment) {
     currency: shopCurrency,
     pendingHours: integer('ORDER_PENDING_HOURS', { min: 0, max: 87_600, fallback: 72 }),
     payments: oneOf('PAYMENTS', ['off', 'required'], 'off'),
+    /** The most that one account may hold in orders that nobody has begun to process; 0 for no limit. */
+    holdOrders: integer('HOLD_ORDERS', { min: 0, max: 1_000_000, fallback: 10 }),
+    holdUnits: integer('HOLD_UNITS', { min: 0, max: 1_000_000, fallback: 100 }),
     paymentDueMinutes: integer('PAYMENT_DUE_MINUTES', { min: 1, max: 525_600, fallback: 60 }),
   });
 }

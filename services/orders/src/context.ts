@@ -2,18 +2,20 @@
 import type { IdempotencyContext, InternalClient, TypedOperation } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import type { operations } from './generated.ts';
+import type { HoldSettings } from './hold-limits.ts';
 import type { Orders } from './order.ts';
 
 export interface OrdersContext extends IdempotencyContext {
   readonly orders: Orders;
   readonly catalogue: InternalClient;
   readonly log: Log;
+  readonly holdSettings: HoldSettings;
   /** Minutes within which a new order has to be paid; undefined when orders need no payment. */
   readonly paymentDueMinutes: number | undefined;
 }
 
 /** The part of the context that reading and advancing orders needs. Placing an order also needs the catalogue. */
-export type OrderStore = Omit<OrdersContext, 'catalogue' | 'log' | 'paymentDueMinutes'>;
+export type OrderStore = Omit<OrdersContext, 'catalogue' | 'log' | 'holdSettings' | 'paymentDueMinutes'>;
 
 /** The function of an operation, with the types of its contract. */
 export type Operation<Id extends keyof operations, Needed = OrdersContext> = TypedOperation<operations[Id], Needed>;

@@ -16,8 +16,8 @@ type OrderInput = components['schemas']['NewOrder'];
 const reservationKey = /^reservations(_\d+)?_pkey$/;
 
 /**
- * 201 with the order and its address; 409 when stock is missing or a price is not the expected one, 422 for a product
- * that cannot be ordered. When a process dies, repeating the request with its idempotency key leads to exactly
+ * 201 with the order and its address; 409 when stock is missing, a price is not the expected one, or the account would
+ * hold more than it may; 422 for a product that cannot be ordered. When a process dies, repeating the request with its idempotency key leads to exactly
  * one order or to none.
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {

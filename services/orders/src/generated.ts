@@ -350,7 +350,7 @@ export interface components {
             readonly accepted?: readonly string[];
             /** @description The product that cannot be ordered as requested. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description The total number of units that the request asks for. */
+            /** @description The total number of units that the request asks for; of orders, 1. */
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
@@ -358,6 +358,15 @@ export interface components {
             readonly onHand?: number;
             /** @description The units of the product that the order still has. */
             readonly remaining?: number;
+            /**
+             * @description What a limit is about: orders that nobody has begun to process, or the units in them.
+             * @enum {unknown}
+             */
+            readonly bound?: "orders" | "units";
+            /** @description The most that the account may hold. */
+            readonly limit?: number;
+            /** @description What the account holds at present. */
+            readonly held?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -456,7 +465,8 @@ export interface components {
         };
         /**
          * @description `insufficient-stock`, listing the lines with the units that are available, and products that cannot be ordered;
-         *     `price-changed`, with old and new amounts; or `request-in-progress`. Nothing was ordered.
+         *     `hold-limit`, when the account has too many orders, or units in them, that nobody has begun to process; `price-changed`, with
+         *     old and new amounts; or `request-in-progress`. Nothing was ordered.
          */
         readonly OrderConflict: {
             headers: {

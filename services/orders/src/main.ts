@@ -27,6 +27,7 @@ await startService({
       orders: openOrders(config.currency, createCursors(config.cursorKeys)),
       catalogue: callService('catalogue', config.catalogueUrl),
       log,
+      holdSettings: { orders: config.holdOrders, units: config.holdUnits },
       paymentDueMinutes: config.payments === 'required' ? config.paymentDueMinutes : undefined,
       idempotencySecret: config.internalSecret,
     };

@@ -33,7 +33,7 @@ const refundsDue = `
   FROM order_payments WHERE refund_due_minor > 0`;
 
 /** The reasons for which an order is refused. */
-const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed'];
+const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed', 'hold-limit'];
 
 /** Observes how many of the newest 10,000 orders are in each state, and how many orders have a refund that is due. */
 export function observeOrders({ pool }: Database): void {

@@ -4,6 +4,7 @@ import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from './context.ts';
+import { countDelivered, type HoldLimits, holdLimitsOf, holdRefusal } from './hold-limits.ts';
 import { resolveToOrder } from './resolve-reservation.ts';
 
 export interface WantedLine {
@@ -50,22 +51,49 @@ export function reservationIdFor(request: OperationRequest, lines: readonly Want
 }
 
 /**
- * Reserves the stock in the catalogue, all lines or none.
+ * Reserves the stock in the catalogue, all lines or none, within the limits of the account. Delivered orders raise the
+ * limits. They are counted only for an order that would otherwise be refused.
  * @throws Problem `service-unavailable` when the outcome is unknown. The same id can be tried again; the catalogue
  *   resolves it after its expiry.
  */
 export async function reserveStock(
   request: OperationRequest,
-  { catalogue }: OrdersContext,
+  context: OrdersContext,
   id: string,
   wanted: readonly WantedLine[],
 ): Promise<ReservedStock> {
-  const { status, body } = await catalogue.post(
+  const caller = callerOf(request);
+  const reserve = (delivered: number): Promise<ReservedStock> =>
+    requestReservation(request, context, {
+      id,
+      wanted,
+      holdLimits: holdLimitsOf(context.holdSettings, caller, delivered),
+    });
+  const reserved = await reserve(0);
+  if (reserved.state !== 'refused' || reserved.problem.code !== 'hold-limit') return reserved;
+  const delivered = await countDelivered(context.database, caller.accountId);
+  return delivered === 0 ? reserved : reserve(delivered);
+}
+
+interface WantedStock {
+  readonly id: string;
+  readonly wanted: readonly WantedLine[];
+  readonly holdLimits: HoldLimits | undefined;
+}
+
+async function requestReservation(
+  request: OperationRequest,
+  context: OrdersContext,
+  { id, wanted, holdLimits }: WantedStock,
+): Promise<ReservedStock> {
+  const caller = callerOf(request);
+  const { status, body } = await context.catalogue.post(
     '/internal/reservations',
     {
       reservationId: id,
-      accountId: callerOf(request).accountId,
+      accountId: caller.accountId,
       lines: wanted.map(({ productId, quantity }) => ({ productId, quantity })),
+      ...(holdLimits && { holdLimits }),
     },
     request,
   );
@@ -77,6 +105,13 @@ export async function reserveStock(
   if (problem?.code === 'insufficient-stock' || problem?.code === 'product-not-available') {
     const errors = (problem.errors ?? []).flatMap((fault) => atItems(fault, wanted));
     return { state: 'refused', problem: new Problem(problem.code, problem.detail ?? '', { errors }) };
+  }
+  if (problem?.code === 'hold-limit') {
+    return { state: 'refused', problem: holdRefusal(problem.errors ?? [], caller) };
+  }
+  // During an update, a catalogue of the version before does not know this member.
+  if (status === 400 && problem?.errors?.some(({ pointer }) => pointer === '/holdLimits')) {
+    return requestReservation(request, context, { id, wanted, holdLimits: undefined });
   }
   throw unavailable('a reservation', status, problem);
 }

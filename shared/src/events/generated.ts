@@ -450,6 +450,7 @@ export const senders = {
 export const consumers = {
   "catalogue.inventory": [
     "order.created.v1",
+    "order.processing.v1",
     "order.shipped.v1",
     "order.cancelled.v1",
     "order.lines-cancelled.v1"

@@ -19,6 +19,7 @@ export const problems = {
   'units-not-in-order': { status: 409, title: 'The order has fewer units' },
   'invalid-transition': { status: 409, title: 'The order cannot make this transition' },
   'insufficient-stock': { status: 409, title: 'There is not enough stock' },
+  'hold-limit': { status: 409, title: 'The account holds too much in orders that are not processed yet' },
   'stock-changed': { status: 409, title: 'The stock has changed' },
   'stock-missing': { status: 409, title: 'Units are not on hand' },
   'price-changed': { status: 409, title: 'A price has changed' },

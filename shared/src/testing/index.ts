@@ -14,6 +14,7 @@ export type { AnswerBody } from './answer-body.ts';
 export { type CallOptions, createClient, type TestAnswer, type TestClient } from './client.ts';
 export { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
 export { eventually } from './eventually.ts';
+export { highHoldLimits } from './hold-limits.ts';
 export { slowness } from './pace.ts';
 export { plainEnvironment } from './plain-environment.ts';
 export { nodesOf, type Plan, plansOf } from './plans.ts';

@@ -10,6 +10,7 @@ import { freePorts } from '../embedded/free-ports.ts';
 import { type ServiceName, serviceNames } from '../runtime/index.ts';
 import { createClient, type TestClient } from './client.ts';
 import { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
+import { highHoldLimits } from './hold-limits.ts';
 import { atThisPace } from './pace.ts';
 import { plainEnvironment } from './plain-environment.ts';
 import { startIssuer, type TestIssuer } from './tokens.ts';
@@ -67,6 +68,7 @@ export async function startServices(names: readonly ServiceName[], options: Star
     CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
     MAIL_DIR: mailFolder,
     EMAILS_PER_HOUR: '1000000',
+    ...highHoldLimits,
     ...Object.fromEntries(
       serviceNames.map((name) => [`${name.toUpperCase()}_URL`, urls.get(name) ?? 'http://127.0.0.1:9']),
     ),

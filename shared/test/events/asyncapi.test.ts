@@ -29,7 +29,13 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
     ],
   },
   catalogue: {
-    handles: ['order.created.v1', 'order.shipped.v1', 'order.cancelled.v1', 'order.lines-cancelled.v1'],
+    handles: [
+      'order.created.v1',
+      'order.processing.v1',
+      'order.shipped.v1',
+      'order.cancelled.v1',
+      'order.lines-cancelled.v1',
+    ],
     sends: ['stock.lines-released.v1', 'stock.released.v1'],
   },
   notifications: {

@@ -124,6 +124,19 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'The response lists the lines with the units that are `available`. Lower the quantities or remove the lines, ' +
       'and order again; for a product, send a higher stock.',
   },
+  'hold-limit': {
+    when:
+      'The account would have too many orders, or too many units in them, that the shop has not begun to process. ' +
+      'The limits keep one account from reserving the stock for itself. They are lower while the e-mail address is ' +
+      'not verified, and rise with each delivered order. Nothing was ordered.',
+    example:
+      'Of orders that are not processed yet, this account has 10, and at most 10 are permitted. Nothing was ordered. ' +
+      'Order again when such an order is processed or cancelled, or order less.',
+    remedy:
+      'The response lists each limit with what is `held` and `requested`. Order less, cancel an order, or wait until ' +
+      'one is processed; then order again with a new `Idempotency-Key`. Verify the e-mail address if it is not ' +
+      'verified, and get a new access token.',
+  },
   'stock-changed': {
     when:
       'A product’s stock was to be set from an `expected` number of units, and another number is on hand: an order ' +

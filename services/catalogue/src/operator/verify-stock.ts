@@ -1,5 +1,5 @@
 // Recomputes the stock from its ledger, and compares the ledger with itself, with the products and with the
-// reservations.
+// reservations. Compares what accounts hold with their reservations.
 import { withClient } from '@shop/shared/database';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
@@ -10,6 +10,7 @@ export interface StockFault {
   readonly productId?: string;
   readonly name?: string;
   readonly reservationId?: string;
+  readonly accountId?: string;
   /** The first wrong movement. */
   readonly movement?: {
     readonly id: number;
@@ -25,7 +26,7 @@ export interface StockReport {
   readonly products: number;
   readonly movements: number;
   readonly reservations: number;
-  /** By movement, the earliest first, then products, then reservations; at most 100 of each. */
+  /** By movement, the earliest first, then products, reservations and accounts; at most 100 of each. */
   readonly faults: readonly StockFault[];
 }
 
@@ -94,6 +95,28 @@ const wrongAllocations = `
   WHERE allocated <> coalesce(units, 0)
   ORDER BY id LIMIT 100`;
 
+// What an account holds is the sum of its counted reservations, and each of these counts with all its units.
+const wrongHolds = `
+  WITH counted AS (
+    SELECT account_id, count(*) AS orders, sum(counted_units) AS units
+    FROM reservations WHERE counted_units > 0 GROUP BY account_id
+  )
+  SELECT account_id AS "accountId",
+    format('%s orders and %s units are held, but the reservations add up to %s and %s', coalesce(hold.orders, 0),
+      coalesce(hold.units, 0), coalesce(counted.orders, 0), coalesce(counted.units, 0)) AS detail
+  FROM account_holds AS hold FULL JOIN counted USING (account_id)
+  WHERE (coalesce(hold.orders, 0), coalesce(hold.units, 0))
+    <> (coalesce(counted.orders, 0), coalesce(counted.units, 0))
+  ORDER BY account_id LIMIT 100`;
+
+const wrongCountedUnits = `
+  SELECT reservation.id AS "reservationId",
+    format('the reservation has %s units and is counted with %s', coalesce(sum(quantity), 0), counted_units) AS detail
+  FROM reservations AS reservation LEFT JOIN reservation_lines AS line ON line.reservation_id = reservation.id
+  WHERE counted_units > 0
+  GROUP BY reservation.id HAVING coalesce(sum(quantity), 0) <> counted_units
+  ORDER BY reservation.id LIMIT 100`;
+
 // A figure that staff wrote without the figure from which they started, soon after units were shipped: it may have been
 // counted before the shipment. A later count with the expected figure corrects it.
 const hiddenMovements = `
@@ -156,6 +179,8 @@ export async function readStockReport(client: pg.Client): Promise<StockReport> {
       movementsOfNothing,
       wrongAllocations,
       hiddenMovements,
+      wrongHolds,
+      wrongCountedUnits,
     ]) {
       faults.push(...(await client.query<StockFault>(query)).rows);
     }

@@ -1,0 +1,68 @@
+// How much one account may hold in orders that nobody has begun to process. The catalogue applies the limits when it
+// reserves the stock.
+import type { Caller } from '@shop/shared/auth';
+import type { Database } from '@shop/shared/database';
+import { type Fault, Problem } from '@shop/shared/problem';
+
+type Bound = 'orders' | 'units';
+
+/** For an account with a verified e-mail address and no delivered order; 0 for no limit. */
+export type HoldSettings = Readonly<Record<Bound, number>>;
+
+/** At least one limit, each at least 1. */
+export type HoldLimits = Readonly<Partial<Record<Bound, number>>>;
+
+/** An account without a verified e-mail address has a fifth of the limits. */
+const unverifiedShare = 5;
+/** Each delivered order adds a tenth of the limits, until they are ten times as high. */
+const deliveredShare = 10;
+const maximumDelivered = 90;
+/** Of an account, so many of its newest orders are looked at. */
+const newest = 1_000;
+
+/**
+ * The limits of an account; undefined when it has none.
+ * @param delivered the number of its delivered orders
+ */
+export function holdLimitsOf(
+  settings: HoldSettings,
+  { emailVerified }: Pick<Caller, 'emailVerified'>,
+  delivered: number,
+): HoldLimits | undefined {
+  const share = emailVerified ? 1 : unverifiedShare;
+  const raised = deliveredShare + Math.min(delivered, maximumDelivered);
+  const limits = (['orders', 'units'] as const)
+    .filter((bound) => settings[bound] > 0)
+    .map((bound) => [bound, Math.max(1, Math.floor((settings[bound] * raised) / (deliveredShare * share)))]);
+  return limits.length === 0 ? undefined : Object.fromEntries(limits);
+}
+
+/** The number of delivered orders among the newest 1,000 of an account. */
+export async function countDelivered({ pool }: Database, accountId: string): Promise<number> {
+  const { rows } = await pool.query<{ delivered: number }>({
+    name: 'count-delivered',
+    text: `SELECT count(*) FILTER (WHERE status = 'delivered')::int AS delivered
+           FROM (SELECT status FROM orders WHERE account_id = $1 ORDER BY created_at DESC LIMIT ${newest}) AS newest`,
+    values: [accountId],
+  });
+  return rows[0]?.delivered ?? 0;
+}
+
+/** The refusal of an order, from that of its reservation. */
+export function holdRefusal(faults: readonly Fault[], { emailVerified }: Caller): Problem {
+  const detail = [
+    ...faults.map(explain),
+    'Nothing was ordered. Order again when such an order is processed or cancelled, or order less.',
+    ...(emailVerified ? [] : ['The limits are higher once the e-mail address is verified, with a new access token.']),
+  ];
+  return new Problem('hold-limit', detail.join(' '), {
+    errors: faults.map((fault) => ({ ...fault, pointer: '/items' })),
+  });
+}
+
+function explain({ bound, limit, held, requested }: Fault): string {
+  return bound === 'orders'
+    ? `Of orders that are not processed yet, this account has ${held}, and at most ${limit} are permitted.`
+    : `Of units in orders that are not processed yet, this account has ${held} and this order ${requested} more, and at ` +
+        `most ${limit} are permitted.`;
+}
