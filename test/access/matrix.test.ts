@@ -182,12 +182,13 @@ async function bytesOf({ way, operation, rule, caller }: Cell, target: AccessTar
   const { host, port } = new URL(way === 'through the gateway' ? gateway.url : serviceBehind(operation).url);
   const token = tokens.get(caller);
   const body = rule.body === undefined ? '' : JSON.stringify(rule.body());
+  const type = operation.method === 'patch' ? 'application/merge-patch+json' : 'application/json';
   const lines = [
     `${operation.method.toUpperCase()} ${pathOf(operation, rule, target)} HTTP/1.1`,
     `Host: ${host}`,
     'Connection: close',
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
-    ...(body === '' ? [] : ['Content-Type: application/merge-patch+json', `Content-Length: ${body.length}`]),
+    ...(body === '' ? [] : [`Content-Type: ${type}`, `Content-Length: ${body.length}`]),
   ];
   const { text } = await sendRaw(Number(port), `${lines.join('\r\n')}\r\n\r\n${body}`, 10_000);
   const [, id = ''] = /^X-Request-Id: (\S+)/im.exec(text) ?? [];

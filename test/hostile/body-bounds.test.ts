@@ -22,6 +22,7 @@ const answers: Readonly<Record<string, number>> = {
   issueToken: 401,
   revokeToken: 204,
   createOrder: 422,
+  eraseAccount: 404,
   cancelOrder: 404,
   recordPayment: 404,
   recordRefund: 404,

@@ -48,6 +48,8 @@ function largest(document: Node, schema: Node): unknown {
   throw new Error(`no largest value for ${JSON.stringify(schema)}`);
 }
 
+const languageTag = 'yue-Hant-419';
+
 function largestText(schema: Node): string {
   if (schema.format === 'uuid') return id;
   if (schema.pattern === '^[A-Z]{3}$') return 'EUR';
@@ -56,7 +58,7 @@ function largestText(schema: Node): string {
   );
   const length = bound(schema, 'maxLength');
   const address = 'https://a/'.padEnd(length, 'x');
-  const texts = [...alphabet.map((character) => character.repeat(length)), email, address];
+  const texts = [...alphabet.map((character) => character.repeat(length)), email, address, languageTag];
   const text = texts.find((each) => [...each].length === length && patterns.every((pattern) => pattern.test(each)));
   if (text === undefined) throw new Error(`no largest text for ${JSON.stringify(schema)}`);
   return text;

@@ -1,5 +1,4 @@
 // The environment of the notifications service as one frozen object. All mistakes are reported together.
-import { fileURLToPath } from 'node:url';
 import {
   type Environment,
   integer,
@@ -28,8 +27,8 @@ export function readEnvironment(environment: Environment) {
     emailChangeUndoUrl: optional(linkTemplate('EMAIL_CHANGE_UNDO_URL')),
     passwordResetUrl: optional(linkTemplate('PASSWORD_RESET_URL')),
     shopName: string('SHOP_NAME', 'The Shop'),
-    /** The folder with the texts of e-mails. */
-    templatesDir: string('EMAIL_TEMPLATES_DIR', fileURLToPath(new URL('../templates', import.meta.url))),
+    /** The folder with the texts of e-mails, when the operator has changed them. */
+    templatesDir: optional(string('EMAIL_TEMPLATES_DIR')),
     /** The language of e-mails to recipients who chose none, or one without texts. */
     language: string('EMAIL_LANGUAGE', 'en'),
     /**

@@ -17,9 +17,11 @@ import { startSendLoop } from './send-loop.ts';
 import { readTemplates } from './templates.ts';
 import { createTokenOpener } from './token-email.ts';
 
+const folder = fileURLToPath(new URL('..', import.meta.url));
+
 await startService({
   name: 'notifications',
-  folder: fileURLToPath(new URL('..', import.meta.url)),
+  folder,
   readConfig: readEnvironment,
   poolSize: 16, // twelve events in progress, the sender, and the readiness check
   async build({ config, database, log, onStop }) {
@@ -31,7 +33,7 @@ await startService({
       'email-change-undo': config.emailChangeUndoUrl,
       'password-reset': config.passwordResetUrl,
     });
-    const templates = readTemplates(config.templatesDir, config.language);
+    const templates = readTemplates(config.templatesDir ?? `${folder}templates`, config.language);
     const sender = { shopName: config.shopName, address: config.mailFrom, tokens, templates };
     const pace = { burst: config.emailsPerHour, secondsEach: 3_600 / config.emailsPerHour };
     const unusedPaces = { table: 'recipient_paces', since: 'reserved_until', hours: 1 };

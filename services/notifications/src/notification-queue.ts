@@ -1,7 +1,7 @@
 // The queue of e-mails in PostgreSQL: a sender claims due e-mails for a while, and records the outcome of each.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import { isAboutOrder, type Occasion, type Pace } from './notification.ts';
+import { isAboutOrder, type Occasion, type Pace, patience } from './notification.ts';
 
 export type QueuedEmail = Occasion & {
   readonly id: string;
@@ -37,8 +37,6 @@ export interface AttemptedEmail extends SendOutcome {
 // No transaction stays open while an e-mail is sent, which may take many minutes. A claim lasts longer than the
 // interval of its renewal, and is short enough that the e-mails of a dead sender do not wait long.
 const lease = "interval '30 seconds'";
-/** How long an e-mail waits for its address, and for the verification of it. */
-const patience = "interval '7 days'";
 /** The interval at which a sender renews its claims, in milliseconds. */
 export const renewEvery = 10_000;
 

@@ -156,10 +156,15 @@ export async function replaceObsolete(tx: Transaction, orderId: string): Promise
        WHERE order_id = $1 AND kind = 'order-received' AND ${isDelayed}
        RETURNING order_id, paced_for, next_attempt_at)
      UPDATE notifications n SET paced_for = obsolete.paced_for, next_attempt_at = obsolete.next_attempt_at
-     FROM obsolete WHERE n.order_id = obsolete.order_id AND n.kind = 'order-cancelled' AND n.status = 'waiting'`,
+     FROM obsolete
+     WHERE obsolete.paced_for IS NOT NULL
+       AND n.order_id = obsolete.order_id AND n.kind = 'order-cancelled' AND n.status = 'waiting'`,
     [orderId],
   );
 }
+
+/** How long an e-mail waits for its address, and for the verification of it. */
+export const patience = "interval '168 hours'";
 
 /** Makes the e-mails due that waited for the verification of the account's address. */
 export async function releaseWithheld(tx: Transaction, accountId: string): Promise<void> {
@@ -167,7 +172,7 @@ export async function releaseWithheld(tx: Transaction, accountId: string): Promi
     tx,
     `UPDATE notifications n SET next_attempt_at = now() FROM recipients r
      WHERE r.account_id = $1 AND r.verified
-       AND n.account_id = $1 AND n.recipient IS NULL AND n.paced_for IS NULL AND ${isDelayed}`,
+       AND n.account_id = $1 AND n.status = 'waiting' AND n.next_attempt_at = n.created_at + ${patience}`,
     [accountId],
   );
 }

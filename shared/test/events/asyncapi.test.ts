@@ -13,9 +13,12 @@ interface SentAndHandled {
 }
 
 const expected: Readonly<Record<string, SentAndHandled>> = {
-  accounts: { handles: [], sends: ['account.registered.v1', 'account.updated.v1', 'email-token.issued.v1'] },
+  accounts: {
+    handles: [],
+    sends: ['account.registered.v1', 'account.updated.v1', 'account.erased.v1', 'email-token.issued.v1'],
+  },
   orders: {
-    handles: ['stock.released.v1', 'stock.lines-released.v1', 'notification.sent.v1'],
+    handles: ['stock.released.v1', 'stock.lines-released.v1', 'notification.sent.v1', 'account.erased.v1'],
     sends: [
       'order.created.v1',
       'order.processing.v1',
@@ -42,6 +45,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
     handles: [
       'account.registered.v1',
       'account.updated.v1',
+      'account.erased.v1',
       'email-token.issued.v1',
       'order.created.v1',
       'order.shipped.v1',
