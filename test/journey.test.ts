@@ -189,6 +189,19 @@ describe('a shop that npm start has started', () => {
     expect((await client.get(path, { token: stranger.token })).status).toBe(403);
   });
 
+  it('refuses the access token of a session that ended', async () => {
+    const { token, email } = await register();
+    const other = await logIn(email);
+    const { items } = (await client.get('/v1/sessions', { token })).body;
+    const ended = items.find(({ current }) => current === true);
+    expect((await client.call('DELETE', `/v1/sessions/${ended?.id}`, { token: other })).status).toBe(204);
+    await eventually(async () => {
+      for (const path of ['/v1/accounts/me', '/v1/orders'])
+        expect((await client.get(path, { token })).status).toBe(401);
+    });
+    expect((await client.get('/v1/orders', { token: other })).status).toBe(200);
+  });
+
   it('stops when npm is interrupted', async () => {
     const running = await runningShop(shop.dataDir);
     await shop.end('SIGINT');

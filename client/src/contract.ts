@@ -44,8 +44,8 @@ export interface paths {
         /**
          * Change one's own account
          * @description A JSON merge patch (RFC 7396): members that are present replace the stored ones, `null` removes `phone_number`, `locale`,
-         *     `shipping_address` or one of its members. A changed password revokes every refresh token of the account. A patch that
-         *     changes nothing keeps the entity tag.
+         *     `shipping_address` or one of its members. A changed password ends every session of the account, the current one included: log
+         *     in with the new password. A patch that changes nothing keeps the entity tag.
          *
          *     A change of `password` or `email` needs `current_password`, or an access token that a log-in with the password issued in the last
          *     5 minutes and after the last change of either. Otherwise it is refused with `reauthentication-required`, and a wrong
@@ -214,7 +214,7 @@ export interface paths {
          * Log in, or renew a log-in
          * @description With `email` and `password`, or with a `refresh_token`. Each refresh token can be used once and is replaced by the one in
          *     the response. When the response was lost, repeat the request: for 60 seconds it gives the same new refresh token, until that
-         *     one is used. Any other use of a used token revokes the whole family: every token that descends from the same log-in. The
+         *     one is used. Any other use of a used token ends the session: every token that descends from the same log-in. The
          *     client must log in again then. An `Idempotency-Key` is refused, because tokens are not stored for a replay.
          */
         post: operations["issueToken"];
@@ -235,8 +235,8 @@ export interface paths {
         put?: never;
         /**
          * Log out
-         * @description Revokes the family of the refresh token. An unknown token counts as already revoked. Access tokens stay valid until they
-         *     expire.
+         * @description Ends the session of the refresh token. An unknown token counts as already revoked. The access tokens of the session are refused
+         *     within 2 seconds.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -264,7 +264,7 @@ export interface paths {
         /**
          * End all other sessions
          * @description Ends every session of the account except that of the access token, also sessions that are not listed. With a token without the
-         *     claim `sid`, which belongs to no session, every session ends.
+         *     claim `sid`, which belongs to no session, every session ends. The access tokens of these sessions are refused within 2 seconds.
          */
         delete: operations["endOtherSessions"];
         options?: never;
@@ -287,7 +287,8 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description The session of the access token can be ended, too. This is the same as a log-out.
+         * @description The session of the access token can be ended, too. This is the same as a log-out. The access tokens of the session are refused
+         *     within 2 seconds.
          */
         delete: operations["endSession"];
         options?: never;
@@ -759,6 +760,8 @@ export interface components {
          *     }
          */
         KeySet: {
+            /** @description The address of the sessions that ended, relative to that of the key set. It is for the shop's own processes: the gateway does not route it. */
+            ended_sessions?: string;
             keys: {
                 /** @constant */
                 kty: "EC";
@@ -2645,7 +2648,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No refresh token of the family is valid any more. */
+            /** @description No refresh token of the session is valid any more. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2702,7 +2705,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No other session can be renewed any more. */
+            /** @description The other sessions have ended. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2732,7 +2735,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session cannot be renewed any more. */
+            /** @description The session has ended. */
             204: {
                 headers: {
                     [name: string]: unknown;

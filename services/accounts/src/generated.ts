@@ -177,6 +177,12 @@ export interface components {
         readonly Sessions: {
             readonly items: readonly components["schemas"]["Session"][];
         };
+        readonly EndedSessions: {
+            readonly sessionIds: readonly components["schemas"]["Id"][];
+            readonly next: string;
+            /** @description The number of seconds after which no access token of a session that ended is valid. */
+            readonly keepSeconds: number;
+        };
         /**
          * @example {
          *       "keys": [
@@ -193,6 +199,8 @@ export interface components {
          *     }
          */
         readonly KeySet: {
+            /** @description The address of the sessions that ended, relative to that of the key set. It is for the shop's own processes: the gateway does not route it. */
+            readonly ended_sessions?: string;
             readonly keys: readonly {
                 /** @constant */
                 readonly kty: "EC";
@@ -1009,7 +1017,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description No refresh token of the family is valid any more. */
+            /** @description No refresh token of the session is valid any more. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -1064,7 +1072,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description No other session can be renewed any more. */
+            /** @description The other sessions have ended. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -1093,7 +1101,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The session cannot be renewed any more. */
+            /** @description The session has ended. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -1148,6 +1156,33 @@ export interface operations {
             readonly 502: components["responses"]["BadGateway"];
             readonly 503: components["responses"]["ServiceUnavailable"];
             readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly listEndedSessions: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description `next` of the answer before. Sessions that are in that answer may be in this one, too. All when it is absent. */
+                readonly since?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The sessions. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
 }

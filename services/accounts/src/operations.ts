@@ -9,6 +9,7 @@ import { getAccount } from './get-account.ts';
 import { getKeySet } from './get-key-set.ts';
 import { issueToken } from './issue-token.ts';
 import { keepAccount } from './keep-account.ts';
+import { listEndedSessions } from './list-ended-sessions.ts';
 import { listSessions } from './list-sessions.ts';
 import { registerAccount } from './register-account.ts';
 import { requestPasswordReset } from './request-password-reset.ts';
@@ -35,4 +36,5 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   endOtherSessions,
   endSession,
   getKeySet,
+  listEndedSessions,
 };

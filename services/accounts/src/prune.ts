@@ -1,5 +1,6 @@
 // How long tokens and the audit log are kept.
 import type { Expiry } from '@shop/shared/database';
+import { longestTokenSeconds } from './access-token-lifetime.ts';
 
 /** A used token is kept as long as an unused one would have been valid. The audit log is kept for a year. */
 export function expiredAccountRows(refreshTokenDays: number): readonly Expiry[] {
@@ -7,6 +8,7 @@ export function expiredAccountRows(refreshTokenDays: number): readonly Expiry[] 
     { table: 'refresh_tokens', since: 'used_at', hours: refreshTokenDays * 24 },
     // After the used tokens: deleting a family deletes its tokens, and few are left by then.
     { table: 'refresh_families', since: 'expires_at', hours: 0 },
+    { table: 'ended_sessions', since: 'ended_at', hours: longestTokenSeconds / 3_600 },
     { table: 'email_tokens', since: 'expires_at', hours: 0 },
     { table: 'audit_log', since: 'created_at', hours: 366 * 24 },
   ];

@@ -3,6 +3,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
+import { endSessions } from './ended-session.ts';
 import type { SessionClient } from './session-client.ts';
 
 /** A token, and the id of its family. */
@@ -76,19 +77,19 @@ export async function rotate(
   if (family === undefined) return { outcome: 'unknown' };
   const { id, accountId, expired, authTime } = family;
   const successor = createHmac('sha256', family.successorKey).update(token).digest('base64url');
-  const rotated = { outcome: 'rotated', accountId, sessionId: id, token: successor, authTime } as const;
   // Read after the lock, because another request may have used the token while this one waited for the family.
   const used = await sql(
     tx,
     'UPDATE refresh_tokens SET used_at = now() WHERE digest = $1 AND used_at IS NULL RETURNING digest',
     [digest],
   );
-  if (used.length === 0) {
-    if (!expired && (await mayRepeat(tx, digest, digestOf(successor)))) return rotated;
-    await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [id]);
+  if (used.length > 0) {
+    if (expired) return { outcome: 'unknown' };
+    await insertToken(tx, successor, id);
+  } else if (expired || !(await mayRepeat(tx, digest, digestOf(successor)))) {
+    await endSessions(tx, 'id = $1', [id]);
     return { outcome: 'reused', accountId };
   }
-  if (expired) return { outcome: 'unknown' };
   const { refreshTokenDays, refreshFamilyDays } = lifetimes;
   await sql(
     tx,
@@ -96,8 +97,7 @@ export async function rotate(
      WHERE id = $1`,
     [id, refreshTokenDays, refreshFamilyDays, client.address, client.userAgent],
   );
-  await insertToken(tx, successor, id);
-  return rotated;
+  return { outcome: 'rotated', accountId, sessionId: id, token: successor, authTime };
 }
 
 /** Whether a token was used a short time ago and its successor was never used. */
@@ -115,16 +115,12 @@ async function mayRepeat(tx: Transaction, digest: string, successorDigest: strin
 /** Ends the family of a used or unused token. An unknown token has no effect. */
 export async function endFamily(tx: Transaction, token: string): Promise<void> {
   const family = await lockFamily(tx, digestOf(token));
-  if (family !== undefined) await sql(tx, 'DELETE FROM refresh_families WHERE id = $1', [family.id]);
+  if (family !== undefined) await endSessions(tx, 'id = $1', [family.id]);
 }
 
 /** Ends a family of the account. @returns how many families ended: 1 or 0 */
-export async function endFamilyById(tx: Transaction, accountId: string, id: string): Promise<number> {
-  const ended = await sql(tx, 'DELETE FROM refresh_families WHERE id = $1 AND account_id = $2 RETURNING id', [
-    id,
-    accountId,
-  ]);
-  return ended.length;
+export function endFamilyById(tx: Transaction, accountId: string, id: string): Promise<number> {
+  return endSessions(tx, 'id = $1 AND account_id = $2', [id, accountId]);
 }
 
 /**
@@ -132,13 +128,8 @@ export async function endFamilyById(tx: Transaction, accountId: string, id: stri
  * @param kept the id of a family that does not end
  * @returns how many families ended
  */
-export async function endAllFamilies(tx: Transaction, accountId: string, kept?: string): Promise<number> {
-  const ended = await sql(
-    tx,
-    'DELETE FROM refresh_families WHERE account_id = $1 AND id::text IS DISTINCT FROM $2 RETURNING id',
-    [accountId, kept ?? null],
-  );
-  return ended.length;
+export function endAllFamilies(tx: Transaction, accountId: string, kept?: string): Promise<number> {
+  return endSessions(tx, 'account_id = $1 AND id::text IS DISTINCT FROM $2', [accountId, kept ?? null]);
 }
 
 interface Family {

@@ -11,17 +11,14 @@ import {
   importPKCS8,
   type JWK,
 } from 'jose';
-import { accessTokenSeconds } from './access-token-lifetime.ts';
+import { longestTokenSeconds } from './access-token-lifetime.ts';
 import type { KeyEncryption } from './key-encryption.ts';
 
 export const algorithm = 'ES256';
 
-// A token may be signed just before its key retires. The remainder allows for clocks that differ.
-const retiringSeconds = accessTokenSeconds + 300;
-
 /** True for keys that verifiers need: the current key, the next key, and retired keys whose tokens have not expired. */
 export const isPublished = `state IN ('next', 'current')
-  OR (state = 'retiring' AND retired_at > clock_timestamp() - ${retiringSeconds} * interval '1 second')`;
+  OR (state = 'retiring' AND retired_at > clock_timestamp() - ${longestTokenSeconds} * interval '1 second')`;
 
 export interface SigningKey {
   readonly kid: string;

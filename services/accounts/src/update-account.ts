@@ -51,7 +51,10 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
   });
 };
 
-/** Sessions that used the old password end, at the latest when their access token expires. */
+/**
+ * Every session ends, also the one that changed the password: its tokens may have been copied, and the holder can log in
+ * with the new password.
+ */
 async function changePassword(
   tx: Transaction,
   request: OperationRequest,

@@ -1,8 +1,11 @@
-// The issuer's public keys: fetched from the JWKS address, followed in the background, kept through an outage.
+// The issuer's public keys, and the sessions that it ended: fetched from the JWKS address, followed in the background,
+// kept through an outage.
 import type { CryptoKey } from 'jose';
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { Problem } from '../problem/index.ts';
 import type { Log } from '../runtime/index.ts';
+import { observe } from '../telemetry/index.ts';
+import { EndedSessions, endedSessionsUrl, readEndedSessions } from './ended-sessions.ts';
 import { readKeySet, type TokenAlgorithm, type VerificationKey } from './key-rules.ts';
 
 export interface KeySet {
@@ -14,19 +17,26 @@ export interface KeySet {
    * @throws Problem `service-unavailable` when no key set was ever loaded, or none was confirmed for an hour
    */
   find(kid: string): Promise<CryptoKey | undefined>;
+  /** Whether the issuer ended the session, so that its access tokens are void. */
+  hasEnded(sessionId: string): boolean;
   close(): Promise<void>;
 }
 
-// A revoked key must be refused within 2 s: one second of waiting, and the rest for the fetch.
+// A revoked key and an ended session must be refused within 2 s: one second of waiting, and the rest for the fetch.
 const refreshEvery = 1_000;
 const fetchTimeout = 2_000;
 const unknownEvery = 30_000;
 const keepThroughOutage = 3_600_000;
 const maximumBytes = 64 * 1024;
+// For 100,000 ids of 36 characters.
+const maximumListBytes = 8 * 1024 * 1024;
 
 /**
  * Follows the key set at `url`. The key set is fetched once a second, whatever callers send, so a forged `kid` cannot
  * direct requests at the issuer. A conditional GET (RFC 9110 section 13) makes an unchanged set cheap.
+ *
+ * A key set with the member `ended_sessions` names the list of the sessions that ended. The list is fetched with the key
+ * set, and no key is used before the first list is complete. The two are valid for equally long during an outage.
  */
 export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): KeySet {
   return new FollowedKeySet(url, algorithm, log);
@@ -40,6 +50,11 @@ class FollowedKeySet implements KeySet {
   readonly #agent = new Agent({ connections: 1, connect: { timeout: fetchTimeout }, pipelining: 1 });
   #keys: ReadonlyMap<string, VerificationKey> = new Map();
   #etag: string | undefined;
+  readonly #ended = new EndedSessions();
+  #endedUrl: URL | undefined;
+  /** Where the next request for ended sessions continues. */
+  #endedSince: string | undefined;
+  #listIsMissing = false;
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #askedAt = Number.NEGATIVE_INFINITY;
   #failure: string | undefined;
@@ -53,7 +68,17 @@ class FollowedKeySet implements KeySet {
     this.#url = url;
     this.#algorithm = algorithm;
     this.#log = log;
+    this.#observe();
     void this.#refresh();
+  }
+
+  #observe(): void {
+    const size = { unit: '{session}', description: 'Ended sessions whose access tokens this process refuses.' };
+    observe('shop.ended_sessions', size, (tell) => tell(this.#ended.size));
+    const age = { unit: 's', description: 'Time since the key set and the ended sessions were last confirmed.' };
+    observe('shop.key_set.age', age, (tell) => {
+      if (Number.isFinite(this.#confirmedAt)) tell((performance.now() - this.#confirmedAt) / 1_000);
+    });
   }
 
   current(kid: string): CryptoKey | undefined {
@@ -74,6 +99,10 @@ class FollowedKeySet implements KeySet {
       await this.#refresh();
     }
     return this.current(kid);
+  }
+
+  hasEnded(sessionId: string): boolean {
+    return this.#ended.has(sessionId);
   }
 
   async close(): Promise<void> {
@@ -97,6 +126,7 @@ class FollowedKeySet implements KeySet {
   async #load(): Promise<void> {
     try {
       await this.#fetchKeys();
+      await this.#fetchEndedSessions();
       this.#confirmedAt = performance.now();
       if (this.#failure !== undefined) this.#log.info('key set reachable again');
       this.#failure = undefined;
@@ -118,30 +148,53 @@ class FollowedKeySet implements KeySet {
   async #fetchKeys(): Promise<void> {
     const accept = 'application/jwk-set+json, application/json';
     const headers = this.#etag === undefined ? { accept } : { accept, 'if-none-match': this.#etag };
-    const signal = AbortSignal.timeout(fetchTimeout);
-    const {
-      statusCode,
-      headers: answered,
-      body,
-    } = await request(this.#url, { dispatcher: this.#agent, headers, signal });
+    const { statusCode, headers: answered, body } = await this.#get(this.#url, headers);
     if (statusCode !== 200) await body.dump();
     if (statusCode === 304 && this.#etag !== undefined) return;
     if (statusCode !== 200) throw new Error(`the key set address answered ${statusCode}`);
-    const fresh = await readKeySet(JSON.parse(await textOf(body)), this.#algorithm);
+    const document: unknown = JSON.parse(await textOf(body, maximumBytes));
+    const fresh = await readKeySet(document, this.#algorithm);
+    const endedUrl = endedSessionsUrl(document, this.#url);
     // An unchanged key stays the same object, so tokens that were verified with it stay verified.
     this.#keys = new Map([...fresh].map(([kid, key]) => [kid, sameKey(this.#keys.get(kid), key)]));
+    this.#endedUrl = endedUrl;
     this.#etag = typeof answered.etag === 'string' ? answered.etag : undefined;
     this.#log.debug({ keys: [...this.#keys.keys()] }, 'key set loaded');
   }
+
+  async #fetchEndedSessions(): Promise<void> {
+    if (this.#endedUrl === undefined) return;
+    const url = new URL(this.#endedUrl);
+    if (this.#endedSince !== undefined) url.searchParams.set('since', this.#endedSince);
+    const { statusCode, body } = await this.#get(url, { accept: 'application/json' });
+    if (statusCode !== 200) await body.dump();
+    // From a process of the release before, or from a proxy that does not route the address. Tokens are valid as before.
+    if (statusCode === 404) return this.#warnOfMissingList(url);
+    if (statusCode !== 200) throw new Error(`the address of the ended sessions answered ${statusCode}`);
+    const answer = readEndedSessions(JSON.parse(await textOf(body, maximumListBytes)));
+    this.#ended.add(answer);
+    this.#endedSince = answer.next;
+    this.#listIsMissing = false;
+  }
+
+  #warnOfMissingList({ href: url }: URL): void {
+    if (!this.#listIsMissing) this.#log.warn({ url }, 'ended sessions not found: their access tokens stay valid');
+    this.#listIsMissing = true;
+  }
+
+  #get(url: URL, headers: Readonly<Record<string, string>>): Promise<Dispatcher.ResponseData> {
+    const signal = AbortSignal.timeout(fetchTimeout);
+    return request(url, { dispatcher: this.#agent, headers, signal });
+  }
 }
 
-/** @throws Error for a body of more than `maximumBytes` */
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+/** @throws Error for a body of more than `maximum` bytes */
+async function textOf(body: AsyncIterable<Buffer>, maximum: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > maximumBytes) throw new Error(`the key set is larger than ${maximumBytes} bytes`);
+    if (bytes > maximum) throw new Error(`the key set or its list is larger than ${maximum} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

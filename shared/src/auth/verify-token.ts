@@ -19,11 +19,12 @@ export interface TokenVerifierOptions {
 export interface TokenVerifier {
   /**
    * The caller behind an `Authorization` header; undefined only when there is no such header at all.
-   * @throws Problem `unauthenticated` for a header that is not a valid access token (RFC 6750, RFC 9068)
+   * @throws Problem `unauthenticated` for a header that is not a valid access token (RFC 6750, RFC 9068), and for a token
+   *   of a session that ended
    * @throws Problem `service-unavailable` while the issuer's keys were never loaded
    */
   verify(authorization: string | undefined): Promise<Caller | undefined>;
-  /** Ends the background refresh of the key set. */
+  /** Ends the background refresh of the key set and of the ended sessions. */
   close(): Promise<void>;
 }
 
@@ -70,22 +71,33 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return { caller, kid: header.kid, key, until: (payload.exp ?? 0) + clockTolerance };
   }
 
+  function findVerified(token: string): Verified | undefined {
+    const known = verified.get(token);
+    if (known === undefined) return undefined;
+    // A cached answer ends with its token, and with its key: a revoked or replaced key is another object or none.
+    if (known.until > Date.now() / 1000 && keys.current(known.kid) === known.key) return known;
+    verified.delete(token);
+    return undefined;
+  }
+
+  async function verifyAnew(token: string): Promise<Verified> {
+    const fresh = await check(token);
+    const oldest = verified.size < maximumVerified ? undefined : verified.keys().next().value;
+    if (oldest !== undefined) verified.delete(oldest);
+    verified.set(token, fresh);
+    return fresh;
+  }
+
   return {
     async verify(authorization) {
       if (authorization === undefined) return undefined;
       const token = bearer.exec(authorization)?.[1];
       if (token === undefined) throw invalidToken('The Authorization header holds no bearer token.');
-      const known = verified.get(token);
-      if (known !== undefined) {
-        // A cached answer ends with its token, and with its key: a revoked or replaced key is another object or none.
-        if (known.until > Date.now() / 1000 && keys.current(known.kid) === known.key) return known.caller;
-        verified.delete(token);
+      const { caller } = findVerified(token) ?? (await verifyAnew(token));
+      if (caller.sessionId !== undefined && keys.hasEnded(caller.sessionId)) {
+        throw invalidToken('The session of this access token has ended. Log in again.');
       }
-      const fresh = await check(token);
-      const oldest = verified.size < maximumVerified ? undefined : verified.keys().next().value;
-      if (oldest !== undefined) verified.delete(oldest);
-      verified.set(token, fresh);
-      return fresh.caller;
+      return caller;
     },
     close: () => keys.close(),
   };

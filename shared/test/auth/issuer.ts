@@ -19,12 +19,22 @@ export class Issuer {
   /** What the address answers; text is sent as it is. */
   published: unknown = { keys: [] };
   status = 200;
-  /** `If-None-Match` of every question so far. */
+  /** `If-None-Match` of every question for the key set so far. */
   readonly questions: (string | undefined)[] = [];
+  /** What `/ended-sessions` answers. */
+  ended: unknown = { sessionIds: [], next: '1', keepSeconds: 60 };
+  endedStatus = 200;
+  /** Path and query of every question for ended sessions so far. */
+  readonly endedQuestions: string[] = [];
   url = '';
 
   constructor() {
     this.server = createServer((request, response) => {
+      if (request.url?.startsWith('/ended-sessions')) {
+        this.endedQuestions.push(request.url);
+        response.writeHead(this.endedStatus).end(JSON.stringify(this.ended));
+        return;
+      }
       this.questions.push(request.headers['if-none-match']);
       const text = typeof this.published === 'string' ? this.published : JSON.stringify(this.published);
       const etag = `"${hash('sha256', text)}"`;

@@ -36,8 +36,8 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   unauthenticated: {
     when:
-      'The operation needs an access token, and the request has none, or one that is expired, revoked or from ' +
-      'another issuer.',
+      'The operation needs an access token, and the request has none, or one that is expired or from another ' +
+      'issuer, or whose session has ended.',
     example: 'The access token has expired.',
     remedy:
       'Get a new access token with your refresh token or your e-mail and password, and send it as `Authorization: ' +

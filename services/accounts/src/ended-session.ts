@@ -1,0 +1,59 @@
+// Sessions that ended. Verifiers follow their list, so that the access tokens of an ended session are refused within 2 s.
+import { type Database, sql, type Transaction } from '@shop/shared/database';
+import { longestTokenSeconds } from './access-token-lifetime.ts';
+
+/** Of more sessions, the oldest are not listed. Verifiers keep as many, so that their memory is bounded. */
+const maximum = 100_000;
+
+/**
+ * Ends the sessions that meet a condition on `refresh_families`. The transaction that ends a session also lists it, when
+ * an access token of the session can still be valid. A renewal that holds the lock of the family ends first; its tokens
+ * have the same session.
+ * @param condition trusted text from the source code
+ * @returns how many sessions ended
+ */
+export async function endSessions(
+  tx: Transaction,
+  condition: string,
+  values: readonly (string | null)[],
+): Promise<number> {
+  const ended = await sql(
+    tx,
+    `WITH ended AS (
+       DELETE FROM refresh_families WHERE ${condition} RETURNING id, coalesce(last_used_at, created_at) AS used_at
+     ), listed AS (
+       INSERT INTO ended_sessions (session_id)
+       SELECT id FROM ended WHERE used_at > now() - ${longestTokenSeconds} * interval '1 second'
+     )
+     SELECT FROM ended`,
+    values,
+  );
+  return ended.length;
+}
+
+export interface EndedSessions {
+  readonly sessionIds: readonly string[];
+  /** Where the next request continues: `since`. */
+  readonly next: string;
+}
+
+/**
+ * The sessions, oldest first, that ended in the transaction `since` or later. All when it is a transaction of the future, which only a
+ * restored database can have. Rows and `next` are of one snapshot: every transaction before `next` has ended, so that a
+ * row which is committed later is in the next answer.
+ */
+export async function readEndedSessions({ pool }: Database, since: string): Promise<EndedSessions> {
+  const { rows } = await pool.query<EndedSessions>(
+    `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS next, ARRAY(
+       SELECT session_id::text FROM (
+         SELECT session_id, ended_at FROM ended_sessions
+         WHERE xid >= CASE WHEN $1::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) THEN $1::xid8 ELSE '0'::xid8 END
+           AND ended_at > now() - ${longestTokenSeconds} * interval '1 second'
+         ORDER BY ended_at DESC LIMIT ${maximum}
+       ) AS latest ORDER BY ended_at) AS "sessionIds"`,
+    [since],
+  );
+  const [read] = rows;
+  if (read === undefined) throw new Error('a snapshot has one row');
+  return read;
+}
