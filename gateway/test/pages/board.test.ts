@@ -184,7 +184,7 @@ shop_outbox_lag{service_name="orders"} 1.5
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="waiting"} 3
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="delayed"} 2
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="dead"} 1
-shop_orders_newest{shop_status="pending"} 7
+shop_orders_open{shop_status="pending"} 7
 shop_stock_movements_total{shop_kind="reserved"} ${reserved}
 shop_relay_events_total{shop_outcome="confirmed"} ${reserved}
 shop_relay_events_total{shop_outcome="unknown"} ${2 * reserved}

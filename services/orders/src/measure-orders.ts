@@ -1,5 +1,4 @@
-// The metrics of orders: placed and refused orders, changes of state, the states of the newest orders, payments and
-// refunds.
+// The metrics of orders: placed and refused orders, changes of state, open orders by state, payments and refunds.
 import type { Database, Transaction } from '@shop/shared/database';
 import type { ProblemCode } from '@shop/shared/problem';
 import { beginCounting, instruments, observe } from '@shop/shared/telemetry';
@@ -23,19 +22,33 @@ export function countPayment(tx: Transaction, outcome: PaymentOutcome): void {
 const paymentOutcomes = ['order-paid', 'amount-differs', 'paid-before', 'cancelled', 'refunded'] as const;
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
-// Ids grow with time, so the primary key finds the newest orders among any number of orders.
-const newest = `
-  SELECT status, count(*)::int AS orders
-  FROM (SELECT status FROM orders ORDER BY id DESC LIMIT 10000) AS newest GROUP BY status`;
+/** The states of orders with which the shop has not finished. */
+const openStatuses = ['pending', 'processing', 'shipped'] as const satisfies readonly OrderStatus[];
+
+// The index by status and creation has all that this reads.
+const openOrders = `
+  SELECT status, count(*)::int AS orders, extract(epoch FROM now() - min(created_at))::float8 AS age
+  FROM orders WHERE status IN ('pending', 'processing', 'shipped') GROUP BY status
+  UNION ALL
+  SELECT 'paid', count(*)::int, coalesce(extract(epoch FROM now() - min(p.paid_at)), 0)::float8
+  FROM orders o JOIN order_payments p ON p.order_id = o.id AND p.account_id = o.account_id
+  WHERE o.status = 'pending' AND p.status = 'paid'`;
 
 const refundsDue = `
   SELECT count(*)::int AS orders, coalesce(extract(epoch FROM now() - min(refund_due_since)), 0)::float8 AS age
   FROM order_payments WHERE refund_due_minor > 0`;
 
+interface Figures {
+  readonly orders: number;
+  /** Seconds since the oldest began; 0 when there is none. */
+  readonly age: number;
+}
+const none: Figures = { orders: 0, age: 0 };
+
 /** The reasons for which an order is refused. */
 const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed', 'hold-limit'];
 
-/** Observes how many of the newest 10,000 orders are in each state, and how many orders have a refund that is due. */
+/** Observes open orders by state and refunds that are due: how many, and since when the oldest. */
 export function observeOrders({ pool }: Database): void {
   const outcomes = ['placed', ...statuses.filter((status) => status !== 'pending'), ...refusals];
   beginCounting(
@@ -46,19 +59,46 @@ export function observeOrders({ pool }: Database): void {
     instruments.payments,
     paymentOutcomes.map((outcome) => ({ 'shop.outcome': outcome })),
   );
-  const options = { unit: '{order}', description: 'The newest orders, at most 10,000, by their status.' };
-  observe('shop.orders.newest', options, async (tell) => {
-    const { rows } = await pool.query<{ status: OrderStatus; orders: number }>(newest);
-    for (const status of statuses) {
-      tell(rows.find((row) => row.status === status)?.orders ?? 0, { 'shop.status': status });
-    }
+  observeOpenOrders(pool);
+  observeRefunds(pool);
+}
+
+type Pool = Pick<Database['pool'], 'query'>;
+
+/** `paid` is the pending orders that are paid, which the shop has not begun to process. */
+function observeOpenOrders(pool: Pool): void {
+  const read = sharedRead(async () => {
+    const { rows } = await pool.query<Figures & { readonly status: string }>(openOrders);
+    return new Map(rows.map((row) => [row.status, row]));
   });
-  const readRefunds = async (): Promise<{ orders: number; age: number }> => {
-    const { rows } = await pool.query<{ orders: number; age: number }>(refundsDue);
-    return rows[0] ?? { orders: 0, age: 0 };
-  };
-  const refunds = { unit: '{order}', description: 'Orders of which the shop owes money back.' };
-  observe('shop.refunds.due', refunds, async (tell) => tell((await readRefunds()).orders));
+  const all = [...openStatuses, 'paid'] as const;
+  const open = { unit: '{order}', description: 'Orders with which the shop has not finished, by their status.' };
+  observe('shop.orders.open', open, async (tell) => {
+    const found = await read();
+    for (const status of all) tell((found.get(status) ?? none).orders, { 'shop.status': status });
+  });
+  const age = { unit: 's', description: 'Since when the oldest open order was placed, or paid; 0 when there is none.' };
+  observe('shop.orders.age', age, async (tell) => {
+    const found = await read();
+    for (const status of all) tell((found.get(status) ?? none).age, { 'shop.status': status });
+  });
+}
+
+function observeRefunds(pool: Pool): void {
+  const read = sharedRead(async () => (await pool.query<Figures>(refundsDue)).rows[0] ?? none);
+  const due = { unit: '{order}', description: 'Orders of which the shop owes money back.' };
+  observe('shop.refunds.due', due, async (tell) => tell((await read()).orders));
   const oldest = { unit: 's', description: 'Since when the oldest refund is due; 0 when none is.' };
-  observe('shop.refunds.age', oldest, async (tell) => tell((await readRefunds()).age));
+  observe('shop.refunds.age', oldest, async (tell) => tell((await read()).age));
+}
+
+/** Gauges that are read at the same time share one query. */
+function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
+  let current: Promise<T> | undefined;
+  return () => {
+    current ??= read().finally(() => {
+      current = undefined;
+    });
+    return current;
+  };
 }
