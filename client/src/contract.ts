@@ -7,7 +7,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Find accounts by e-mail address or name
+         * @description Either by the whole e-mail address, or by the beginning of the e-mail address or the name. Case, Unicode form and surrounding blanks
+         *     make no difference. The newest accounts come first. `nextCursor` and the `Link` header lead to the next page.
+         */
+        get: operations["findAccounts"];
         put?: never;
         /**
          * Register an account
@@ -87,6 +92,124 @@ export interface paths {
          * @description Without a request for erasure, nothing changes.
          */
         delete: operations["keepAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{accountId}/block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Block an account
+         * @description The holder cannot log in, every session ends, and the access tokens are void. Only a log-in with the right password is told about
+         *     the block (`account-blocked`). An account that is blocked stays blocked; the further reason is recorded.
+         */
+        post: operations["blockAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{accountId}/unblock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unblock an account
+         * @description The holder can log in again. An account that is not blocked stays as it is; the reason is recorded.
+         */
+        post: operations["unblockAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{accountId}/end-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End every session of an account
+         * @description The holder has to log in again, with the same password.
+         */
+        post: operations["endAccountSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{accountId}/send-password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the holder an e-mail to set a new password
+         * @description To the address of the account. Its token replaces that of an earlier e-mail. At most 5 such e-mails an hour are sent for an
+         *     account, those that its holder asked for not counted; a further one is answered with 429. A block stays.
+         */
+        post: operations["sendPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{accountId}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what was done to an account
+         * @description Changes and attempts of the last year, with who made them, the newest first. Also for accounts of staff. `nextCursor` and the `Link`
+         *     header lead to the next page.
+         */
+        get: operations["listAccountAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -683,6 +806,51 @@ export interface components {
         };
         AddressLine: string;
         AddressLinePatch: string | null;
+        AuditEntry: {
+            id: components["schemas"]["Id"];
+            created_at: components["schemas"]["Time"];
+            /** @example account-blocked */
+            action: string;
+            /**
+             * @description `client`: a request of the holder, or of anyone who tried. `staff`: a member of staff, over the API. `operator`: the command line of the shop.
+             * @enum {unknown}
+             */
+            by: "client" | "staff" | "operator";
+            /** @description The account of the member of staff. */
+            staff_id?: components["schemas"]["Id"];
+            /** @description Why, in the words of staff or the operator. */
+            reason?: string;
+            /** @description The id of the request. */
+            request_id?: string;
+            /** @description What belongs to the action, such as both addresses of a change. */
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f70-6a10-7b52-9c3e-2f4d8e6a0c01",
+         *           "created_at": "2026-11-21T03:00:00.000Z",
+         *           "action": "account-blocked",
+         *           "by": "staff",
+         *           "staff_id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a02",
+         *           "reason": "The holder reported a stolen phone by telephone.",
+         *           "request_id": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+         *           "detail": {}
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        AuditPage: {
+            items: components["schemas"]["AuditEntry"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @example kim@example.com */
         Email: string;
         /**
@@ -742,6 +910,46 @@ export interface components {
             /** @description The amount that is due. */
             due?: components["schemas"]["Money"];
         };
+        /** @description What staff needs to recognise an account and its state. */
+        FoundAccount: {
+            id: components["schemas"]["Id"];
+            email: components["schemas"]["Email"];
+            /** @description Whether the holder has shown that e-mails to `email` arrive. */
+            email_verified: boolean;
+            /** @description The new address of a change that takes effect when it is verified; absent when there is none. */
+            pending_email?: components["schemas"]["Email"];
+            name: components["schemas"]["AccountsName"];
+            locale?: components["schemas"]["Locale"];
+            /** @description Whether the account has scopes of staff. Only operators act on such an account. */
+            staff: boolean;
+            /** @description Since when the account is blocked; absent when it is not. */
+            blocked_at?: components["schemas"]["Time"];
+            /** @description When the account is erased, at the wish of its holder; absent when it is not to be erased. */
+            erase_at?: components["schemas"]["Time"];
+            created_at: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *           "email": "kim@example.com",
+         *           "email_verified": true,
+         *           "name": "Kim Park",
+         *           "staff": false,
+         *           "created_at": "2026-11-21T03:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        FoundAccountPage: {
+            items: components["schemas"]["FoundAccount"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         /** Format: uuid */
         Id: string;
         /**
@@ -795,6 +1003,12 @@ export interface components {
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];
             locale?: components["schemas"]["Locale"];
+        };
+        Pagination: {
+            limit: number;
+            /** @description Absent on the last page. */
+            nextCursor?: string;
+            hasMore: boolean;
         };
         /** @description Any characters. The few thousand most common passwords are refused. */
         Password: string;
@@ -886,6 +1100,15 @@ export interface components {
             region?: components["schemas"]["AddressLine"];
             postal_code?: components["schemas"]["AddressLine"];
             country?: components["schemas"]["AddressLine"];
+        };
+        /**
+         * @example {
+         *       "reason": "The holder reported a stolen phone by telephone."
+         *     }
+         */
+        SupportReason: {
+            /** @description Why it is done, for the audit log. The holder does not see it. */
+            reason: string & (unknown & unknown);
         };
         /** Format: date-time */
         Time: string;
@@ -1189,12 +1412,6 @@ export interface components {
             payment?: components["schemas"]["Payment"];
             cancellation?: components["schemas"]["CancellationView"];
         };
-        Pagination: {
-            limit: number;
-            /** @description Absent on the last page. */
-            nextCursor?: string;
-            hasMore: boolean;
-        };
         /** @description Absent for an order that needs no payment, unless money was received for it. */
         Payment: {
             /**
@@ -1482,6 +1699,24 @@ export interface components {
         };
     };
     responses: {
+        /** @description `account-blocked`: the password is right, and the shop has blocked the account. A log-in with a wrong password gets the same response as without an account. */
+        AccountBlocked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The id is not a UUID, or no such account exists. */
+        AccountNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The gateway received no valid response from the service. */
         AccountsBadGateway: {
             headers: {
@@ -1620,6 +1855,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The query exceeds a bound, or takes too long. */
+        QueryTooCostly: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `idempotency-key-reused`: the key was used for another request. */
         AccountsRefused: {
             headers: {
@@ -1664,6 +1908,20 @@ export interface components {
         /** @description `not-found`: the account of the token has no such session. */
         SessionNotFound: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `forbidden`: the access token does not have the scope `accounts:support`, or the account is the caller's own, or it has scopes of
+         *     staff. Only operators act on accounts of staff, from the command line.
+         */
+        SupportForbidden: {
+            headers: {
+                /** @description How to authenticate (RFC 6750), when the scope is missing. */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -1909,15 +2167,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The query exceeds a bound, or takes too long. */
-        QueryTooCostly: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `reference-reused`: the reference was recorded with another order or amount; or `idempotency-key-reused`. */
         ReferenceReused: {
             headers: {
@@ -2110,12 +2359,18 @@ export interface components {
         };
     };
     parameters: {
+        /** @description The `nextCursor` of the previous page, with the same other parameters. */
+        AccountsCursor: string;
         /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
         IdempotencyKey: string;
         /** @description The entity tag of the version to change. */
         IfMatch: string;
         /** @description The entity tags of the representations that the client has stored. */
         IfNoneMatch: string;
+        /** @description The maximum number of items on a page. */
+        Limit: number;
+        /** @description The id of an account. A value that is not a UUID is answered with 404. */
+        SupportedAccountId: string;
         /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
         AccountId: string;
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
@@ -2126,8 +2381,6 @@ export interface components {
         OrdersFields: string;
         /** @description Operators eq, in; up to 100 ids of orders. */
         IdFilter: string[];
-        /** @description The maximum number of items on a page. */
-        Limit: number;
         /** @description The id of an order. A value that is not a UUID is answered with 404. */
         OrderId: string;
         /** @description `return=minimal` requests a response without the order (RFC 7240). */
@@ -2175,12 +2428,12 @@ export interface components {
         IdempotencyReplayed: "true";
         /** @description Strong entity tag of the key set. */
         KeySetETag: string;
+        /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
+        NextPage: string;
         /** @description Seconds to wait before the next attempt. */
         RetryAfter: string;
         /** @description How to authenticate (RFC 6750). */
         WWWAuthenticate: string;
-        /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
-        NextPage: string;
         /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
         RetryAfterInProgress: string;
         /** @description Weak entity tag of the row version: the response also depends on the caller. `If-Match` compares the version. */
@@ -2190,6 +2443,47 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    findAccounts: {
+        parameters: {
+            query?: {
+                /** @description The e-mail address. Not together with `q`. */
+                email?: string;
+                /** @description The beginning of the e-mail address or of the name, at least 3 characters. Not together with `email`. */
+                q?: string;
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same other parameters. */
+                cursor?: components["parameters"]["AccountsCursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundAccountPage"];
+                };
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SupportForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
     registerAccount: {
         parameters: {
             query?: never;
@@ -2400,6 +2694,231 @@ export interface operations {
             403: components["responses"]["AccountsForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    blockAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8192 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SupportReason"];
+            };
+        };
+        responses: {
+            /** @description The account is blocked. */
+            204: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SupportForbidden"];
+            404: components["responses"]["AccountNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    unblockAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8192 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SupportReason"];
+            };
+        };
+        responses: {
+            /** @description The account is not blocked. */
+            204: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SupportForbidden"];
+            404: components["responses"]["AccountNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    endAccountSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8192 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SupportReason"];
+            };
+        };
+        responses: {
+            /** @description No session of the account is left. */
+            204: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SupportForbidden"];
+            404: components["responses"]["AccountNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    sendPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8192 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SupportReason"];
+            };
+        };
+        responses: {
+            /** @description The e-mail will be sent. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SupportForbidden"];
+            404: components["responses"]["AccountNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    listAccountAudit: {
+        parameters: {
+            query?: {
+                /** @description Operators eq, ne, in. The actions are those of the entries, such as `login-failed`. */
+                action?: string[];
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+                created_at?: string[];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same other parameters. */
+                cursor?: components["parameters"]["AccountsCursor"];
+            };
+            header?: never;
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SupportForbidden"];
+            404: components["responses"]["AccountNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -2623,6 +3142,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["InvalidCredentials"];
+            403: components["responses"]["AccountBlocked"];
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
@@ -3463,6 +3983,10 @@ export interface operations {
 /** Paths whose POST takes an `Idempotency-Key`. */
 export const keyedPaths: ReadonlySet<string> = new Set([
   "/v1/accounts",
+  "/v1/accounts/{accountId}/block",
+  "/v1/accounts/{accountId}/unblock",
+  "/v1/accounts/{accountId}/end-sessions",
+  "/v1/accounts/{accountId}/send-password-reset",
   "/v1/email-verifications",
   "/v1/email-verifications/resend",
   "/v1/email-verifications/undo",

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { grantScopes } from '@shop/accounts/operator';
 import { eventually, startServices, type TestService } from '@shop/shared/testing';
 import { decodeJwt } from 'jose';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
@@ -88,6 +89,14 @@ async function expectRefusedWithin2Seconds({ token, refreshToken }: Session, sin
 const call = (method: string, path: string, token: string, body?: object) =>
   accounts.client.call(method, path, { token, ...(body && { body }) });
 
+/** As a member of staff who has just logged in. */
+async function act(accountId: string, action: 'block' | 'unblock' | 'end-sessions'): Promise<void> {
+  const { email } = await register(accounts);
+  await grantScopes({ DATABASE_URL: accounts.services.database.urls.accounts }, email, ['accounts:support']);
+  const { token } = await begin({ email });
+  expect((await call('POST', `/v1/accounts/${accountId}/${action}`, token, { reason: 'Test' })).status).toBe(204);
+}
+
 /** Each ends the session `ended`, and with `all` also the session `other` of the same account. */
 const ends: Record<string, { readonly all?: true; end(account: Holder, sessions: Session[]): Promise<unknown> }> = {
   'a log-out': {
@@ -117,6 +126,8 @@ const ends: Record<string, { readonly all?: true; end(account: Holder, sessions:
       return accounts.client.post('/v1/password-resets/confirm', { body: { token, password: newPassword } });
     },
   },
+  'a block by staff': { all: true, end: ({ id }) => act(id, 'block') },
+  'the end of all sessions by staff': { all: true, end: ({ id }) => act(id, 'end-sessions') },
   'the undoing of a change of the address': {
     all: true,
     async end({ id }, [ended]) {
@@ -141,6 +152,7 @@ describe.each(Object.entries(ends))('%s', (name, { all, end }) => {
     else expect(await statusesWith(other.token)).toEqual(everywhere(200));
     expect(await statusesWith(foreign.token)).toEqual(everywhere(200));
     expect((await refresh(accounts, foreign.refreshToken)).status).toBe(200);
+    if (name === 'a block by staff') await act(account.id, 'unblock');
     // The tokens of a log-in that follows immediately are not affected.
     const again = await begin(account, name.includes('password') ? newPassword : password);
     expect(await statusesWith(again.token)).toEqual(everywhere(200));

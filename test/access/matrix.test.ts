@@ -103,7 +103,7 @@ beforeAll(async () => {
   tokens.set('expired', await issuer.sign({ ...owner, expiresIn: -60 }));
   tokens.set('forged', await issuer.forge(owner));
   tokens.set('owner', await issuer.sign(owner));
-  for (const caller of ['other', 'reader', 'fulfiller', 'editor', 'payer'] as const)
+  for (const caller of ['other', 'reader', 'fulfiller', 'editor', 'payer', 'supporter'] as const)
     tokens.set(caller, await issuer.sign({ scopes: scopesOf(caller) }));
 
   const stocked = { token: tokens.get('editor') ?? '', body: { ...product, stock: 100 } };

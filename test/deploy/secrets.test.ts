@@ -40,8 +40,8 @@ describe('the secrets', () => {
       owners.filter((owner) => Object.values(files[owner] ?? {}).some((content) => content.includes(secret)));
     expect(knowers(all.administrator)).toEqual(['postgres', 'provision', 'operator']);
     expect(knowers(all.keyEncryption)).toEqual(['accounts', 'operator']);
-    expect(knowers(all.cursors)).toEqual(['catalogue', 'orders']);
-    expect(knowers(all.internal)).toEqual([...serviceNames].sort());
+    expect(knowers(all.cursors)).toEqual(['accounts', 'catalogue', 'orders']);
+    expect(knowers(all.internal)).toEqual([...serviceNames.toSorted(), 'operator']);
     for (const [role, password] of Object.entries(secrets.roles)) {
       expect(knowers(password)).toEqual(role === 'events' ? ['provision'] : ['provision', role]);
     }
@@ -107,6 +107,7 @@ describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) 
     expect(Object.keys(kubernetesFiles.operator ?? {})).toEqual([
       ...serviceNames.map((name) => `${name}-database-url`),
       'events-url',
+      'internal-secret',
       'key-encryption-secret',
     ]);
     for (const name of serviceNames) {

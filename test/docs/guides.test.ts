@@ -28,19 +28,26 @@ type Values = Record<string, string>;
 async function newCustomer(): Promise<Values> {
   const email = `${randomUUID()}@example.com`;
   const client = createShop({ baseUrl: shop.url });
-  await client.call.POST('/v1/accounts', { body: { email, name: 'Kim Park', password } });
+  const account = await client.call.POST('/v1/accounts', { body: { email, name: 'Kim Park', password } });
   const { data } = await client.call.POST('/v1/tokens', { body: { email, password } });
   const page = await client.call.GET('/v1/products', { params: { query: { status: ['available'], limit: 1 } } });
-  return { email, accessToken: data?.access_token ?? '', productId: page.data?.items[0]?.id ?? '' };
+  return {
+    email,
+    accountId: account.data?.id ?? '',
+    accessToken: data?.access_token ?? '',
+    productId: page.data?.items[0]?.id ?? '',
+  };
 }
 
 /** A customer who is also staff, or the machine that reports payments, with a token that has the scopes. */
 async function newStaff(): Promise<Values> {
-  const values = await newCustomer();
-  await shop.grant(values.email ?? '', 'catalogue:write', 'orders:fulfil', 'payments:write');
+  const [values, customer] = [await newCustomer(), await newCustomer()];
+  await shop.grant(values.email ?? '', 'accounts:support', 'catalogue:write', 'orders:fulfil', 'payments:write');
   const client = createShop({ baseUrl: shop.url });
   const { data } = await client.call.POST('/v1/tokens', { body: { email: values.email ?? '', password } });
-  return { ...values, staffToken: data?.access_token ?? '', payerToken: data?.access_token ?? '' };
+  const token = data?.access_token ?? '';
+  const { email: customerEmail = '', accountId: customerId = '' } = customer;
+  return { ...values, customerEmail, customerId, staffToken: token, payerToken: token };
 }
 
 function filled(text: string, values: Values): string {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   accountId = newId();
   token = await shop.issuer.sign({
     accountId,
-    scopes: ['catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'],
+    scopes: ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'],
   });
 });
 afterAll(() => shop?.stop());

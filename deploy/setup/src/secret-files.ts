@@ -59,7 +59,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
   const keyEncryption = { 'key-encryption-secret': secrets.keys.keyEncryption };
   /** What a service gets besides its connections, where that is not only the secret of calls between services. */
   const others: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {
-    accounts: { ...internal, ...keyEncryption },
+    accounts: { ...internal, ...cursors, ...keyEncryption },
     orders: { ...internal, ...cursors },
     catalogue: { ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
   };
@@ -86,7 +86,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
       ...Object.fromEntries(schemas.map((role) => [`${role}-password`, secrets.roles[role]])),
     },
     ...Object.fromEntries(services),
-    // Commands look into all schemas, each as the role that owns it, and into the signing keys.
-    operator: { ...operatorDatabases, 'events-url': eventsUrl('operator'), ...keyEncryption },
+    // Commands look into all schemas, each as the role that owns it, and into the signing keys, and send e-mails with tokens.
+    operator: { ...operatorDatabases, 'events-url': eventsUrl('operator'), ...internal, ...keyEncryption },
   };
 }

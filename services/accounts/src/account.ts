@@ -40,6 +40,8 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   /** Counts the changes of password and e-mail address. */
   declare credentialsVersion: CreationOptional<number>;
   declare credentialsChangedAt: CreationOptional<Date | null>;
+  /** Since when log-ins are refused. */
+  declare blockedAt: CreationOptional<Date | null>;
   /** Changes with every PATCH that changes something; the entity tag. */
   declare version: number;
   declare createdAt: CreationOptional<Date>;
@@ -63,6 +65,7 @@ export function defineAccount(sequelize: Sequelize): void {
       scopes: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false, defaultValue: [] },
       credentialsVersion: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
       credentialsChangedAt: DataTypes.DATE(3),
+      blockedAt: DataTypes.DATE(3),
       version: { type: DataTypes.INTEGER, allowNull: false },
       createdAt: DataTypes.DATE(3),
       updatedAt: DataTypes.DATE(3),

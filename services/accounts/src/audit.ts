@@ -1,4 +1,4 @@
-// The audit log: changes and attempts on accounts. It is kept for a year, and only operators read it.
+// The audit log: changes and attempts on accounts. It is kept for a year, and staff and operators read it.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
@@ -7,8 +7,10 @@ import { newId } from '@shop/shared/runtime';
 export interface AuditDetails {
   'login-succeeded': Record<never, never>;
   'login-failed': Record<never, never>;
+  /** With the right password. */
+  'login-blocked': Record<never, never>;
   'refresh-token-reused': Record<never, never>;
-  /** By the holder. A log-out, and a change that ends sessions, have no entry of this kind. */
+  /** By the holder, staff or an operator. A log-out, and a change that ends sessions, have no entry of this kind. */
   'sessions-ended': { readonly sessions: number };
   'password-changed': Record<never, never>;
   'reauthentication-failed': Record<never, never>;
@@ -24,7 +26,18 @@ export interface AuditDetails {
   'erasure-requested': { readonly eraseAt: string };
   'erasure-withdrawn': Record<never, never>;
   'account-erased': Record<never, never>;
+  /** By staff or an operator, as the following. */
+  'account-blocked': Record<never, never>;
+  'account-unblocked': Record<never, never>;
+  'password-reset-sent': Record<never, never>;
   'scopes-changed': { readonly from: readonly string[]; readonly to: readonly string[] };
+}
+
+/** Who acts on the account of somebody else, and why. */
+export interface SupportAuthor {
+  /** The account of a member of staff; undefined for an operator. */
+  readonly staffId: string | undefined;
+  readonly reason: string;
 }
 
 export interface AuditEntry<Action extends keyof AuditDetails> {
@@ -33,6 +46,7 @@ export interface AuditEntry<Action extends keyof AuditDetails> {
   readonly accountId: string | undefined;
   /** Undefined for an operator's change. */
   readonly requestId: string | undefined;
+  readonly author?: SupportAuthor;
   readonly detail: AuditDetails[Action];
 }
 
@@ -41,9 +55,19 @@ export async function audit<Action extends keyof AuditDetails>(
   tx: Transaction,
   entry: AuditEntry<Action>,
 ): Promise<void> {
+  const { accountId, action, requestId, author, detail } = entry;
   await sql(
     tx,
-    'INSERT INTO audit_log (id, account_id, action, request_id, detail) VALUES ($1, $2, $3, $4, $5::jsonb)',
-    [newId(), entry.accountId ?? null, entry.action, entry.requestId ?? null, JSON.stringify(entry.detail)],
+    `INSERT INTO audit_log (id, account_id, action, request_id, staff_id, reason, detail)
+     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb)`,
+    [
+      newId(),
+      accountId ?? null,
+      action,
+      requestId ?? null,
+      author?.staffId ?? null,
+      author?.reason ?? null,
+      JSON.stringify(detail),
+    ],
   );
 }

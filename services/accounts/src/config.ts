@@ -1,6 +1,6 @@
 // The environment of the accounts service as one frozen object. All mistakes are reported together.
 import { availableParallelism } from 'node:os';
-import { type Environment, integer, readConfig, secret } from '@shop/shared/runtime';
+import { type Environment, integer, keyList, readConfig, secret } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 
 const { databaseUrl } = serviceVariables;
@@ -12,6 +12,7 @@ export function readEnvironment(environment: Environment) {
     ...serviceVariables,
     ...callerVariables,
     keyEncryptionSecret,
+    cursorKeys: keyList('CURSOR_KEYS'),
     /** Concurrent password hashes. One hash uses one core and 19 MiB for about 20 ms. */
     hashConcurrency: integer('HASH_CONCURRENCY', { min: 1, max: 64, fallback: Math.min(availableParallelism(), 4) }),
     /** Passwords that wait for their hash; more are refused with 503. */
@@ -31,4 +32,9 @@ export function readKeyStoreConfig(environment: Environment) {
 /** The configuration of the operator's functions for scopes. */
 export function readDatabaseConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl });
+}
+
+/** The configuration of the operator's function that sends an e-mail with a token. */
+export function readEmailTokenConfig(environment: Environment) {
+  return readConfig(environment, { internalSecret: callerVariables.internalSecret });
 }

@@ -6,6 +6,7 @@ import type { operations } from './generated.ts';
 import type { Passwords } from './password.ts';
 import type { RefreshLifetimes } from './refresh-token.ts';
 import type { SigningKeys } from './signing-key.ts';
+import type { SupportCollections } from './support-collections.ts';
 
 export interface Context extends IdempotencyContext {
   readonly passwords: Passwords;
@@ -13,6 +14,7 @@ export interface Context extends IdempotencyContext {
   readonly tokenIssuer: TokenIssuer;
   readonly refreshLifetimes: RefreshLifetimes;
   readonly emailTokenSeal: EmailTokenSeal;
+  readonly support: SupportCollections;
 }
 
 /** The function of an operation, with the types of its contract. */

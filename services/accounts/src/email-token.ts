@@ -21,9 +21,12 @@ const tokenBytes = 32;
 
 /** What an operation needs to send a token. The command line has no request of a client. */
 export interface TokenSender {
-  readonly request: Pick<OperationRequest, 'id' | 'traceparent'>;
+  readonly request: { readonly id: string; readonly traceparent: string | undefined };
   readonly context: Pick<Context, 'emailTokenSeal'>;
 }
+
+/** The account of a token. Its row is locked. */
+export type TokenHolder = Pick<Account, 'id' | 'name' | 'locale' | 'version'>;
 
 /**
  * Stores the digest of a new token, and appends the event by which notifications sends it. A new token replaces the
@@ -33,7 +36,7 @@ export interface TokenSender {
 export async function sendEmailToken(
   tx: Transaction,
   { request, context }: TokenSender,
-  account: Account,
+  account: TokenHolder,
   purpose: EmailTokenPurpose,
   address: string,
 ): Promise<void> {

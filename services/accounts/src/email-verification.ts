@@ -9,7 +9,8 @@ import { type AuditDetails, audit } from './audit.ts';
 import { sendEmailToken, type TokenSender, voidEmailTokens } from './email-token.ts';
 import { inside } from './models.ts';
 
-const perHour = 5;
+/** E-mails of one kind that an account gets in an hour. */
+export const perHour = 5;
 
 /** Sends the verification e-mail to an address of the account, whose row is locked or new. */
 export async function sendVerification(

@@ -68,9 +68,13 @@ function eraseOne(database: Database, log: Log): Promise<boolean> {
   });
 }
 
-/** Erases what is kept beside the row of the account: addresses in the audit log, and events about the account. */
+/** Erases what is kept beside the row of the account: addresses and reasons in the audit log, and events about it. */
 export async function eraseTraces(tx: Transaction, accountId: string): Promise<boolean> {
-  await sql(tx, "UPDATE audit_log SET detail = '{}' WHERE account_id = $1 AND detail <> '{}'", [accountId]);
+  await sql(
+    tx,
+    `UPDATE audit_log SET detail = '{}', reason = NULL WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)`,
+    [accountId],
+  );
   await sql(tx, "DELETE FROM outbox WHERE subject = $1 AND published_at IS NOT NULL AND type <> 'account.erased.v1'", [
     accountId,
   ]);

@@ -185,6 +185,100 @@ export interface components {
         };
         /**
          * @example {
+         *       "reason": "The holder reported a stolen phone by telephone."
+         *     }
+         */
+        readonly SupportReason: {
+            /** @description Why it is done, for the audit log. The holder does not see it. */
+            readonly reason: string & (unknown & unknown);
+        };
+        /** @description What staff needs to recognise an account and its state. */
+        readonly FoundAccount: {
+            readonly id: components["schemas"]["Id"];
+            readonly email: components["schemas"]["Email"];
+            /** @description Whether the holder has shown that e-mails to `email` arrive. */
+            readonly email_verified: boolean;
+            /** @description The new address of a change that takes effect when it is verified; absent when there is none. */
+            readonly pending_email?: components["schemas"]["Email"];
+            readonly name: components["schemas"]["Name"];
+            readonly locale?: components["schemas"]["Locale"];
+            /** @description Whether the account has scopes of staff. Only operators act on such an account. */
+            readonly staff: boolean;
+            /** @description Since when the account is blocked; absent when it is not. */
+            readonly blocked_at?: components["schemas"]["Time"];
+            /** @description When the account is erased, at the wish of its holder; absent when it is not to be erased. */
+            readonly erase_at?: components["schemas"]["Time"];
+            readonly created_at: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *           "email": "kim@example.com",
+         *           "email_verified": true,
+         *           "name": "Kim Park",
+         *           "staff": false,
+         *           "created_at": "2026-11-21T03:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        readonly FoundAccountPage: {
+            readonly items: readonly components["schemas"]["FoundAccount"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        readonly AuditEntry: {
+            readonly id: components["schemas"]["Id"];
+            readonly created_at: components["schemas"]["Time"];
+            /** @example account-blocked */
+            readonly action: string;
+            /**
+             * @description `client`: a request of the holder, or of anyone who tried. `staff`: a member of staff, over the API. `operator`: the command line of the shop.
+             * @enum {unknown}
+             */
+            readonly by: "client" | "staff" | "operator";
+            /** @description The account of the member of staff. */
+            readonly staff_id?: components["schemas"]["Id"];
+            /** @description Why, in the words of staff or the operator. */
+            readonly reason?: string;
+            /** @description The id of the request. */
+            readonly request_id?: string;
+            /** @description What belongs to the action, such as both addresses of a change. */
+            readonly detail: {
+                readonly [key: string]: unknown;
+            };
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f70-6a10-7b52-9c3e-2f4d8e6a0c01",
+         *           "created_at": "2026-11-21T03:00:00.000Z",
+         *           "action": "account-blocked",
+         *           "by": "staff",
+         *           "staff_id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a02",
+         *           "reason": "The holder reported a stolen phone by telephone.",
+         *           "request_id": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+         *           "detail": {}
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        readonly AuditPage: {
+            readonly items: readonly components["schemas"]["AuditEntry"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * @example {
          *       "keys": [
          *         {
          *           "kty": "EC",
@@ -219,6 +313,12 @@ export interface components {
         readonly Id: string;
         /** Format: date-time */
         readonly Time: string;
+        readonly Pagination: {
+            readonly limit: number;
+            /** @description Absent on the last page. */
+            readonly nextCursor?: string;
+            readonly hasMore: boolean;
+        };
         /**
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
@@ -344,6 +444,38 @@ export interface components {
         readonly InvalidCredentials: {
             headers: {
                 readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `account-blocked`: the password is right, and the shop has blocked the account. A log-in with a wrong password gets the same response as without an account. */
+        readonly AccountBlocked: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `forbidden`: the access token does not have the scope `accounts:support`, or the account is the caller's own, or it has scopes of
+         *     staff. Only operators act on accounts of staff, from the command line.
+         */
+        readonly SupportForbidden: {
+            headers: {
+                /** @description How to authenticate (RFC 6750), when the scope is missing. */
+                readonly "WWW-Authenticate"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The id is not a UUID, or no such account exists. */
+        readonly AccountNotFound: {
+            headers: {
                 readonly [name: string]: unknown;
             };
             content: {
@@ -477,8 +609,36 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request has no valid access token. */
+        readonly Unauthenticated: {
+            headers: {
+                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The client does not accept application/json. */
         readonly NotAcceptable: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The query exceeds a bound, or takes too long. */
+        readonly QueryTooCostly: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description An unexpected error occurred in the shop. */
+        readonly InternalError: {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -506,15 +666,6 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description An unexpected error occurred in the shop. */
-        readonly InternalError: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The representation that the client has is current. */
         readonly NotModified: {
             headers: {
@@ -522,16 +673,6 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content?: never;
-        };
-        /** @description The request has no valid access token. */
-        readonly Unauthenticated: {
-            headers: {
-                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
         };
         /** @description `unsupported-media-type`: the body is not application/merge-patch+json. */
         readonly UnsupportedPatchType: {
@@ -556,6 +697,12 @@ export interface components {
         };
     };
     parameters: {
+        /** @description The id of an account. A value that is not a UUID is answered with 404. */
+        readonly SupportedAccountId: string;
+        /** @description The `nextCursor` of the previous page, with the same other parameters. */
+        readonly Cursor: string;
+        /** @description The maximum number of items on a page. */
+        readonly Limit: number;
         /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
         readonly IdempotencyKey: string;
         /** @description The entity tags of the representations that the client has stored. */
@@ -573,12 +720,54 @@ export interface components {
         readonly WWWAuthenticate: string;
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
+        /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
+        readonly NextPage: string;
         /** @description Strong entity tag of the row version, the same for every projection. */
         readonly ETag: string;
     };
     pathItems: never;
 }
 export interface operations {
+    readonly findAccounts: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The e-mail address. Not together with `q`. */
+                readonly email?: string;
+                /** @description The beginning of the e-mail address or of the name, at least 3 characters. Not together with `email`. */
+                readonly q?: string;
+                /** @description The maximum number of items on a page. */
+                readonly limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same other parameters. */
+                readonly cursor?: components["parameters"]["Cursor"];
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly Link: components["headers"]["NextPage"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["FoundAccountPage"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["SupportForbidden"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 422: components["responses"]["QueryTooCostly"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
     readonly registerAccount: {
         readonly parameters: {
             readonly query?: never;
@@ -782,6 +971,222 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly blockAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                readonly accountId: components["parameters"]["SupportedAccountId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SupportReason"];
+            };
+        };
+        readonly responses: {
+            /** @description The account is blocked. */
+            readonly 204: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["SupportForbidden"];
+            readonly 404: components["responses"]["AccountNotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["InProgress"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly unblockAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                readonly accountId: components["parameters"]["SupportedAccountId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SupportReason"];
+            };
+        };
+        readonly responses: {
+            /** @description The account is not blocked. */
+            readonly 204: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["SupportForbidden"];
+            readonly 404: components["responses"]["AccountNotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["InProgress"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly endAccountSessions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                readonly accountId: components["parameters"]["SupportedAccountId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SupportReason"];
+            };
+        };
+        readonly responses: {
+            /** @description No session of the account is left. */
+            readonly 204: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["SupportForbidden"];
+            readonly 404: components["responses"]["AccountNotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["InProgress"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly sendPasswordReset: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                readonly accountId: components["parameters"]["SupportedAccountId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SupportReason"];
+            };
+        };
+        readonly responses: {
+            /** @description The e-mail will be sent. */
+            readonly 202: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["SupportForbidden"];
+            readonly 404: components["responses"]["AccountNotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["InProgress"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
+            readonly 422: components["responses"]["Refused"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly listAccountAudit: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Operators eq, ne, in. The actions are those of the entries, such as `login-failed`. */
+                readonly action?: readonly string[];
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+                readonly created_at?: readonly string[];
+                /** @description The maximum number of items on a page. */
+                readonly limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same other parameters. */
+                readonly cursor?: components["parameters"]["Cursor"];
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                readonly accountId: components["parameters"]["SupportedAccountId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly Link: components["headers"]["NextPage"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["SupportForbidden"];
+            readonly 404: components["responses"]["AccountNotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 422: components["responses"]["QueryTooCostly"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];
@@ -994,6 +1399,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["InvalidCredentials"];
+            readonly 403: components["responses"]["AccountBlocked"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];

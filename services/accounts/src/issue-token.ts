@@ -21,7 +21,7 @@ interface Granted {
 }
 
 /**
- * @throws Problem 400 with an `Idempotency-Key`; 401, the same for every wrong credential; 503 when too many passwords
+ * @throws Problem 400 with an `Idempotency-Key`; 401, the same for every wrong credential; 403 for a blocked account; 503 when too many passwords
  *   are being checked
  */
 export const issueToken: Operation<'issueToken'> = async (request, context) => {
@@ -65,14 +65,18 @@ async function logIn(request: OperationRequest, context: Context, email: string,
             ...inside(tx, 'SHARE'),
           })
         : null;
-    const action = account === null ? 'login-failed' : 'login-succeeded';
+    const isBlocked = account !== null && account.blockedAt !== null;
+    const action = account === null ? 'login-failed' : isBlocked ? 'login-blocked' : 'login-succeeded';
     await audit(tx, { action, accountId: found?.id, requestId: request.id, detail: {} });
     if (account === null) return undefined;
+    if (isBlocked) return 'blocked';
     const client = sessionClientOf(request.headers);
     const refresh = await startFamily(tx, account.id, client, context.refreshLifetimes);
     return { account, refresh, authTime: undefined };
   });
   if (granted === undefined) throw invalidCredentials('The e-mail address or the password is wrong.');
+  // Only the holder of the password gets here, so that nobody else learns that the account exists.
+  if (granted === 'blocked') throw new Problem('account-blocked', 'This account is blocked. Contact the shop.');
   return granted;
 }
 

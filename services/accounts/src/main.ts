@@ -1,6 +1,7 @@
 // Starts accounts.
 import { fileURLToPath } from 'node:url';
 import { createEmailTokenSeal } from '@shop/shared/auth';
+import { createCursors } from '@shop/shared/collection';
 import { startPruning } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
@@ -14,6 +15,7 @@ import { createPasswords } from './password.ts';
 import { expiredAccountRows } from './prune.ts';
 import { Semaphore } from './semaphore.ts';
 import { followSigningKeys, prepareSigningKeys } from './signing-key.ts';
+import { openSupportCollections } from './support-collections.ts';
 
 await startService({
   name: 'accounts',
@@ -34,6 +36,7 @@ await startService({
       tokenIssuer: { issuer: config.issuer, audience: config.audience },
       refreshLifetimes: config,
       emailTokenSeal: createEmailTokenSeal(config.internalSecret),
+      support: openSupportCollections(createCursors(config.cursorKeys)),
     };
     return { operations, context };
   },

@@ -1,7 +1,21 @@
 import { newId } from '@shop/shared/runtime';
-import type { AccessCaller, AccessRules, AccessTarget } from '@shop/shared/testing';
+import {
+  type AccessCaller,
+  type AccessRule,
+  type AccessRules,
+  type AccessTarget,
+  unlessAbsent,
+} from '@shop/shared/testing';
 
 const ownAccount = (caller: AccessCaller, target: AccessTarget) => (caller === 'owner' && target === 'own' ? 200 : 403);
+
+/** The accounts of the test have no scopes, and none is that of the member of staff. */
+const support = (status: number): AccessRule => ({
+  resource: 'account',
+  scope: 'accounts:support',
+  body: () => ({ reason: 'Asked by the holder' }),
+  expected: unlessAbsent(status),
+});
 
 export const someone = { name: 'Someone', email: 'someone@example.com', password: 'a quiet green door' };
 
@@ -11,6 +25,13 @@ export const accessRules: AccessRules = {
     body: () => ({ ...someone, email: `${newId()}@example.com` }),
     expected: () => 201,
   },
+  // The query has neither an e-mail address nor the beginning of one.
+  findAccounts: { scope: 'accounts:support', expected: () => 400 },
+  blockAccount: support(204),
+  unblockAccount: support(204),
+  endAccountSessions: support(204),
+  sendPasswordReset: support(202),
+  listAccountAudit: { resource: 'account', scope: 'accounts:support', expected: unlessAbsent(200) },
   getAccount: { resource: 'account', expected: ownAccount },
   updateAccount: { resource: 'account', body: () => ({ phone_number: '+49 30 1234' }), expected: ownAccount },
   eraseAccount: {

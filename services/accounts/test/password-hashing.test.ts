@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
+import { createCursors } from '@shop/shared/collection';
 import { connectDatabase } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
 import { createLog } from '@shop/shared/runtime';
@@ -12,6 +13,7 @@ import { connectModels } from '../src/models.ts';
 import { createPasswords, type Passwords } from '../src/password.ts';
 import { Semaphore } from '../src/semaphore.ts';
 import { followSigningKeys } from '../src/signing-key.ts';
+import { openSupportCollections } from '../src/support-collections.ts';
 import { freshEmail, logIn, password, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 let accounts: TestAccounts;
@@ -51,6 +53,7 @@ describe('a log-in', () => {
       tokenIssuer: { issuer: 'https://shop.test', audience: 'shop' },
       refreshLifetimes: { refreshTokenDays: 1, refreshFamilyDays: 1 },
       emailTokenSeal: createEmailTokenSeal('only-for-tests-only-for-tests-only-for-tests'),
+      support: openSupportCollections(createCursors([Buffer.alloc(32)])),
     };
     const outcomes = [];
     for (const body of [

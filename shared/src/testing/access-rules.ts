@@ -12,6 +12,7 @@ const scopes = {
   fulfiller: ['orders:fulfil'],
   editor: ['catalogue:write'],
   payer: ['payments:write'],
+  supporter: ['accounts:support'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type AccessCaller = keyof typeof scopes;

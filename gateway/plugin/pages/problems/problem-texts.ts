@@ -59,6 +59,11 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'Use an account with the permission. After a scope was granted, get a new access token: the token contains ' +
       'the scopes.',
   },
+  'account-blocked': {
+    when: 'A log-in has the right password, but the staff of the shop has blocked the account.',
+    example: 'This account is blocked. Contact the shop.',
+    remedy: 'Show this to the holder, who has to contact the shop. Do not try again.',
+  },
   'reauthentication-required': {
     when:
       'The request changes the password or the e-mail address of an account. It has no `current_password`, and its ' +

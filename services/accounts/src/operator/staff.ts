@@ -5,7 +5,13 @@ import { withDatabase } from '@shop/shared/service';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 
-export const staffScopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'] as const;
+export const staffScopes = [
+  'accounts:support',
+  'catalogue:write',
+  'orders:fulfil',
+  'orders:read-all',
+  'payments:write',
+] as const;
 export type StaffScope = (typeof staffScopes)[number];
 
 export interface Staff {

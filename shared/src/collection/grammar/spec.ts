@@ -45,6 +45,12 @@ export interface SortCriterion {
   readonly direction: Direction;
 }
 
+/** The rows of which a column equals the value, or that meet a condition on it. Trusted text. */
+export type ScopeCondition = { readonly cast: FieldType['cast'] } & (
+  | { readonly column: string }
+  | { readonly condition: (parameter: string) => string }
+);
+
 export interface CollectionSpec<Context = unknown> {
   /** Part of every cursor, so that a cursor of one collection is invalid in another. */
   readonly name: string;
@@ -53,8 +59,8 @@ export interface CollectionSpec<Context = unknown> {
   /** Every public member in the order of the answer. `id` has to be among them, sortable and unique. */
   readonly fields: Readonly<Record<string, Field<Context>>>;
   readonly defaultSort: readonly SortCriterion[];
-  /** Conditions that every read must be given a value for, such as the owner's account: name → column. */
-  readonly scope?: Readonly<Record<string, { readonly column: string; readonly cast: FieldType['cast'] }>>;
+  /** Conditions that every read must be given a value for, such as the owner's account. */
+  readonly scope?: Readonly<Record<string, ScopeCondition>>;
   /** Parameters of a query that the operation reads itself, such as whose page it is. */
   readonly parameters?: readonly string[];
 }

@@ -43,11 +43,13 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const columns = selected(spec, criteria);
   const list = [...columns].map(([column, index]) => `${column} AS c${index}`).join(', ');
   const rows = criteria.limit + 1;
-  const scope = Object.entries(spec.scope ?? {}).map(
-    ([name, { column, cast }]) => `${column} = ${bind({ scope: name }, cast)}`,
-  );
+  const scope = Object.entries(spec.scope ?? {}).map(([name, each]) => {
+    const parameter = bind({ scope: name }, each.cast);
+    return 'condition' in each ? each.condition(parameter) : `${each.column} = ${parameter}`;
+  });
 
-  let steady = true;
+  // The plan for a condition depends on how many rows meet it.
+  let steady = Object.values(spec.scope ?? {}).every((each) => 'column' in each);
   const texts = branchesOf(spec, criteria, input.position).flatMap((branch) => {
     const { fanOut, perValue } = branch;
     const order = sortColumns(spec, input, branch, bind);

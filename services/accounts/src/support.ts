@@ -1,0 +1,58 @@
+// What staff and operators do to the account of somebody else. Each change is an entry of the audit log.
+import { sql, type Transaction } from '@shop/shared/database';
+import { Problem } from '@shop/shared/problem';
+import { audit, type SupportAuthor } from './audit.ts';
+import { sendEmailToken, type TokenHolder, type TokenSender } from './email-token.ts';
+import { perHour, untilShare } from './email-verification.ts';
+import { endAllFamilies } from './refresh-token.ts';
+
+/** Where an entry of the audit log comes from. */
+export interface SupportRequest {
+  /** Undefined for an operator. */
+  readonly requestId: string | undefined;
+  readonly author: SupportAuthor;
+}
+
+/** Refuses log-ins and ends every session. The caller has locked the row of the account. */
+export async function blockAccount(tx: Transaction, accountId: string, request: SupportRequest): Promise<void> {
+  await sql(tx, 'UPDATE accounts SET blocked_at = coalesce(blocked_at, now()) WHERE id = $1', [accountId]);
+  await endAllFamilies(tx, accountId);
+  await audit(tx, { action: 'account-blocked', accountId, ...request, detail: {} });
+}
+
+/** Permits log-ins again. The caller has locked the row of the account. */
+export async function unblockAccount(tx: Transaction, accountId: string, request: SupportRequest): Promise<void> {
+  await sql(tx, 'UPDATE accounts SET blocked_at = NULL WHERE id = $1', [accountId]);
+  await audit(tx, { action: 'account-unblocked', accountId, ...request, detail: {} });
+}
+
+/**
+ * Ends every session. The caller has locked the row of the account.
+ * @returns how many sessions ended
+ */
+export async function endSessionsFor(tx: Transaction, accountId: string, request: SupportRequest): Promise<number> {
+  const sessions = await endAllFamilies(tx, accountId);
+  await audit(tx, { action: 'sessions-ended', accountId, ...request, detail: { sessions } });
+  return sessions;
+}
+
+/**
+ * Sends an e-mail to set a new password. It has a share of its own, so that strangers who ask for such e-mails do not
+ * use it up. The caller has locked the row of the account.
+ * @throws Problem 429 beyond the share
+ */
+export async function sendPasswordResetFor(
+  tx: Transaction,
+  sender: TokenSender,
+  account: TokenHolder & { readonly email: string },
+  request: SupportRequest,
+): Promise<void> {
+  const seconds = await untilShare(tx, account.id, 'password-reset-sent');
+  if (seconds > 0) {
+    throw new Problem('too-many-requests', `At most ${perHour} e-mails to set a password an hour; wait ${seconds} s.`, {
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+  await sendEmailToken(tx, sender, account, 'password-reset', account.email);
+  await audit(tx, { action: 'password-reset-sent', accountId: account.id, ...request, detail: {} });
+}
