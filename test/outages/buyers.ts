@@ -1,4 +1,4 @@
-// Buyers that order, read and cancel by a seeded schedule, repeat requests without a clear reply with the same key, and
+// Buyers that order, pay, read and cancel in whole or in part by a seeded schedule, repeat requests without a clear reply with the same key, and
 // record everything.
 
 import { type Journal, type OrderOutcome, untilClear } from './journal.ts';
@@ -18,6 +18,8 @@ export interface Shopping {
 export interface ShoppingOptions {
   readonly gatewayUrl: string;
   readonly buyers: readonly Buyer[];
+  /** Reports the payments. */
+  readonly payer: Buyer;
   readonly productIds: readonly string[];
   readonly seed: number;
 }
@@ -45,7 +47,7 @@ export function startShopping(options: ShoppingOptions): Shopping {
 }
 
 async function buyOnce(
-  { gatewayUrl, productIds }: ShoppingOptions,
+  { gatewayUrl, productIds, payer }: ShoppingOptions,
   journal: Journal,
   { accountId, token }: Buyer,
   random: Random,
@@ -59,9 +61,33 @@ async function buyOnce(
   if (outcome.orderId === undefined) return;
   const address = `${gatewayUrl}/v1/orders/${outcome.orderId}`;
   if (random.chance(0.3)) await untilClear(journal, 'view', address, { token });
-  if (!random.chance(0.5)) return;
-  const cancelled = await untilClear(journal, 'cancel', `${address}/cancel`, { token, key: `${key}-cancel` });
-  outcome.cancelled = cancelled.status;
+  const payment = random.chance(0.5) ? payOrder(journal, gatewayUrl, payer, outcome) : undefined;
+  // Half of the payments race with what follows.
+  if (random.chance(0.5)) await payment;
+  if (random.chance(0.2)) {
+    const body = { lines: [{ productId: lines[0]?.productId, quantity: 1 }] };
+    const shortened = await untilClear(journal, 'cancel', `${address}/cancel`, { token, key: `${key}-shorten`, body });
+    outcome.shortened = shortened.status;
+  }
+  if (random.chance(0.5)) {
+    const cancelled = await untilClear(journal, 'cancel', `${address}/cancel`, { token, key: `${key}-cancel` });
+    outcome.cancelled = cancelled.status;
+  }
+  await payment;
+}
+
+/** Reports the payment of an order until the reply is clear, and records the reply in the outcome. */
+export async function payOrder(
+  journal: Journal,
+  gatewayUrl: string,
+  payer: Buyer,
+  outcome: OrderOutcome,
+): Promise<void> {
+  const { key, orderId, total } = outcome;
+  const body = { reference: key, amount: total, currency: 'EUR' };
+  const address = `${gatewayUrl}/v1/orders/${orderId}/payments`;
+  const answer = await untilClear(journal, 'pay', address, { token: payer.token, key: `${key}-pay`, body });
+  outcome.paid = answer.status;
 }
 
 /** Sends the order until the reply is clear, and records the reply in the outcome. */
@@ -73,8 +99,13 @@ export async function placeOrder(
 ): Promise<void> {
   const { key, lines } = outcome;
   const answer = await untilClear(journal, 'order', `${gatewayUrl}/v1/orders`, { token, key, body: { items: lines } });
-  if (answer.status === 201) outcome.orderId = (JSON.parse(answer.body) as { id: string }).id;
-  else outcome.refused = answer.status;
+  if (answer.status !== 201) {
+    outcome.refused = answer.status;
+    return;
+  }
+  const { id, totalCost } = JSON.parse(answer.body) as { id: string; totalCost: number };
+  outcome.orderId = id;
+  outcome.total = totalCost;
 }
 
 /** Sends an order once and never asks about it again, as a buyer whose own machine dies. */

@@ -2,6 +2,7 @@
 // services.
 
 import { readStockReport } from '../../services/catalogue/src/operator/verify-stock.ts';
+import { booksOf } from '../../services/orders/test/payment-books.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
 import type { System } from './system.ts';
@@ -18,6 +19,7 @@ export async function violations(
     ...(await orderViolations(system, journal)),
     ...(await stockViolations(system, initialStock)),
     ...(await bookViolations(system)),
+    ...(await moneyViolations(system, journal)),
     ...(await effectViolations(system)),
   ];
 }
@@ -41,9 +43,17 @@ async function accountViolations({ admin }: System, { accounts }: Journal): Prom
   return found;
 }
 
+interface StoredOrder {
+  readonly id: string;
+  readonly status: string;
+  readonly lines: Record<string, number>;
+  readonly cancelledUnits: number;
+}
+
 async function orderViolations({ admin }: System, journal: Journal): Promise<string[]> {
-  const { rows } = await admin.query<{ id: string; status: string; lines: Record<string, number> }>(`
-    SELECT o.id, o.status, json_object_agg(l.product_id, l.quantity) AS lines
+  const { rows } = await admin.query<StoredOrder>(`
+    SELECT o.id, o.status, json_object_agg(l.product_id, l.quantity) AS lines,
+      sum(l.cancelled_quantity)::int AS "cancelledUnits"
     FROM orders.orders o LEFT JOIN orders.order_lines l ON l.order_id = o.id GROUP BY o.id, o.status`);
   const stored = new Map(rows.map((row) => [row.id, row]));
   const kept = await keptAnswers(admin);
@@ -52,7 +62,7 @@ async function orderViolations({ admin }: System, journal: Journal): Promise<str
     return orderId === undefined ? [] : [{ ...outcome, orderId }];
   });
   const found: string[] = [];
-  for (const { key, orderId, lines, cancelled } of accepted) {
+  for (const { key, orderId, lines, cancelled, shortened } of accepted) {
     const order = stored.get(orderId);
     if (order === undefined) {
       found.push(`order ${orderId} was accepted (key ${key}) and does not exist`);
@@ -62,6 +72,8 @@ async function orderViolations({ admin }: System, journal: Journal): Promise<str
     if (!sameEntries(wanted, order.lines)) found.push(`order ${orderId} has other lines than were ordered`);
     if (cancelled === 200 && order.status !== 'cancelled')
       found.push(`order ${orderId} was cancelled and is ${order.status}`);
+    if (shortened === 200 && order.cancelledUnits === 0 && order.status !== 'cancelled')
+      found.push(`a unit of order ${orderId} was cancelled, and the order has all`);
     if (cancelled === 409 && order.status === 'cancelled')
       found.push(`order ${orderId} is cancelled although the cancellation was refused`);
   }
@@ -109,6 +121,31 @@ async function stockViolations({ admin }: System, initialStock: ReadonlyMap<stri
     if (oversold !== 0 || reserved > stock || reserved < 0) found.push(`product ${id}: sold beyond its stock`);
   }
   return found;
+}
+
+/** Each payment that was answered is in the ledger once, and the books of all orders add up. */
+async function moneyViolations({ admin }: System, { orders }: Journal): Promise<string[]> {
+  const { rows } = await admin.query<{ reference: string; entries: number }>(`
+    SELECT reference, count(*)::int AS entries FROM orders.payment_ledger WHERE kind = 'received' GROUP BY reference`);
+  const entries = new Map(rows.map((row) => [row.reference, row.entries]));
+  const found: string[] = [];
+  for (const { key, orderId, paid } of orders) {
+    // 409: the amount was no longer that of the order, so the money is due as a refund.
+    if ((paid === 200 || paid === 409) && entries.get(key) !== 1)
+      found.push(`payment ${key} of order ${orderId} is in the ledger ${entries.get(key) ?? 0} times`);
+  }
+  const client = await admin.connect();
+  try {
+    await client.query('SET search_path = orders');
+    const ids = orders.flatMap(({ orderId }) => orderId ?? []);
+    const { received, kept, owed, paidBack, faults } = await booksOf(client, ids);
+    if (received !== kept + owed + paidBack)
+      found.push(`${received} was received, ${kept} kept, ${owed} owed and ${paidBack} paid back`);
+    return [...found, ...faults.map((fault) => `the money of an order does not add up: ${fault}`)];
+  } finally {
+    await client.query('RESET search_path');
+    client.release();
+  }
 }
 
 /** Faults in the stock ledger, as `npm run shop -- stock verify` finds them. */

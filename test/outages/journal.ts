@@ -1,6 +1,6 @@
 // The journal of the customers: every reply, and the outcome of each order and registration.
 
-export type Asked = 'order' | 'view' | 'cancel' | 'ship' | 'register';
+export type Asked = 'order' | 'view' | 'cancel' | 'ship' | 'register' | 'pay';
 
 /** One reply, or a missing one (`status` 0). Times are milliseconds of `performance.now()`. */
 export interface Recorded {
@@ -26,6 +26,12 @@ export interface OrderOutcome {
   refused?: number;
   /** The status of the reply to the cancellation, when one was requested. */
   cancelled?: number;
+  /** The amount of the order, in major units. */
+  total?: number;
+  /** The status of the reply to the payment, when one was made. Its reference is the key. */
+  paid?: number;
+  /** The status of the reply to the cancellation of one unit, when one was requested. */
+  shortened?: number;
   /** The buyer got no clear reply, so the order may exist or not. */
   vanished?: boolean;
 }

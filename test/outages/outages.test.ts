@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { slowness } from '@shop/shared/testing';
 import type { Interruption } from './answers.ts';
 import { answerViolations } from './answers.ts';
-import { placeOrder, startShopping } from './buyers.ts';
+import { payOrder, placeOrder, startShopping } from './buyers.ts';
 import { violations } from './checker.ts';
 import { pause } from './fault.ts';
 import { faults } from './faults.ts';
@@ -84,8 +84,8 @@ describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d
       const productIds = await addProducts(productCount, stockEach);
       const random = createRandom(seed + round * 1_000 + index);
       const paceBefore = slowness();
-      const { gatewayUrl, buyers } = system;
-      const shopping = startShopping({ gatewayUrl, buyers, productIds, seed: seed + round * 1_000 + index });
+      const { gatewayUrl, buyers, payer } = system;
+      const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed: seed + round * 1_000 + index });
       let evidence: string | undefined;
       let [from, mended, ready] = [0, 0, 0];
       try {
@@ -199,6 +199,7 @@ describe('contention', () => {
             key: `${outcome.key}-${action}`,
           },
         );
+      await payOrder(into, system.gatewayUrl, system.payer, outcome);
       await act('process', staff.token);
       const [cancelled, shipped] = await Promise.all([act('cancel', buyerOf(index).token), act('ship', staff.token)]);
       outcome.cancelled = cancelled.status;
@@ -209,3 +210,75 @@ describe('contention', () => {
     await expectSound();
   }, 900_000);
 });
+
+describe('erasure', () => {
+  it('leaves nothing of ten customers while processes of every service die', async () => {
+    const [productId = ''] = await addProducts(1, stockEach);
+    const mark = `Vanishinglane${seed}`;
+    const customers = await Promise.all(Array.from({ length: 10 }, (_, index) => system.buyer(`${mark}-${index}`)));
+    const ids = customers.map(({ accountId }) => accountId);
+    await inFlight(customers.length, 5, async (index, into) => {
+      const customer = customers[index];
+      if (customer === undefined) return;
+      const body = { items: [{ productId, quantity: 1 }], shipping_address: { street_address: mark, country: 'CH' } };
+      const key = `erased-${seed}-${index}`;
+      const { token, accountId } = customer;
+      const answer = await untilClear(into, 'order', `${system.gatewayUrl}/v1/orders`, { token, key, body });
+      const { id: orderId } = JSON.parse(answer.body) as { id: string };
+      const paid: OrderOutcome = {
+        key,
+        accountId,
+        lines: body.items,
+        orderId,
+        total: JSON.parse(answer.body).totalCost,
+      };
+      await payOrder(into, system.gatewayUrl, system.payer, paid);
+      into.orders.push(paid);
+    });
+    await expectSound();
+    await system.admin.query(
+      "UPDATE accounts.accounts SET erase_at = now() - interval '2 hours' WHERE id = ANY ($1::uuid[])",
+      [ids],
+    );
+    const random = createRandom(seed);
+    for (let count = 0; count < 12; count += 1) {
+      random.pick(system.services()).kill('SIGKILL');
+      await pause(random.integer(500, 2_000));
+    }
+    await system.untilReady(patience);
+    // The checker compares what customers know with accounts, and these know of none any more.
+    journal.accounts.splice(0, Infinity, ...journal.accounts.filter(({ accountId }) => !ids.includes(accountId)));
+    const deadline = performance.now() + patience;
+    let left = await tracesOf(mark, ids);
+    while (left.length > 0 && performance.now() < deadline) {
+      await pause(1_000);
+      left = await tracesOf(mark, ids);
+    }
+    expect(left).toEqual([]);
+    await expectSound();
+  }, 600_000);
+});
+
+/** The tables with rows that contain the mark, and the accounts that are not swept. */
+async function tracesOf(mark: string, ids: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  const { rows: tables } = await system.admin.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname IN ('accounts', 'orders', 'catalogue', 'notifications')`,
+  );
+  for (const { name } of tables) {
+    const { rows } = await system.admin.query<{ rows: number }>(
+      `SELECT count(*)::int AS rows FROM ${name} AS t WHERE t::text ILIKE $1`,
+      [`%${mark}%`],
+    );
+    if (rows[0]?.rows !== 0) found.push(`${name}: ${rows[0]?.rows} rows`);
+  }
+  for (const schema of ['accounts', 'orders', 'notifications']) {
+    const { rows } = await system.admin.query<{ swept: number }>(
+      `SELECT count(*)::int AS swept FROM ${schema}.erased_accounts WHERE account_id = ANY ($1::uuid[]) AND sweeps > 0`,
+      [ids],
+    );
+    if (rows[0]?.swept !== ids.length) found.push(`${schema}: ${rows[0]?.swept} of ${ids.length} accounts are swept`);
+  }
+  return found;
+}

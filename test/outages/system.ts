@@ -43,6 +43,8 @@ export interface System {
   /** Runs `use` with a connection of the catalogue's own role. */
   catalogueClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
   /** A new customer, with the scope if one is given. */
+  /** The machine that reports payments. */
+  readonly payer: Buyer;
   buyer(name: string, scope?: StaffScope): Promise<Buyer>;
   /** Resolves when every process is ready, and the gateway reports all services as ready. */
   untilReady(within: number): Promise<void>;
@@ -131,6 +133,9 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       MAIL_DIR: mailFolder,
       RESERVATION_SECONDS: '3',
       EMAILS_PER_HOUR: '1000000',
+      // Orders have to be paid, and none expires while the clocks are changed.
+      PAYMENTS: 'required',
+      PAYMENT_DUE_MINUTES: '10000',
       ...highHoldLimits,
     };
     const random = createRandom(seed);
@@ -200,6 +205,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       gatewayUrl,
       admin,
       urls,
+      payer: await buyer(`payer-${seed}`, 'payments:write'),
       buyers: await Promise.all(Array.from({ length: buyers }, (_, index) => buyer(`buyer-${seed}-${index}`))),
       buyer,
       services: () => all().filter(({ name }) => name !== 'gateway'),

@@ -5,14 +5,16 @@ import { consumers } from '../../shared/src/events/consumers.ts';
 import { fullQueues } from './queues.ts';
 import type { System } from './system.ts';
 
-/** An order shows only the e-mail about its cancellation, so the events about other e-mails leave no inbox row. */
-const effective = "(type <> 'notification.sent.v1' OR data->>'kind' = 'order-cancelled')";
+/** An order shows only the e-mails about its cancellations, so the events about other e-mails leave no inbox row. */
+const effective = "(type <> 'notification.sent.v1' OR data->>'kind' IN ('order-cancelled', 'order-lines-cancelled'))";
 
 const counts: Readonly<Record<string, string>> = {
   'held reservations': "SELECT id FROM catalogue.reservations WHERE state = 'held'",
   'waiting e-mails': "SELECT id FROM notifications.notifications WHERE status = 'waiting'",
   'pending cancellations': `SELECT id FROM orders.orders
     WHERE status = 'cancelled' AND (stock_released = 'pending' OR customer_notified = 'pending')`,
+  'pending cancellations of units': `SELECT order_id FROM orders.order_history
+    WHERE cancelled_lines IS NOT NULL AND (stock_released = 'pending' OR customer_notified = 'pending')`,
   ...Object.fromEntries(
     serviceNames.map((service) => [
       `unpublished events of ${service}`,

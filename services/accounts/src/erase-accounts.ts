@@ -78,6 +78,10 @@ export async function eraseTraces(tx: Transaction, accountId: string): Promise<b
   await sql(tx, "DELETE FROM outbox WHERE subject = $1 AND published_at IS NOT NULL AND type <> 'account.erased.v1'", [
     accountId,
   ]);
-  const waiting = await sql(tx, 'SELECT FROM outbox WHERE subject = $1 AND published_at IS NULL LIMIT 1', [accountId]);
+  const waiting = await sql(
+    tx,
+    "SELECT FROM outbox WHERE subject = $1 AND published_at IS NULL AND type <> 'account.erased.v1' LIMIT 1",
+    [accountId],
+  );
   return waiting.length === 0;
 }

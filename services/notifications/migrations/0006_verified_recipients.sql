@@ -7,5 +7,5 @@ ALTER TABLE notifications
   ADD CONSTRAINT notifications_status_check CHECK (
     status IN ('waiting', 'sent', 'failed', 'obsolete', 'withheld')) NOT VALID;
 
--- Finds the waiting e-mails of an account whose address is verified or changed.
-CREATE INDEX notifications_waiting_account ON notifications (account_id) WHERE status = 'waiting';
+-- Finds the e-mails of an account whose address is verified, changed or erased.
+CREATE INDEX notifications_account ON notifications (account_id);

@@ -18,12 +18,19 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<b
   await sql(
     tx,
     `UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL,
-       cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, version = version + 1,
+       cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, ${nobodyToNotify},
+       version = version + 1,
        updated_at = greatest(now(), updated_at)
-     WHERE account_id = $1 AND ${isFinal} AND ${hasData}`,
+     WHERE account_id = $1 AND ${isFinal} AND (${hasData} OR customer_notified = 'pending')`,
     [accountId],
   );
-  await sql(tx, 'UPDATE order_history SET reason = NULL WHERE account_id = $1 AND reason IS NOT NULL', [accountId]);
+  await sql(
+    tx,
+    `UPDATE order_history SET reason = NULL, ${nobodyToNotify}
+     WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1
+       AND (reason IS NOT NULL OR customer_notified = 'pending')`,
+    [accountId],
+  );
   const [left] = await sql<{ orders: boolean; events: boolean }>(
     tx,
     `WITH erased AS (
@@ -48,7 +55,8 @@ export async function countPersonalData(
   const { rows } = await pool.query<{ place: string; rows: number }>(
     `SELECT place, rows FROM (
        SELECT 'orders' AS place, count(*)::int AS rows FROM orders WHERE account_id = $1 AND ${hasData}
-       UNION ALL SELECT 'order_history', count(*)::int FROM order_history WHERE account_id = $1 AND reason IS NOT NULL
+       UNION ALL SELECT 'order_history', count(*)::int FROM order_history
+         WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1 AND reason IS NOT NULL
        UNION ALL SELECT 'outbox', count(*)::int FROM outbox
          WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
            AND (data ->> 'shippingAddress' IS NOT NULL OR data ->> 'tracking' IS NOT NULL OR data ->> 'reason' IS NOT NULL)
@@ -59,6 +67,10 @@ export async function countPersonalData(
   return Object.fromEntries(rows.map(({ place, rows: count }) => [place, count]));
 }
 
+/** No e-mail is sent to an erased account. */
+const nobodyToNotify = `
+  customer_notified_at = CASE WHEN customer_notified = 'pending' THEN now() ELSE customer_notified_at END,
+  customer_notified = CASE WHEN customer_notified = 'pending' THEN 'failed' ELSE customer_notified END`;
 const isReasonOfSystem = "cancellation_reason IN ('expired', 'account-erased')";
 const isFinal = "status IN ('delivered', 'cancelled')";
 const country = "jsonb_strip_nulls(jsonb_build_object('country', shipping_address ->> 'country'))";

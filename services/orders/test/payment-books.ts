@@ -27,7 +27,7 @@ const query = `
   FROM ledger JOIN orders ON id = order_id JOIN order_payments AS p ON p.order_id = id
   WHERE id = ANY ($1::uuid[])`;
 
-export async function booksOf(database: pg.Pool, orderIds: readonly string[]): Promise<Books> {
+export async function booksOf(database: Pick<pg.ClientBase, 'query'>, orderIds: readonly string[]): Promise<Books> {
   const { rows } = await database.query(query, [orderIds]);
   const sum = (name: string): number => rows.reduce((total, row) => total + Number(row[name]), 0);
   const adds = (row: Record<string, unknown>): boolean =>

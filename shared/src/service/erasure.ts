@@ -17,7 +17,7 @@ const lookEvery = 10_000;
 /** Seconds after each sweep, for requests and events that were on their way. Then comes the last one. */
 const nextSweeps = [60, 3_600, 86_400];
 /** Seconds until the next sweep while something has to stay. */
-const retryAfter = 3_600;
+const retryAfter = 300;
 
 /** Records that the account is erased. The loop of any replica does the rest. Another call has no effect. */
 export async function recordErasure(tx: Transaction, accountId: string): Promise<void> {
