@@ -17,7 +17,7 @@ export interface Supervised {
   accidents(): readonly string[];
   kill(signal: NodeJS.Signals): void;
   /**
-   * Has the process kill itself the next time that it comes by this point, on this account's behalf if one is named.
+   * Makes the process kill itself the next time that it reaches this point, for this account if one is given.
    */
   crashAt(point: CrashPoint, account?: string): void;
   /** Sets its clock so many milliseconds ahead, for it and for those that follow it. */

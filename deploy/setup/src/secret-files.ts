@@ -7,10 +7,10 @@ import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 
 const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
 
-/** What everything else follows from: 32 random bytes each, in base64url. */
+/** The secrets from which the files are derived: 32 random bytes each, in base64url. */
 export interface Secrets {
   readonly keys: Readonly<Record<(typeof keys)[number], string>>;
-  /** Of the database's roles. */
+  /** The passwords of the database's roles. */
   readonly roles: Readonly<Record<SchemaName, string>>;
   /** Of the broker's users. */
   readonly users: Readonly<Record<BrokerUser, string>>;

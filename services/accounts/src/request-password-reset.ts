@@ -21,7 +21,7 @@ export const requestPasswordReset: Operation<'requestPasswordReset'> = async (re
   const reply = await idempotent<never>(request, context, async (tx) => {
     const where = { emailKey: emailKey(request.body.email) };
     const account = await Account.findOne({ where, ...inside(tx, 'UPDATE') });
-    // Beyond its share the account keeps its last token, so that a stranger cannot replace the holder's for ever.
+    // XX
     if (account !== null && (await untilShare(tx, account.id, 'password-reset-requested')) === 0) {
       await sendEmailToken(tx, { request, context }, account, 'password-reset', account.email);
     }

@@ -20,7 +20,7 @@ export interface StatusChange {
   readonly actor: Actor;
   /** The reason of a cancellation. */
   readonly reason?: string | undefined;
-  /** Of a shipment. */
+  /** How a shipped order can be followed. */
   readonly tracking?: Tracking | undefined;
 }
 

@@ -42,7 +42,7 @@ export const connectionLife = 1_800;
 
 const int8 = 20;
 
-/** A bigint column as a number. Columns of ours stay within the safe integers by their CHECK constraints. */
+/** A bigint column as a number. The CHECK constraints of the shop's columns keep them within the safe integers. */
 function parseInt8(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number)) throw new RangeError('a bigint from the database is past the safe integers');

@@ -13,8 +13,7 @@ export default async function globalSetup(): Promise<void> {
   const postgres = await startEmbeddedPostgres({ dataDir: folder, durable: false });
   running.set(postgres, folder);
   process.env[adminUrlVariable] = postgres.url;
-  // Every process that a test starts reads the compiled sources of the one before it, from where Node.js keeps them by
-  // default.
+  // Processes that tests start share compiled sources, in the folder that Node.js uses by default.
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
   stops.push(offerBroker(folder));
 }

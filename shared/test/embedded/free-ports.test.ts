@@ -7,7 +7,7 @@ import { expect, it } from '@jest/globals';
 import { freePorts } from '../../src/embedded/index.ts';
 
 const door = fileURLToPath(new URL('../../src/embedded/index.ts', import.meta.url));
-/** Two processes that each drew so many of the 17,000 by themselves would have nine in common. */
+/** Two processes that choose this many of the 17,000 ports independently would have about nine in common. */
 const count = 400;
 const program = `
   import { freePorts } from ${JSON.stringify(door)};

@@ -86,7 +86,7 @@ export interface AdvanceOptions {
   readonly accountId?: string | undefined;
   /** Called before an order is shipped. */
   readonly allocate: Allocate;
-  /** Of a shipment. */
+  /** How a shipped order can be followed. */
   readonly tracking?: Tracking | undefined;
 }
 

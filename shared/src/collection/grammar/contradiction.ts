@@ -48,8 +48,8 @@ function excludeAll(spec: CollectionSpec<never>, conditions: readonly Condition[
 }
 
 /**
- * Whether conditions on one field exclude each other, such as `gte:20` with `lt:10`. Listed values are tried; without
- * any, each lower bound is compared with each upper one.
+ * Whether conditions on one field exclude each other, such as `gte:20` with `lt:10`. When values are
+ * listed, each is tried. Otherwise each lower bound is compared with each upper bound.
  */
 function contradict(conditions: readonly Condition[]): boolean {
   const lists = conditions.flatMap((condition) =>
