@@ -1,6 +1,7 @@
 // All commands as one tree, from which help, usage and completion are generated.
 import { Command } from 'commander';
 import { accountsCommand } from './commands/accounts.ts';
+import { auditCommand } from './commands/audit.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -37,6 +38,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done except for the reported 
     eventsCommand(),
     staffCommand(),
     accountsCommand(),
+    auditCommand(),
     emailsCommand(),
     keysCommand(),
     backupCommand(),

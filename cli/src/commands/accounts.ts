@@ -1,5 +1,18 @@
 // `accounts`: what operators do with the accounts of customers.
-import { eraseAsOperator, verifyEmailAsOperator } from '@shop/accounts/operator';
+import {
+  blockAsOperator,
+  endSessionsAsOperator,
+  eraseAsOperator,
+  findAccounts,
+  type KnownAccount,
+  type KnownSession,
+  listSessions,
+  sendPasswordResetAsOperator,
+  showAccount,
+  unblockAsOperator,
+  verifyEmailAsOperator,
+} from '@shop/accounts/operator';
+import type { Environment } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
@@ -7,10 +20,59 @@ import { table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { type FoundData, findPersonalData } from '../shop/personal-data.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { accountId, days } from './arguments.ts';
+import { accountId, days, textOf } from './arguments.ts';
+import { showAudit } from './audit.ts';
+import { limit } from './orders.ts';
 
 export function accountsCommand(): Command {
   const command = new Command('accounts').description('look after the accounts of customers');
+  withJson(command.command('find').description('find accounts by the beginning of the e-mail address or name'))
+    .argument('<text>', 'beginning of the e-mail address or of the name')
+    .option('--limit <n>', 'at most this many accounts', limit, 20)
+    .action(async (text: string, { limit: most, ...output }: Output & { limit: number }) => {
+      const found = await withAccounts((environment) => findAccounts(environment, text, most));
+      print(output, found, () => listedAccounts(found));
+    });
+  withJson(command.command('show').description('show an account'))
+    .argument('<account>', whichAccount)
+    .action(async (account: string, output: Output) => {
+      const shown = await withAccounts((environment) => showAccount(environment, account));
+      print(output, shown, () => shownAccount(shown));
+    });
+  addChange(
+    command,
+    'block',
+    'refuse log-ins and end every session',
+    blockAsOperator,
+    ({ email }) => `${email} is blocked`,
+  );
+  addChange(command, 'unblock', 'permit log-ins again', unblockAsOperator, ({ email }) => `${email} can log in`);
+  withJson(command.command('sessions').description('list the sessions of an account, the last used first'))
+    .argument('<account>', whichAccount)
+    .action(async (account: string, output: Output) => {
+      const sessions = await withAccounts((environment) => listSessions(environment, account));
+      print(output, sessions, () => listedSessions(sessions));
+    });
+  addChange(
+    command,
+    'end-sessions',
+    'end every session',
+    endSessionsAsOperator,
+    ({ email, sessions }) => `${email} has to log in again (sessions that ended: ${sessions})`,
+  );
+  addChange(
+    command,
+    'reset',
+    'send the holder an e-mail to set a new password',
+    sendPasswordResetAsOperator,
+    ({ email }) => `an e-mail to set a new password is sent to ${email}`,
+  );
+  withJson(command.command('audit').description('list what was done to an account, by whom and why, newest first'))
+    .argument('<account>', whichAccount)
+    .option('--limit <n>', 'at most this many entries', limit, 50)
+    .action((account: string, { limit: most, ...output }: Output & { limit: number }) =>
+      showAudit(output, { account, limit: most }),
+    );
   withJson(command.command('verify-email').description('mark the e-mail address of an account as verified'))
     .argument('<email>', 'e-mail address of the account')
     .action(async (email: string, output: Output) => {
@@ -45,4 +107,76 @@ function described(found: readonly FoundData[]): string {
   if (found.length === 0) return 'Nothing of the holder of this account is left.';
   const rows = found.map(({ where, place, rows }) => [where, place, rows]);
   return table([['WHERE', 'PLACE', 'ROWS'], ...rows]);
+}
+
+const whichAccount = 'id or e-mail address of the account';
+
+function withAccounts<Result>(work: (environment: Environment) => Promise<Result>): Promise<Result> {
+  return withShop((shop) => work(operatorEnvironment(shop, 'accounts')));
+}
+
+/** Adds a command that changes an account. The audit log keeps its reason. */
+function addChange<Changed extends KnownAccount>(
+  command: Command,
+  verb: string,
+  description: string,
+  work: (environment: Environment, account: string, reason: string) => Promise<Changed>,
+  done: (changed: Changed) => string,
+): void {
+  withJson(command.command(verb).description(description))
+    .argument('<account>', whichAccount)
+    .requiredOption('--reason <text>', 'why, for the audit log', textOf(500))
+    .action(async (account: string, { reason, ...output }: Output & { reason: string }) => {
+      const changed = await withAccounts((environment) => work(environment, account, reason));
+      print(output, changed, () => done(changed));
+    });
+}
+
+function stateOf({ blockedAt, eraseAt, emailVerified }: KnownAccount): string {
+  const states = [
+    ...(blockedAt === null ? [] : ['blocked']),
+    ...(eraseAt === null ? [] : ['to be erased']),
+    ...(emailVerified ? [] : ['unverified']),
+  ];
+  return states.join(', ');
+}
+
+function listedAccounts(accounts: readonly KnownAccount[]): string {
+  if (accounts.length === 0) return 'No account begins like this.';
+  const rows = accounts.map((account) => [
+    account.email,
+    account.name,
+    stateOf(account),
+    account.scopes.join(' '),
+    account.createdAt.toISOString(),
+    account.accountId,
+  ]);
+  return table([['EMAIL', 'NAME', 'STATE', 'SCOPES', 'REGISTERED', 'ACCOUNT'], ...rows]);
+}
+
+function shownAccount(account: KnownAccount): string {
+  const rows: (readonly [string, string | undefined])[] = [
+    ['account', account.accountId],
+    ['e-mail', `${account.email}${account.emailVerified ? '' : ' (not verified)'}`],
+    ['new e-mail', account.pendingEmail ?? undefined],
+    ['name', account.name],
+    ['language', account.locale ?? undefined],
+    ['scopes', account.scopes.length === 0 ? undefined : account.scopes.join(' ')],
+    ['registered', account.createdAt.toISOString()],
+    ['blocked since', account.blockedAt?.toISOString()],
+    ['erased at', account.eraseAt?.toISOString()],
+  ];
+  return table(rows.filter(([, value]) => value !== undefined));
+}
+
+function listedSessions(sessions: readonly KnownSession[]): string {
+  if (sessions.length === 0) return 'The account has no session.';
+  const rows = sessions.map(({ sessionId, createdAt, lastUsedAt, address, userAgent }) => [
+    sessionId,
+    createdAt.toISOString(),
+    lastUsedAt.toISOString(),
+    address,
+    userAgent,
+  ]);
+  return table([['SESSION', 'LOGGED IN', 'LAST USED', 'ADDRESS', 'USER AGENT'], ...rows]);
 }

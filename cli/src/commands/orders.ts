@@ -151,7 +151,8 @@ async function fulfiller(shop: OpenShop, email: string | undefined): Promise<str
   throw new StartError(`${email} may not fulfil orders: run npm run shop -- staff grant ${email} orders:fulfil`);
 }
 
-function limit(text: string): number {
+/** A number of rows. */
+export function limit(text: string): number {
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > 1_000) throw new InvalidArgumentError('It must be a whole number from 1 to 1000.');
   return number;

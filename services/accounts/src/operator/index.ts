@@ -1,4 +1,5 @@
 // What operators do with accounts. The command line calls these functions in its own process.
+export { type AuditFilter, type RecordedEntry, readAuditLog } from './audit-log.ts';
 export { eraseAsOperator, findPersonalData } from './erasure.ts';
 export {
   checkSigningKeys,
@@ -8,4 +9,15 @@ export {
   rotateSigningKeys,
 } from './signing-keys.ts';
 export { grantScopes, listStaff, revokeScopes, type Staff, type StaffScope, staffScopes } from './staff.ts';
+export {
+  blockAsOperator,
+  endSessionsAsOperator,
+  findAccounts,
+  type KnownAccount,
+  type KnownSession,
+  listSessions,
+  sendPasswordResetAsOperator,
+  showAccount,
+  unblockAsOperator,
+} from './support.ts';
 export { type VerifiedAccount, verifyEmailAsOperator } from './verify-email.ts';

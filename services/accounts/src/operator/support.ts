@@ -1,0 +1,164 @@
+// Operators help with accounts as staff does, also with accounts of staff.
+import { createEmailTokenSeal } from '@shop/shared/auth';
+import { type Database, sql, type Transaction } from '@shop/shared/database';
+import { Problem } from '@shop/shared/problem';
+import { type Environment, emailKey, isId, newId, StartError } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { readDatabaseConfig, readEmailTokenConfig } from '../config.ts';
+import { blockAccount, endSessionsFor, type SupportRequest, sendPasswordResetFor, unblockAccount } from '../support.ts';
+import { prefixCondition } from '../support-collections.ts';
+
+export interface KnownAccount {
+  readonly accountId: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly pendingEmail: string | null;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly scopes: readonly string[];
+  readonly blockedAt: Date | null;
+  readonly eraseAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface KnownSession {
+  readonly sessionId: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+}
+
+const columns = `id AS "accountId", email, email_verified AS "emailVerified", pending_email AS "pendingEmail", name, locale,
+  scopes, blocked_at AS "blockedAt", erase_at AS "eraseAt", created_at AS "createdAt"`;
+
+/**
+ * The accounts whose e-mail address or name begins with the text, the newest first.
+ * @param environment the variables of accounts, of which DATABASE_URL is read, as in the following functions
+ */
+export function findAccounts(environment: Environment, text: string, limit: number): Promise<KnownAccount[]> {
+  return inAccounts(environment, 'accounts find', async ({ pool }) => {
+    const { rows } = await pool.query<KnownAccount>(
+      `SELECT ${columns} FROM accounts WHERE ${prefixCondition('$1::text')} ORDER BY id DESC LIMIT $2`,
+      [emailKey(text), limit],
+    );
+    return rows;
+  });
+}
+
+/**
+ * @param account id or e-mail address, as in the following functions
+ * @throws StartError when the account does not exist, as the following functions
+ */
+export function showAccount(environment: Environment, account: string): Promise<KnownAccount> {
+  return inAccounts(environment, 'accounts show', (database) =>
+    database.transaction(async (tx) => withoutVersion(await requireAccount(tx, account))),
+  );
+}
+
+/** The sessions that can be renewed, the last used first. */
+export function listSessions(environment: Environment, account: string): Promise<KnownSession[]> {
+  return inAccounts(environment, 'accounts sessions', (database) =>
+    database.transaction(async (tx) => {
+      const { accountId } = await requireAccount(tx, account);
+      return sql<KnownSession>(
+        tx,
+        `SELECT id AS "sessionId", created_at AS "createdAt", coalesce(last_used_at, created_at) AS "lastUsedAt", address,
+           user_agent AS "userAgent"
+         FROM refresh_families WHERE account_id = $1 AND expires_at > now() ORDER BY "lastUsedAt" DESC, id DESC`,
+        [accountId],
+      );
+    }),
+  );
+}
+
+/** Refuses log-ins of the account and ends its sessions. @returns the account as it is afterwards */
+export function blockAsOperator(environment: Environment, account: string, reason: string): Promise<KnownAccount> {
+  return change(environment, 'accounts block', account, reason, (tx, { accountId }, request) =>
+    blockAccount(tx, accountId, request),
+  );
+}
+
+/** Permits log-ins of the account again. @returns the account as it is afterwards */
+export function unblockAsOperator(environment: Environment, account: string, reason: string): Promise<KnownAccount> {
+  return change(environment, 'accounts unblock', account, reason, (tx, { accountId }, request) =>
+    unblockAccount(tx, accountId, request),
+  );
+}
+
+/** Ends every session of the account. @returns the account and how many sessions ended */
+export async function endSessionsAsOperator(
+  environment: Environment,
+  account: string,
+  reason: string,
+): Promise<KnownAccount & { readonly sessions: number }> {
+  let sessions = 0;
+  const changed = await change(environment, 'accounts end-sessions', account, reason, async (tx, found, request) => {
+    sessions = await endSessionsFor(tx, found.accountId, request);
+  });
+  return { ...changed, sessions };
+}
+
+/**
+ * Sends the holder an e-mail to set a new password.
+ * @param environment the variables of accounts, of which DATABASE_URL and INTERNAL_SECRET are read
+ * @throws StartError also when the account had its share of these e-mails
+ */
+export function sendPasswordResetAsOperator(
+  environment: Environment,
+  account: string,
+  reason: string,
+): Promise<KnownAccount> {
+  const emailTokenSeal = createEmailTokenSeal(readEmailTokenConfig(environment).internalSecret);
+  const sender = { request: { id: newId(), traceparent: undefined }, context: { emailTokenSeal } };
+  return change(environment, 'accounts reset', account, reason, async (tx, found, request) => {
+    const { accountId: id, version, ...rest } = found;
+    try {
+      await sendPasswordResetFor(tx, sender, { ...rest, id, version }, request);
+    } catch (error) {
+      throw error instanceof Problem ? new StartError(error.message) : error;
+    }
+  });
+}
+
+/** Runs `work` with the locked account in one transaction. */
+function change(
+  environment: Environment,
+  name: string,
+  account: string,
+  reason: string,
+  work: (tx: Transaction, account: LockedAccount, request: SupportRequest) => Promise<void>,
+): Promise<KnownAccount> {
+  return inAccounts(environment, name, (database) =>
+    database.transaction(async (tx) => {
+      const found = await requireAccount(tx, account, 'FOR UPDATE');
+      await work(tx, found, { requestId: undefined, author: { staffId: undefined, reason } });
+      return withoutVersion(await requireAccount(tx, found.accountId));
+    }),
+  );
+}
+
+type LockedAccount = KnownAccount & { readonly version: number };
+
+function withoutVersion({ version: _, ...account }: LockedAccount): KnownAccount {
+  return account;
+}
+
+async function requireAccount(tx: Transaction, account: string, lock: 'FOR UPDATE' | '' = ''): Promise<LockedAccount> {
+  const id = account.trim().toLowerCase();
+  const [found] = await sql<LockedAccount>(
+    tx,
+    `SELECT ${columns}, version FROM accounts WHERE ${isId(id) ? 'id' : 'email_key'} = $1 ${lock}`,
+    [isId(id) ? id : emailKey(account)],
+  );
+  if (found !== undefined) return found;
+  throw new StartError(`there is no account ${account}: accounts find TEXT finds accounts`);
+}
+
+function inAccounts<Result>(
+  environment: Environment,
+  name: string,
+  use: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name }, use);
+}
