@@ -29,7 +29,7 @@ process.on('message', (message: unknown) => {
 });
 
 /** The first statement of a request that writes: with an idempotency key, and of a reservation in the catalogue. */
-const opensRequest = /claim_idempotency_key|INSERT INTO reservations \(id, account_id, settle_at\)/;
+const opensRequest = /claim_idempotency_key|INSERT INTO reservations \(id, account_id, settle_at\b/;
 const takesEvent = /INSERT INTO inbox/;
 
 /** Statement before which a process dies, by point. */
