@@ -125,7 +125,7 @@ describe('orders', () => {
       expect(output).toMatch(/order-shipped sent/);
     }, settledWithin);
     const shown = (await runShop(dataDir, 'orders', 'show', first)).output;
-    expect(shown).toMatch(/is shipped: [\d.]+ EUR\.\n/);
+    expect(shown).toMatch(/is shipped: [\d.]+ EUR\.\n\nCustomer: "Ada", "ada@shop\.example"\n/);
     expect(shown).toMatch(new RegExp(`\\nNext: orders deliver ${first}\\n$`));
   });
 

@@ -139,6 +139,14 @@ describe('a stopped shop', () => {
     });
   });
 
+  it('accounts announce counts the accounts', async () => {
+    expect(await runShop(dataDir, 'accounts', 'announce')).toEqual({
+      code: 0,
+      output: '0 accounts are announced\n',
+      complaints: '',
+    });
+  });
+
   it('keys rotates and lists the keys', async () => {
     const rotated = await runShop(dataDir, 'keys', 'rotate', '--json');
     expect(rotated).toMatchObject({ code: 0, complaints: '' });

@@ -479,7 +479,7 @@ export interface paths {
         };
         /**
          * View an order
-         * @description An order of the caller, or any order with the scope `orders:read-all`. An order of another account is answered like one that does not exist.
+         * @description An order of the caller, or any order with the scope `orders:read-all`. An order of another account is answered like one that does not exist. Callers with `orders:read-all` or `orders:fulfil` also see the `customer`.
          */
         get: operations["getOrder"];
         put?: never;
@@ -1138,6 +1138,8 @@ export interface components {
             refresh_token: string;
         };
         Address: {
+            /** @description Who gets the parcel. When absent, the holder of the account; staff then sees the name of the account here. */
+            recipient?: components["schemas"]["AddressPart"];
             street_address?: components["schemas"]["AddressPart"];
             city?: components["schemas"]["AddressPart"];
             region?: components["schemas"]["AddressPart"];
@@ -1170,6 +1172,12 @@ export interface components {
          * @example EUR
          */
         Currency: string;
+        /** @description How to reach the holder of the account at present. Only for callers with `orders:read-all` or `orders:fulfil`. */
+        Customer: {
+            name: string;
+            email: string;
+            phone_number?: string;
+        };
         /** @description An effect of the cancellation in another service. */
         Effect: {
             /** @enum {unknown} */
@@ -1269,6 +1277,7 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             updatedAt: components["schemas"]["Time"];
             accountId: components["schemas"]["Id"];
+            customer?: components["schemas"]["Customer"];
             itemsSummary: components["schemas"]["OrderItem"][];
             totalCost: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
@@ -1401,6 +1410,7 @@ export interface components {
             createdAt?: components["schemas"]["Time"];
             updatedAt?: components["schemas"]["Time"];
             accountId?: components["schemas"]["Id"];
+            customer?: components["schemas"]["Customer"];
             itemsSummary?: components["schemas"]["OrderItem"][];
             totalCost?: components["schemas"]["Money"];
             currency?: components["schemas"]["Currency"];
@@ -2436,7 +2446,7 @@ export interface components {
         WWWAuthenticate: string;
         /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
         RetryAfterInProgress: string;
-        /** @description Weak entity tag of the row version: the response also depends on the caller. `If-Match` compares the version. */
+        /** @description Weak entity tag of the row version: the response also depends on the caller. For staff, the version of the customer may follow. `If-Match` compares the row version. */
         WeakETag: string;
     };
     pathItems: never;

@@ -42,7 +42,8 @@ async function newCustomer(): Promise<Values> {
 /** A customer who is also staff, or the machine that reports payments, with a token that has the scopes. */
 async function newStaff(): Promise<Values> {
   const [values, customer] = [await newCustomer(), await newCustomer()];
-  await shop.grant(values.email ?? '', 'accounts:support', 'catalogue:write', 'orders:fulfil', 'payments:write');
+  const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'];
+  await shop.grant(values.email ?? '', ...scopes);
   const client = createShop({ baseUrl: shop.url });
   const { data } = await client.call.POST('/v1/tokens', { body: { email: values.email ?? '', password } });
   const token = data?.access_token ?? '';

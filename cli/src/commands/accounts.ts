@@ -1,5 +1,6 @@
 // `accounts`: what operators do with the accounts of customers.
 import {
+  announceAccounts,
   blockAsOperator,
   endSessionsAsOperator,
   eraseAsOperator,
@@ -100,6 +101,12 @@ export function accountsCommand(): Command {
       print(output, found, () => described(found));
       if (found.length > 0) process.exitCode = exitCodes.failed;
     });
+  withJson(
+    command.command('announce').description('publish the state of all accounts again, for copies in services'),
+  ).action(async (output: Output) => {
+    const accounts = await withShop((shop) => announceAccounts(operatorEnvironment(shop, 'accounts')));
+    print(output, { accounts }, () => `${accounts} accounts are announced`);
+  });
   return command;
 }
 

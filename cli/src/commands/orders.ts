@@ -208,11 +208,34 @@ function shown(order: OrderWithHistory): string {
   const next = order.allowedActions;
   return [
     `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
+    ...parcelOf(order),
     ...(order.payment === undefined ? [] : [paymentOf(order, order.payment)]),
     table([['QUANTITY', 'CANCELLED', 'PRODUCT', 'TOTAL'], ...lines]),
     table([['TIME', 'STATUS', 'BY', 'CHANGE', 'REASON'], ...history]),
     next.length === 0 ? 'No further step is possible.' : `Next: orders ${next.join(' | ')} ${order.id}`,
   ].join('\n\n');
+}
+
+/** How to reach the customer, and where the parcel goes. Customers wrote both, so that control characters are escaped. */
+function parcelOf({ customer, shipping_address: address }: Order): string[] {
+  const shown = (label: string, parts: object | undefined): string[] =>
+    parts === undefined
+      ? []
+      : [
+          `${label}: ${Object.values(parts)
+            .map((part) => JSON.stringify(part))
+            .join(', ')}`,
+        ];
+  const lines = [...shown('Customer', customer), ...shown('Ship to', address && inOrder(address))];
+  return lines.length === 0 ? [] : [lines.join('\n')];
+}
+
+/** As on a label. */
+function inOrder(address: NonNullable<Order['shipping_address']>) {
+  const { recipient, street_address: street, postal_code: code, city, region, country } = address;
+  return Object.fromEntries(
+    Object.entries({ recipient, street, code, city, region, country }).filter(([, part]) => part !== undefined),
+  );
 }
 
 function amount({ currency }: Pick<Order, 'currency'>, value: number): string {

@@ -137,8 +137,8 @@ export function accountReply(
 
 /** The data for other services. They send e-mails to this address, so surrounding blanks are removed. */
 export function toDetails(account: Account): EventPayloads['account.registered.v1'] {
-  const { id: accountId, email, emailVerified, name } = account;
-  return { accountId, email: email.trim(), emailVerified, name, ...localeOf(account) };
+  const { id: accountId, email, emailVerified, name, phoneNumber } = account;
+  return { accountId, email: email.trim(), emailVerified, name, phoneNumber, ...localeOf(account) };
 }
 
 /** @param pointer the member of the body that names the address, or stands for it */

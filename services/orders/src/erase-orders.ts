@@ -9,7 +9,7 @@ const batchSize = 100;
 
 /**
  * Cancels the pending orders, and erases the data of those that are delivered or cancelled. An order on its way keeps
- * its address until then.
+ * its address and its customer until then.
  * @returns whether all data is erased
  */
 export async function eraseOrders(tx: Transaction, accountId: string): Promise<boolean> {
@@ -29,6 +29,12 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<b
     `UPDATE order_history SET reason = NULL, ${nobodyToNotify}
      WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1
        AND (reason IS NOT NULL OR customer_notified = 'pending')`,
+    [accountId],
+  );
+  await sql(
+    tx,
+    `DELETE FROM customers WHERE account_id = $1
+       AND NOT EXISTS (SELECT FROM orders WHERE account_id = $1 AND NOT ${isFinal})`,
     [accountId],
   );
   const [left] = await sql<{ orders: boolean; events: boolean }>(
@@ -57,6 +63,7 @@ export async function countPersonalData(
        SELECT 'orders' AS place, count(*)::int AS rows FROM orders WHERE account_id = $1 AND ${hasData}
        UNION ALL SELECT 'order_history', count(*)::int FROM order_history
          WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1 AND reason IS NOT NULL
+       UNION ALL SELECT 'customers', count(*)::int FROM customers WHERE account_id = $1
        UNION ALL SELECT 'outbox', count(*)::int FROM outbox
          WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
            AND (data ->> 'shippingAddress' IS NOT NULL OR data ->> 'tracking' IS NOT NULL OR data ->> 'reason' IS NOT NULL)

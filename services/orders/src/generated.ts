@@ -5,6 +5,8 @@ export interface components {
         readonly Status: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
         readonly AddressPart: string;
         readonly Address: {
+            /** @description Who gets the parcel. When absent, the holder of the account; staff then sees the name of the account here. */
+            readonly recipient?: components["schemas"]["AddressPart"];
             readonly street_address?: components["schemas"]["AddressPart"];
             readonly city?: components["schemas"]["AddressPart"];
             readonly region?: components["schemas"]["AddressPart"];
@@ -21,6 +23,12 @@ export interface components {
             readonly shipping_address?: components["schemas"]["Address"];
             /** @description The expected total cost. When the order costs a different amount, it is not placed. */
             readonly expectedTotal?: components["schemas"]["Money"];
+        };
+        /** @description How to reach the holder of the account at present. Only for callers with `orders:read-all` or `orders:fulfil`. */
+        readonly Customer: {
+            readonly name: string;
+            readonly email: string;
+            readonly phone_number?: string;
         };
         /**
          * @example {
@@ -131,6 +139,7 @@ export interface components {
             readonly createdAt?: components["schemas"]["Time"];
             readonly updatedAt?: components["schemas"]["Time"];
             readonly accountId?: components["schemas"]["Id"];
+            readonly customer?: components["schemas"]["Customer"];
             readonly itemsSummary?: readonly components["schemas"]["OrderItem"][];
             readonly totalCost?: components["schemas"]["Money"];
             readonly currency?: components["schemas"]["Currency"];
@@ -201,6 +210,7 @@ export interface components {
             readonly createdAt: components["schemas"]["Time"];
             readonly updatedAt: components["schemas"]["Time"];
             readonly accountId: components["schemas"]["Id"];
+            readonly customer?: components["schemas"]["Customer"];
             readonly itemsSummary: readonly components["schemas"]["OrderItem"][];
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
@@ -725,7 +735,7 @@ export interface components {
     headers: {
         /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
         readonly RetryAfterInProgress: string;
-        /** @description Weak entity tag of the row version: the response also depends on the caller. `If-Match` compares the version. */
+        /** @description Weak entity tag of the row version: the response also depends on the caller. For staff, the version of the customer may follow. `If-Match` compares the row version. */
         readonly WeakETag: string;
         /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";

@@ -14,12 +14,13 @@ export const getOrder: Operation<'getOrder', OrderStore> = async (request, conte
  */
 export async function findOrder({ database, orders }: OrderStore, caller: Caller, orderId: string): Promise<Reply> {
   const readAll = caller.scopes.has('orders:read-all');
+  const { by, columns, reply } = orders.viewOf(caller);
   const { rows } = await database.pool.query<Record<string, string | null>>({
-    name: readAll ? 'any-order' : 'own-order',
-    text: `SELECT ${orders.columns} FROM orders WHERE id = $1 ${readAll ? '' : 'AND account_id = $2'}`,
+    name: `${readAll ? 'any' : 'own'}-order-by-${by}`,
+    text: `SELECT ${columns} FROM orders WHERE id = $1 ${readAll ? '' : 'AND account_id = $2'}`,
     values: readAll ? [orderId] : [orderId, caller.accountId],
   });
   const [row] = rows;
   if (row === undefined) throw noSuchOrder();
-  return orders.reply(200, row, caller);
+  return reply(200, row);
 }

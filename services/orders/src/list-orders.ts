@@ -4,6 +4,7 @@ import { fromQuery, readPage } from '@shop/shared/collection';
 import { callerOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
+import { isStaff } from './order.ts';
 
 /** The page and a `Link` to the next one. 400 for an invalid query, 403 for orders of other accounts. */
 export const listOrders: Operation<'listOrders'> = async (request, { database, orders }) => {
@@ -15,7 +16,9 @@ export const listOrders: Operation<'listOrders'> = async (request, { database, o
       errors: [{ parameter: 'accountId', detail: 'must be me or your own account' }],
     });
   }
-  const [collection, scope] = account === 'all' ? [orders.ofAll, {}] : [orders.collection, { account }];
+  const ofAll = account === 'all';
+  const collection = orders.lists[ofAll ? 'all' : isStaff(caller) ? 'account' : 'own'];
+  const scope = ofAll ? {} : { account };
   const criteria = fromQuery(collection.spec, request.query, request.faults);
   return readPage({ collection, criteria, pool: database.pool, scope, context: caller, url: request.url });
 };

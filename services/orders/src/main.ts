@@ -9,6 +9,8 @@ import { eraseOrders } from './erase-orders.ts';
 import { startExpiring } from './expire-orders.ts';
 import { observeOrders } from './measure-orders.ts';
 import { onAccountErased } from './on-account-erased.ts';
+import { onAccountRegistered } from './on-account-registered.ts';
+import { onAccountUpdated } from './on-account-updated.ts';
 import { onNotificationSent } from './on-notification-sent.ts';
 import { onStockLinesReleased } from './on-stock-lines-released.ts';
 import { onStockReleased } from './on-stock-released.ts';
@@ -35,6 +37,8 @@ await startService({
     onStop('erasing orders', startErasing({ database, log, erase: eraseOrders }));
     const handlers = {
       'account.erased.v1': onAccountErased,
+      'account.registered.v1': onAccountRegistered,
+      'account.updated.v1': onAccountUpdated,
       'stock.released.v1': onStockReleased,
       'stock.lines-released.v1': onStockLinesReleased,
       'notification.sent.v1': onNotificationSent,

@@ -25,12 +25,19 @@ import { decimalsOf } from '@shop/shared/runtime';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 
 /**
- * All members of an order. A member that is not in this table appears in no response and in no SQL statement.
- * @param of the orders of one account, or of all accounts. The indexes of migration 0013 serve the orders of all accounts.
+ * The orders of one account as its holder sees them, the same orders as staff sees them, or the orders of all accounts as
+ * staff sees them.
  */
-export function orderSpec(currency: string, of: 'account' | 'all'): CollectionSpec<Caller> {
+type OrderList = 'own' | 'account' | 'all';
+
+/**
+ * All members of an order. A member that is not in this table appears in no response and in no SQL statement. The indexes
+ * of migration 0013 serve the orders of all accounts.
+ */
+export function orderSpec(currency: string, list: OrderList): CollectionSpec<Caller> {
   const decimals = decimalsOf(currency);
-  const ofAll = of === 'all';
+  const ofAll = list === 'all';
+  const forStaff = list !== 'own';
   return {
     name: 'orders',
     from: 'orders',
@@ -47,6 +54,7 @@ export function orderSpec(currency: string, of: 'account' | 'all'): CollectionSp
       createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
       updatedAt: { type: time(), operators: ordered, column: 'updated_at', sortable: ofAll },
       accountId: { type: uuid(), operators: none, column: 'account_id' },
+      ...(forStaff && { customer: { type: json(), operators: none, column: customerSql } }),
       itemsSummary: { type: json(), operators: none, column: linesSql(decimals) },
       totalCost: {
         type: decimal(decimals),
@@ -56,7 +64,7 @@ export function orderSpec(currency: string, of: 'account' | 'all'): CollectionSp
         range: { from: 0, to: 999_999_999_999_999 },
       },
       currency: { type: text(3), operators: none, column: 'currency' },
-      shipping_address: { type: json(), operators: none, column: 'shipping_address' },
+      shipping_address: { type: json(), operators: none, column: forStaff ? staffAddressSql : 'shipping_address' },
       tracking: { type: json(), operators: none, column: 'tracking' },
       allowedActions: {
         type: json(),
@@ -101,6 +109,19 @@ function timeSql(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
+const customerOf = 'FROM customers WHERE customers.account_id = orders.account_id';
+
+const customerSql = `(SELECT json_strip_nulls(json_build_object(
+    'name', customers.name, 'email', customers.email, 'phone_number', customers.phone_number)) ${customerOf})`;
+
+/** Without a recipient, the parcel goes to the holder of the account. */
+const staffAddressSql = `(CASE WHEN shipping_address IS NOT NULL THEN coalesce(
+    (SELECT jsonb_build_object('recipient', customers.name) || shipping_address::jsonb ${customerOf}),
+    shipping_address::jsonb) END)`;
+
+/** For staff, the response also depends on the version of the customer. */
+const staffVersionSql = `version || coalesce((SELECT '.' || customers.sequence ${customerOf}), '')`;
+
 const paymentOf =
   'FROM order_payments AS payment WHERE payment.order_id = orders.id AND payment.account_id = orders.account_id';
 
@@ -128,33 +149,62 @@ const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_nulls(j
 
 /** Orders as the operations use them. */
 export interface Orders {
-  /** The orders of one account. */
-  readonly collection: Collection<Caller>;
-  /** The orders of all accounts, for staff. */
-  readonly ofAll: Collection<Caller>;
+  readonly lists: Readonly<Record<OrderList, Collection<Caller>>>;
   readonly currency: string;
   /** Amounts: `fromJson` reads major units into minor ones, `toJson` writes them. */
   readonly money: ReturnType<typeof decimal>;
+  /** How this caller sees orders. */
+  viewOf(caller: Caller): OrderView;
+}
+
+export interface OrderView {
+  readonly by: 'customer' | 'staff';
   /** SELECT list of a whole order: its members as text, then its version. */
   readonly columns: string;
-  /** The response that shows a row of `columns` to this caller. */
-  reply(status: number, row: object, caller: Caller, headers?: Readonly<Record<string, string>>): Reply;
+  /** The response that shows a row of `columns`. */
+  reply(status: number, row: object, headers?: Readonly<Record<string, string>>): Reply;
+}
+
+/** Whether the caller sees the customers of orders. */
+export function isStaff({ scopes }: Caller): boolean {
+  return scopes.has('orders:read-all') || scopes.has('orders:fulfil');
 }
 
 export function openOrders(currency: string, cursors: Cursors): Orders {
-  const spec = orderSpec(currency, 'account');
-  const write = writeAll(spec);
+  const specs = {
+    own: orderSpec(currency, 'own'),
+    account: orderSpec(currency, 'account'),
+    all: orderSpec(currency, 'all'),
+  };
+  const customer = openView('customer', specs.own, 'version::text');
+  const staff = openView('staff', specs.account, staffVersionSql);
   return {
-    collection: openCollection(spec, cursors),
-    ofAll: openCollection(orderSpec(currency, 'all'), cursors),
+    lists: {
+      own: openCollection(specs.own, cursors),
+      account: openCollection(specs.account, cursors),
+      all: openCollection(specs.all, cursors),
+    },
     currency,
     money: decimal(decimalsOf(currency)),
-    columns: `${selectAll(spec)}, version::text AS version`,
-    reply: (status, row, caller, headers = {}) => {
-      const columns: (string | null)[] = Object.values(row);
-      return { status, headers, etag: weakEtagOf(Number(columns.at(-1))), json: write(columns, caller) };
-    },
+    viewOf: (caller) => (isStaff(caller) ? staff : customer)(caller),
   };
+}
+
+function openView(
+  by: OrderView['by'],
+  spec: CollectionSpec<Caller>,
+  versionSql: string,
+): (caller: Caller) => OrderView {
+  const columns = `${selectAll(spec)}, ${versionSql} AS version`;
+  const write = writeAll(spec);
+  return (caller) => ({
+    by,
+    columns,
+    reply: (status, row, headers = {}) => {
+      const values: (string | null)[] = Object.values(row);
+      return { status, headers, etag: weakEtagOf(values.at(-1) ?? ''), json: write(values, caller) };
+    },
+  });
 }
 
 /** The present order, in a transaction that has locked or inserted it. */
@@ -164,11 +214,12 @@ export async function showOrder(
   caller: Caller,
   order: { readonly id: string; readonly accountId: string },
 ): Promise<Reply> {
-  const [row] = await sql(tx, `SELECT ${orders.columns} FROM orders WHERE id = $1 AND account_id = $2`, [
+  const { columns, reply } = orders.viewOf(caller);
+  const [row] = await sql(tx, `SELECT ${columns} FROM orders WHERE id = $1 AND account_id = $2`, [
     order.id,
     order.accountId,
   ]);
-  return orders.reply(200, row ?? {}, caller);
+  return reply(200, row ?? {});
 }
 
 export interface LockedOrder {
@@ -203,7 +254,9 @@ export async function lockOrder(tx: Transaction, id: string, owner: string | und
 
 /** @throws Problem 412 when `If-Match` names another version of the order */
 export function requireVersion({ headers }: OperationRequest, { version }: LockedOrder): void {
-  requireMatch(headers, weakEtagOf(version), etagOf(version));
+  // In the tags of staff, the version of the customer follows. An order may change whatever the customer changed.
+  const ifMatch = headers['if-match']?.replace(/"(\d+)\.\d+"/g, '"$1"');
+  requireMatch({ 'if-match': ifMatch }, weakEtagOf(version), etagOf(version));
 }
 
 export function noSuchOrder(): Problem {

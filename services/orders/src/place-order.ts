@@ -5,7 +5,7 @@ import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from './context.ts';
 import { countOrder } from './measure-orders.ts';
-import type { Orders } from './order.ts';
+import type { OrderView } from './order.ts';
 import type { WantedLine } from './stock-reservation.ts';
 
 export interface PricedLine extends WantedLine {
@@ -35,7 +35,14 @@ export async function placeOrder(
   const caller = callerOf(request);
   const { accountId } = caller;
   const id = newId();
-  const row = await insertOrder(tx, request, orders, { ...order, id, accountId, paymentDueMinutes });
+  const { columns, reply } = orders.viewOf(caller);
+  const row = await insertOrder(tx, request, columns, {
+    ...order,
+    id,
+    accountId,
+    currency: orders.currency,
+    paymentDueMinutes,
+  });
   const major = (minor: number | bigint) => Number(orders.money.toJson(Number(minor)));
   await appendEvent(tx, {
     type: 'order.created.v1',
@@ -60,12 +67,13 @@ export async function placeOrder(
     },
   });
   countOrder(tx, 'placed');
-  return orders.reply(201, row, caller, { Location: `/v1/orders/${id}` });
+  return reply(201, row, { Location: `/v1/orders/${id}` });
 }
 
 interface InsertedOrder extends NewOrder {
   readonly id: string;
   readonly accountId: string;
+  readonly currency: string;
   readonly paymentDueMinutes: number | undefined;
 }
 
@@ -76,7 +84,7 @@ interface InsertedOrder extends NewOrder {
 async function insertOrder(
   tx: Transaction,
   request: OperationRequest,
-  { columns, currency }: Orders,
+  columns: OrderView['columns'],
   order: InsertedOrder,
 ): Promise<object> {
   const { lines } = order;
@@ -109,7 +117,7 @@ async function insertOrder(
       order.id,
       order.accountId,
       order.reservationId,
-      currency,
+      order.currency,
       String(order.totalMinor),
       order.shippingAddress === undefined ? null : JSON.stringify(order.shippingAddress),
       request.id,

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { orderSpec } from '../src/order.ts';
 
 const ofAll = orderSpec('EUR', 'all');
-const ofAccount = orderSpec('EUR', 'account');
+const ofAccount = orderSpec('EUR', 'own');
 /**
  * Rows of orders that a page of 20 may read: some pages for each branch, all orders that a filter keeps, or as many as lie
  * between 21 evenly distributed ones.

@@ -46,6 +46,8 @@ export interface components {
         };
         /** @description As the customer wrote it; absent when the order has none. */
         readonly ShippingAddress: {
+            /** @description Who gets the parcel; the holder of the account when absent. */
+            readonly recipient?: string;
             readonly street_address?: string;
             readonly city?: string;
             readonly region?: string;
@@ -64,6 +66,8 @@ export interface components {
             /** @description The address as the holder wrote it, without surrounding blanks. */
             readonly email: string;
             readonly name: string;
+            /** @description Null when the account has none; absent in events of versions before this member. */
+            readonly phoneNumber?: string | null;
             /** @description Absent in events of versions before this member, whose addresses count as verified. */
             readonly emailVerified?: boolean;
             /** @description The language tag of the holder (BCP 47); absent when the holder chose none. */
@@ -466,6 +470,8 @@ export const consumers = {
     "order.lines-cancelled.v1"
   ],
   "orders.effects": [
+    "account.registered.v1",
+    "account.updated.v1",
     "stock.released.v1",
     "stock.lines-released.v1",
     "notification.sent.v1",

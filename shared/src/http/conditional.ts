@@ -7,9 +7,12 @@ export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
-/** The entity tag where the response also depends on the caller: weak, because two callers get different bytes. */
-export function weakEtagOf(version: number): string {
-  return `W/${etagOf(version)}`;
+/**
+ * The entity tag where the response also depends on the caller: weak, because two callers get different bytes.
+ * @param version of the row, or several versions that the response depends on, separated by a full stop
+ */
+export function weakEtagOf(version: number | string): string {
+  return `W/"${version}"`;
 }
 
 function withoutWeakness(tag: string): string {

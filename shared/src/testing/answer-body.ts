@@ -22,6 +22,7 @@ export interface AnswerBody {
   readonly pagination: AnswerBody;
   readonly nextCursor: string | undefined;
   readonly cancellation: AnswerBody;
+  readonly customer: AnswerBody;
   readonly stockReleased: AnswerBody;
   readonly [member: string]: unknown;
 }

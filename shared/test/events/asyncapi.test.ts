@@ -18,7 +18,14 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
     sends: ['account.registered.v1', 'account.updated.v1', 'account.erased.v1', 'email-token.issued.v1'],
   },
   orders: {
-    handles: ['stock.released.v1', 'stock.lines-released.v1', 'notification.sent.v1', 'account.erased.v1'],
+    handles: [
+      'account.registered.v1',
+      'account.updated.v1',
+      'stock.released.v1',
+      'stock.lines-released.v1',
+      'notification.sent.v1',
+      'account.erased.v1',
+    ],
     sends: [
       'order.created.v1',
       'order.processing.v1',

@@ -1,4 +1,5 @@
 // What operators do with accounts. The command line calls these functions in its own process.
+export { announceAccounts } from './announce-accounts.ts';
 export { type AuditFilter, type RecordedEntry, readAuditLog } from './audit-log.ts';
 export { eraseAsOperator, findPersonalData } from './erasure.ts';
 export {

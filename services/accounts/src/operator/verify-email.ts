@@ -21,22 +21,35 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
   return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts verify-email' }, (database) =>
     database.transaction(async (tx) => {
       const key = emailKey(email);
-      type Row = VerifiedAccount & { readonly name: string; readonly locale: string | null; readonly version: number };
+      type Row = VerifiedAccount & {
+        readonly name: string;
+        readonly phoneNumber: string | null;
+        readonly locale: string | null;
+        readonly version: number;
+      };
       const [verified] = await sql<Row>(
         tx,
         `UPDATE accounts SET email_verified = true, version = version + 1, updated_at = now()
-         WHERE email_key = $1 AND NOT email_verified RETURNING id AS "accountId", email, name, locale, version`,
+         WHERE email_key = $1 AND NOT email_verified
+         RETURNING id AS "accountId", email, name, phone_number AS "phoneNumber", locale, version`,
         [key],
       );
       if (verified === undefined) return requireAccount(tx, key, email);
-      const { accountId, name, version } = verified;
+      const { accountId, name, phoneNumber, version } = verified;
       const detail = { email: verified.email, by: 'operator' } as const;
       await audit(tx, { action: 'email-verified', accountId, requestId: undefined, detail });
       await appendEvent(tx, {
         type: 'account.updated.v1',
         subject: accountId,
         sequence: version,
-        data: { accountId, email: verified.email.trim(), emailVerified: true, name, ...localeOf(verified) },
+        data: {
+          accountId,
+          email: verified.email.trim(),
+          emailVerified: true,
+          name,
+          phoneNumber,
+          ...localeOf(verified),
+        },
         requestId: newId(),
         traceparent: undefined,
       });

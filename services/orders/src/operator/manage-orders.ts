@@ -49,9 +49,10 @@ const noAccount = '00000000-0000-0000-0000-000000000000';
  */
 export async function listAllOrders(environment: Environment, selection: OrderSelection): Promise<Order[]> {
   return withOrders(environment, async ({ database, orders }) => {
+    const { columns, reply } = orders.viewOf(operator(noAccount));
     // Ids grow with time, so the primary key gives the order.
     const { rows } = await database.pool.query<Record<string, string | null>>(
-      `SELECT ${orders.columns} FROM orders
+      `SELECT ${columns} FROM orders
        WHERE ($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR account_id = $2)
          AND ($3::uuid IS NULL OR id < $3) AND ($4::timestamptz IS NULL OR created_at >= $4)
        ORDER BY id DESC LIMIT $5`,
@@ -63,7 +64,7 @@ export async function listAllOrders(environment: Environment, selection: OrderSe
         selection.limit,
       ],
     );
-    return rows.map((row) => viewOf(orders.reply(200, row, operator(noAccount))));
+    return rows.map((row) => viewOf(reply(200, row)));
   });
 }
 

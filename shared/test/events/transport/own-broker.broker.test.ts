@@ -75,7 +75,7 @@ describe('users with rights of their own', () => {
     await eventually(() => {
       expect(inventory.deliveries).toHaveLength(1);
       expect(mail.deliveries).toHaveLength(2);
-      expect(effects.deliveries).toHaveLength(1);
+      expect(effects.deliveries).toHaveLength(2);
     });
     const [letter] = await eventually(async () => {
       const letters = await as('operator').deadLetters('catalogue.inventory', 10);

@@ -1,0 +1,56 @@
+// Publishes the state of every account again, for services that keep a copy of what they need of the accounts.
+import { sql, type Transaction } from '@shop/shared/database';
+import { appendEvents, type EventPayloads } from '@shop/shared/events';
+import { type Environment, newId } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { localeOf } from '../account.ts';
+import { readDatabaseConfig } from '../config.ts';
+
+const batchSize = 500;
+const lowestId = '00000000-0000-0000-0000-000000000000';
+
+const findNext = `
+  SELECT id AS "accountId", btrim(email) AS email, email_verified AS "emailVerified", name,
+    phone_number AS "phoneNumber", locale, version
+  FROM accounts WHERE id > $1 ORDER BY id LIMIT ${batchSize}`;
+
+type Row = Omit<EventPayloads['account.updated.v1'], 'locale'> & {
+  readonly locale: string | null;
+  readonly version: number;
+};
+
+/**
+ * Appends an `account.updated.v1` for each account, with its present version: a consumer that has this version or a later
+ * one changes nothing, and nobody gets an e-mail.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @returns the number of accounts
+ */
+export function announceAccounts(environment: Environment): Promise<number> {
+  return withDatabase(
+    { url: readDatabaseConfig(environment).databaseUrl, name: 'accounts announce' },
+    async (database) => {
+      let announced = 0;
+      for (let last = lowestId; ; ) {
+        const rows = await database.transaction((tx) => announceAfter(tx, last));
+        announced += rows.length;
+        last = rows.at(-1)?.accountId ?? last;
+        if (rows.length < batchSize) return announced;
+      }
+    },
+  );
+}
+
+async function announceAfter(tx: Transaction, last: string): Promise<Row[]> {
+  const rows = await sql<Row>(tx, findNext, [last]);
+  await appendEvents(
+    tx,
+    rows.map(({ version, locale, ...data }) => ({
+      type: 'account.updated.v1',
+      subject: data.accountId,
+      sequence: version,
+      data: { ...data, ...localeOf({ locale }) },
+      requestId: newId(),
+    })),
+  );
+  return rows;
+}
