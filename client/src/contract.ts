@@ -111,8 +111,8 @@ export interface paths {
         put?: never;
         /**
          * Block an account
-         * @description The holder cannot log in, every session ends, and the access tokens are void. Only a log-in with the right password is told about
-         *     the block (`account-blocked`). An account that is blocked stays blocked; the further reason is recorded.
+         * @description The holder cannot log in, and every session ends; their access tokens are refused within 2 seconds. Only a log-in with the right
+         *     password is told about the block (`account-blocked`). An account that is blocked stays blocked; the further reason is recorded.
          */
         post: operations["blockAccount"];
         delete?: never;
@@ -158,7 +158,7 @@ export interface paths {
         put?: never;
         /**
          * End every session of an account
-         * @description The holder has to log in again, with the same password.
+         * @description The holder has to log in again, with the same password. The access tokens of the sessions are refused within 2 seconds.
          */
         post: operations["endAccountSessions"];
         delete?: never;
