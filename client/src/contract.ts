@@ -1718,7 +1718,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The id is not a UUID, or no such account exists. */
+        /** @description `not-found`: the id is not a UUID, or no such account exists. */
         AccountNotFound: {
             headers: {
                 [name: string]: unknown;

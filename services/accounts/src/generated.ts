@@ -473,7 +473,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The id is not a UUID, or no such account exists. */
+        /** @description `not-found`: the id is not a UUID, or no such account exists. */
         readonly AccountNotFound: {
             headers: {
                 readonly [name: string]: unknown;
