@@ -117,7 +117,13 @@ describe('the event of a change', () => {
       previousEmail: email,
       previousEmailVerified: true,
     });
-    expect(Object.keys(renamed?.data ?? {}).sort()).toEqual(['accountId', 'email', 'emailVerified', 'name']);
+    expect(Object.keys(renamed?.data ?? {}).sort()).toEqual([
+      'accountId',
+      'email',
+      'emailVerified',
+      'name',
+      'phoneNumber',
+    ]);
   });
 });
 
