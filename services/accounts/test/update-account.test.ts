@@ -101,9 +101,15 @@ describe('200', () => {
       type: 'account.updated.v1',
       sequence: '2',
       request_id: 'second-version',
-      data: { accountId: holder.id, email: holder.email, emailVerified: false, name: 'Second' },
+      data: {
+        accountId: holder.id,
+        email: holder.email,
+        emailVerified: false,
+        name: 'Second',
+        phoneNumber: '+33 4 72 00',
+      },
     });
-    expect(third).toMatchObject({ type: 'account.updated.v1', sequence: '3' });
+    expect(third).toMatchObject({ type: 'account.updated.v1', sequence: '3', data: { phoneNumber: null } });
   });
 
   it('keeps the present e-mail until the new one is verified, and then frees it', async () => {
