@@ -95,8 +95,8 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
 async function mailsByOrder(folder: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const file of await readdir(folder).catch(() => [])) {
-    const [id = '', , ending] = file.split('.');
-    if (ending === 'eml') counts.set(id, (counts.get(id) ?? 0) + 1);
+    const [id = ''] = file.split('.');
+    if (file.endsWith('.eml')) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return counts;
 }
