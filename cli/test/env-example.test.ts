@@ -39,6 +39,7 @@ const required: Record<string, string> = {
   CURSOR_KEYS: Buffer.alloc(32).toString('base64url'),
   ORDERS_URL: 'http://localhost:2',
   CATALOGUE_URL: 'http://localhost:3',
+  NOTIFICATIONS_URL: 'http://localhost:5',
   PORT: '4',
 };
 

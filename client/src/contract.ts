@@ -215,6 +215,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/accounts/{accountId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
+                 */
+                accountId: "me" | string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Take everything that the shop keeps about one's own account
+         * @description One JSON document with the account, its sessions, its audit log, its orders with their history and payments, and the e-mails to it.
+         *     It contains no password and no token. Names of members that a client does not know may be added.
+         *
+         *     It needs an access token that a log-in with the password issued in the last 5 minutes and after the last change of password or
+         *     e-mail address. Otherwise it is refused with `reauthentication-required`.
+         *
+         *     The document is sent while it is read, so it has no `Content-Length`. When a service becomes unavailable meanwhile, the connection
+         *     is broken off: the client gets an error, and not a shorter document. What changes during an export may be in it or not.
+         */
+        get: operations["exportAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/email-verifications": {
         parameters: {
             query?: never;
@@ -787,6 +820,126 @@ export interface components {
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddress"];
             locale?: components["schemas"]["Locale"];
+        };
+        /**
+         * @description Everything that the shop keeps about an account. Each service delivers its part, and may add members.
+         * @example {
+         *       "exported_at": "2026-11-21T08:20:00.000Z",
+         *       "account": {
+         *         "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *         "email": "kim@example.com",
+         *         "email_verified": true,
+         *         "name": "Kim Park",
+         *         "phone_number": "+41 61 555 01 23",
+         *         "shipping_address": {
+         *           "street_address": "Lindenweg 4",
+         *           "city": "Basel",
+         *           "postal_code": "4052",
+         *           "country": "CH"
+         *         },
+         *         "scopes": [],
+         *         "created_at": "2026-11-20T10:00:00.000Z",
+         *         "updated_at": "2026-11-20T10:05:00.000Z"
+         *       },
+         *       "recipient": {
+         *         "email": "kim@example.com",
+         *         "emailVerified": true,
+         *         "name": "Kim Park",
+         *         "updatedAt": "2026-11-20T10:05:01.000Z"
+         *       },
+         *       "email_tokens": [],
+         *       "sessions": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *           "created_at": "2026-11-21T08:19:30.000Z",
+         *           "last_used_at": "2026-11-21T08:19:30.000Z",
+         *           "expires_at": "2026-12-21T08:19:30.000Z",
+         *           "address": "203.0.113.7",
+         *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+         *         }
+         *       ],
+         *       "audit": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f02",
+         *           "created_at": "2026-11-21T08:19:30.000Z",
+         *           "action": "login-succeeded",
+         *           "by": "client",
+         *           "detail": {}
+         *         }
+         *       ],
+         *       "orders": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0b01",
+         *           "status": "pending",
+         *           "createdAt": "2026-11-20T11:00:00.000Z",
+         *           "updatedAt": "2026-11-20T11:00:00.000Z",
+         *           "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *           "itemsSummary": [
+         *             {
+         *               "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0c01",
+         *               "name": "Desk lamp",
+         *               "quantity": 1,
+         *               "unitPrice": 19.99,
+         *               "lineTotal": 19.99
+         *             }
+         *           ],
+         *           "totalCost": 19.99,
+         *           "currency": "EUR",
+         *           "history": [
+         *             {
+         *               "status": "pending",
+         *               "at": "2026-11-20T11:00:00.000Z",
+         *               "by": "customer"
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "emails": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "kind": "order-received",
+         *           "orderId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0b01",
+         *           "status": "sent",
+         *           "attempts": 1,
+         *           "createdAt": "2026-11-20T11:00:01.000Z",
+         *           "settledAt": "2026-11-20T11:00:02.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        AccountExport: {
+            /** @description When the export began. */
+            exported_at: components["schemas"]["Time"];
+            /** @description The members of `GET /v1/accounts/{accountId}`, the scopes that operators granted, and times. */
+            account: {
+                id: components["schemas"]["Id"];
+                email: components["schemas"]["Email"];
+                email_verified: boolean;
+                pending_email?: components["schemas"]["Email"];
+                name: components["schemas"]["AccountsName"];
+                phone_number?: components["schemas"]["PhoneNumber"];
+                shipping_address?: components["schemas"]["ShippingAddress"];
+                locale?: components["schemas"]["Locale"];
+                scopes: string[];
+                created_at: components["schemas"]["Time"];
+                updated_at: components["schemas"]["Time"];
+                credentials_changed_at?: components["schemas"]["Time"];
+            };
+            /** @description Name, address and language for e-mails, as the notifications service has them; absent when it has none. */
+            recipient?: Record<string, never>;
+            /** @description The tokens in e-mails that are valid, without the tokens. */
+            email_tokens: Record<string, never>[];
+            /** @description The log-ins that can be renewed. */
+            sessions: Record<string, never>[];
+            /** @description Log-ins and changes of the last year, those by staff with the reason that was given. */
+            audit: Record<string, never>[];
+            /**
+             * @description The oldest first. The members of `GET /v1/orders/{orderId}` without `allowedActions`; the entries of its `history`; and as
+             *     `moneyMovements` each payment and refund.
+             */
+            orders: Record<string, never>[];
+            /** @description The oldest first: the kind, the state and the times of each e-mail, and its `address` when it is not that of the `recipient`. */
+            emails: Record<string, never>[];
         };
         AccountPatch: {
             email?: components["schemas"]["Email"];
@@ -1754,6 +1907,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the export needs a new log-in. */
+        ExportForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The account belongs to another caller, or does not exist. */
         AccountsForbidden: {
             headers: {
@@ -1905,7 +2067,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service cannot reach its database, or too many password checks are waiting. */
+        /** @description The service cannot reach its database or another service that the operation needs, or too many password checks are waiting. */
         AccountsServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2929,6 +3091,45 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
+    exportAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
+                 */
+                accountId: "me" | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, as a file. No cache may store it. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountExport"];
+                };
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ExportForbidden"];
+            404: components["responses"]["AccountsNotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];

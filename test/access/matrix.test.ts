@@ -102,7 +102,7 @@ beforeAll(async () => {
   const owner = { accountId: ids.account.own };
   tokens.set('expired', await issuer.sign({ ...owner, expiresIn: -60 }));
   tokens.set('forged', await issuer.forge(owner));
-  tokens.set('owner', await issuer.sign(owner));
+  tokens.set('owner', await issuer.sign({ ...owner, loggedIn: true }));
   for (const caller of ['other', 'reader', 'fulfiller', 'editor', 'payer', 'supporter'] as const)
     tokens.set(caller, await issuer.sign({ scopes: scopesOf(caller) }));
 

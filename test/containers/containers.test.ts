@@ -236,13 +236,13 @@ describe('the networks', () => {
   const inside = ['accounts:8080', 'orders:8080', 'catalogue:8080', 'gateway:8080'];
 
   // A network permits connections in both directions, so the processes that the gateway calls, and notifications, whose
-  // metrics it reads, can also reach the gateway.
+  // metrics it reads, can also reach the gateway, and notifications can reach accounts, which calls it.
   it.each([
     ['gateway', [...inside, 'notifications:8080']],
-    ['accounts', [...inside, ...servers]],
+    ['accounts', [...inside, 'notifications:8080', ...servers]],
     ['orders', [...inside, ...servers]],
     ['catalogue', [...inside, ...servers]],
-    ['notifications', ['notifications:8080', 'gateway:8080', ...servers]],
+    ['notifications', ['notifications:8080', 'gateway:8080', 'accounts:8080', ...servers]],
   ])('let %s reach only what it needs', async (service, expected) => {
     const found = await shop.script<string[]>(service, reachable(addresses));
     expect(found.sort()).toEqual([...expected].sort());

@@ -211,6 +211,9 @@ describe.each(names)('%s', (name) => {
       // reserving stock, and resolving reservations
       'orders → catalogue:8080',
       'catalogue → orders:8080',
+      // exporting the data of an account
+      'accounts → orders:8080',
+      'accounts → notifications:8080',
       ...services.flatMap((service) => [`${service} → postgres:5432`, `${service} → rabbitmq:5672`]),
       ...jobs.map((job) => `${job} → postgres:5432`),
       'operator → postgres:5432',

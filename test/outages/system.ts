@@ -116,10 +116,11 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       stops.push(() => proxy.close());
       return `http://127.0.0.1:${proxy.port}`;
     };
-    const [accounts, orders, catalogue] = await Promise.all([
+    const [accounts, orders, catalogue, notifications] = await Promise.all([
       balanced('accounts'),
       balanced('orders'),
       balanced('catalogue'),
+      balanced('notifications'),
     ]);
     const shared = {
       HOST: '127.0.0.1',
@@ -159,6 +160,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
               PORT: String(port),
               ORDERS_URL: orders,
               CATALOGUE_URL: catalogue,
+              NOTIFICATIONS_URL: notifications,
             },
           }),
         ),

@@ -57,11 +57,12 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
     await Promise.all([database.drop(), rm(folder, { recursive: true, force: true })]);
   };
   try {
-    const [url, accounts, orders, catalogue] = await Promise.all([
+    const [url, accounts, orders, catalogue, notifications] = await Promise.all([
       balance('gateway'),
       balance('accounts'),
       balance('orders'),
       balance('catalogue'),
+      balance('notifications'),
     ]);
     const shared = {
       HOST: '127.0.0.1',
@@ -70,6 +71,9 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
       JWKS_URL: `${accounts}/.well-known/jwks.json`,
       JWT_ISSUER: 'https://shop.test',
       JWT_AUDIENCE: 'shop',
+      ORDERS_URL: orders,
+      CATALOGUE_URL: catalogue,
+      NOTIFICATIONS_URL: notifications,
       INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
       KEY_ENCRYPTION_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
@@ -80,7 +84,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
     for (const name of services) {
       for (const [index, address] of pair(name).entries()) {
         const { port } = new URL(address);
-        const own = { DATABASE_URL: database.urls[name], PORT: port, ORDERS_URL: orders, CATALOGUE_URL: catalogue };
+        const own = { DATABASE_URL: database.urls[name], PORT: port };
         const main = `${root}services/${name}/src/main.ts`;
         processes.push(
           startProcess({ name: `${name} ${index + 1}`, main, url: address, environment: { ...shared, ...own } }),

@@ -115,7 +115,7 @@ function inOrder(address: ShippingAddress): ShippingAddress {
 const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'country'] as const;
 
 /** The account as responses show it, without password, scopes and times. */
-function toAccount(account: Account): AccountView {
+export function toAccount(account: Account): AccountView {
   const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail };
   const erasure = account.eraseAt === null ? {} : { erase_at: account.eraseAt.toISOString() };
   return { id: account.id, ...profileOf(account), email_verified: account.emailVerified, ...pending, ...erasure };

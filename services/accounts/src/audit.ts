@@ -1,4 +1,4 @@
-// The audit log: changes and attempts on accounts. It is kept for a year, and staff and operators read it.
+// The audit log: changes and attempts on accounts. It is kept for a year. Staff, operators and, in an export, holders read it.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
@@ -26,6 +26,7 @@ export interface AuditDetails {
   'erasure-requested': { readonly eraseAt: string };
   'erasure-withdrawn': Record<never, never>;
   'account-erased': Record<never, never>;
+  exported: Record<never, never>;
   /** By staff or an operator, as the following. */
   'account-blocked': Record<never, never>;
   'account-unblocked': Record<never, never>;

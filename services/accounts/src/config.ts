@@ -1,6 +1,6 @@
 // The environment of the accounts service as one frozen object. All mistakes are reported together.
 import { availableParallelism } from 'node:os';
-import { type Environment, integer, keyList, readConfig, secret } from '@shop/shared/runtime';
+import { type Environment, integer, keyList, readConfig, secret, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 
 const { databaseUrl } = serviceVariables;
@@ -13,6 +13,9 @@ export function readEnvironment(environment: Environment) {
     ...callerVariables,
     keyEncryptionSecret,
     cursorKeys: keyList('CURSOR_KEYS'),
+    /** The services that deliver their parts of an export. */
+    ordersUrl: url('ORDERS_URL', ['http', 'https']),
+    notificationsUrl: url('NOTIFICATIONS_URL', ['http', 'https']),
     /** Concurrent password hashes. One hash uses one core and 19 MiB for about 20 ms. */
     hashConcurrency: integer('HASH_CONCURRENCY', { min: 1, max: 64, fallback: Math.min(availableParallelism(), 4) }),
     /** Passwords that wait for their hash; more are refused with 503. */

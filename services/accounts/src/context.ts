@@ -1,6 +1,6 @@
 // The context that main.ts gives to the operations of accounts.
 import type { EmailTokenSeal } from '@shop/shared/auth';
-import type { IdempotencyContext, TypedOperation } from '@shop/shared/http';
+import type { IdempotencyContext, InternalClient, TypedOperation } from '@shop/shared/http';
 import type { TokenIssuer } from './access-token.ts';
 import type { operations } from './generated.ts';
 import type { Passwords } from './password.ts';
@@ -17,5 +17,11 @@ export interface Context extends IdempotencyContext {
   readonly support: SupportCollections;
 }
 
+/** The context of an operation that calls other services. */
+export interface CallingContext extends Context {
+  readonly orders: InternalClient;
+  readonly notifications: InternalClient;
+}
+
 /** The function of an operation, with the types of its contract. */
-export type Operation<Id extends keyof operations> = TypedOperation<operations[Id], Context>;
+export type Operation<Id extends keyof operations, Needed = Context> = TypedOperation<operations[Id], Needed>;

@@ -51,6 +51,126 @@ export interface components {
             readonly shipping_address?: components["schemas"]["ShippingAddress"];
             readonly locale?: components["schemas"]["Locale"];
         };
+        /**
+         * @description Everything that the shop keeps about an account. Each service delivers its part, and may add members.
+         * @example {
+         *       "exported_at": "2026-11-21T08:20:00.000Z",
+         *       "account": {
+         *         "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *         "email": "kim@example.com",
+         *         "email_verified": true,
+         *         "name": "Kim Park",
+         *         "phone_number": "+41 61 555 01 23",
+         *         "shipping_address": {
+         *           "street_address": "Lindenweg 4",
+         *           "city": "Basel",
+         *           "postal_code": "4052",
+         *           "country": "CH"
+         *         },
+         *         "scopes": [],
+         *         "created_at": "2026-11-20T10:00:00.000Z",
+         *         "updated_at": "2026-11-20T10:05:00.000Z"
+         *       },
+         *       "recipient": {
+         *         "email": "kim@example.com",
+         *         "emailVerified": true,
+         *         "name": "Kim Park",
+         *         "updatedAt": "2026-11-20T10:05:01.000Z"
+         *       },
+         *       "email_tokens": [],
+         *       "sessions": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *           "created_at": "2026-11-21T08:19:30.000Z",
+         *           "last_used_at": "2026-11-21T08:19:30.000Z",
+         *           "expires_at": "2026-12-21T08:19:30.000Z",
+         *           "address": "203.0.113.7",
+         *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+         *         }
+         *       ],
+         *       "audit": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f02",
+         *           "created_at": "2026-11-21T08:19:30.000Z",
+         *           "action": "login-succeeded",
+         *           "by": "client",
+         *           "detail": {}
+         *         }
+         *       ],
+         *       "orders": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0b01",
+         *           "status": "pending",
+         *           "createdAt": "2026-11-20T11:00:00.000Z",
+         *           "updatedAt": "2026-11-20T11:00:00.000Z",
+         *           "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *           "itemsSummary": [
+         *             {
+         *               "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0c01",
+         *               "name": "Desk lamp",
+         *               "quantity": 1,
+         *               "unitPrice": 19.99,
+         *               "lineTotal": 19.99
+         *             }
+         *           ],
+         *           "totalCost": 19.99,
+         *           "currency": "EUR",
+         *           "history": [
+         *             {
+         *               "status": "pending",
+         *               "at": "2026-11-20T11:00:00.000Z",
+         *               "by": "customer"
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "emails": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "kind": "order-received",
+         *           "orderId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0b01",
+         *           "status": "sent",
+         *           "attempts": 1,
+         *           "createdAt": "2026-11-20T11:00:01.000Z",
+         *           "settledAt": "2026-11-20T11:00:02.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        readonly AccountExport: {
+            /** @description When the export began. */
+            readonly exported_at: components["schemas"]["Time"];
+            /** @description The members of `GET /v1/accounts/{accountId}`, the scopes that operators granted, and times. */
+            readonly account: {
+                readonly id: components["schemas"]["Id"];
+                readonly email: components["schemas"]["Email"];
+                readonly email_verified: boolean;
+                readonly pending_email?: components["schemas"]["Email"];
+                readonly name: components["schemas"]["Name"];
+                readonly phone_number?: components["schemas"]["PhoneNumber"];
+                readonly shipping_address?: components["schemas"]["ShippingAddress"];
+                readonly locale?: components["schemas"]["Locale"];
+                readonly scopes: readonly string[];
+                readonly created_at: components["schemas"]["Time"];
+                readonly updated_at: components["schemas"]["Time"];
+                readonly credentials_changed_at?: components["schemas"]["Time"];
+            };
+            /** @description Name, address and language for e-mails, as the notifications service has them; absent when it has none. */
+            readonly recipient?: Record<string, never>;
+            /** @description The tokens in e-mails that are valid, without the tokens. */
+            readonly email_tokens: readonly Record<string, never>[];
+            /** @description The log-ins that can be renewed. */
+            readonly sessions: readonly Record<string, never>[];
+            /** @description Log-ins and changes of the last year, those by staff with the reason that was given. */
+            readonly audit: readonly Record<string, never>[];
+            /**
+             * @description The oldest first. The members of `GET /v1/orders/{orderId}` without `allowedActions`; the entries of its `history`; and as
+             *     `moneyMovements` each payment and refund.
+             */
+            readonly orders: readonly Record<string, never>[];
+            /** @description The oldest first: the kind, the state and the times of each e-mail, and its `address` when it is not that of the `recipient`. */
+            readonly emails: readonly Record<string, never>[];
+        };
         readonly NewAccount: {
             readonly email: components["schemas"]["Email"];
             readonly name: components["schemas"]["Name"];
@@ -503,6 +623,15 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the export needs a new log-in. */
+        readonly ExportForbidden: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The id is not a UUID, or the account of the token does not exist. */
         readonly NotFound: {
             headers: {
@@ -590,7 +719,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service cannot reach its database, or too many password checks are waiting. */
+        /** @description The service cannot reach its database or another service that the operation needs, or too many password checks are waiting. */
         readonly ServiceUnavailable: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -1187,6 +1316,44 @@ export interface operations {
             readonly 404: components["responses"]["AccountNotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 422: components["responses"]["QueryTooCostly"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 502: components["responses"]["BadGateway"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readonly exportAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
+                 *     UUID is answered with 404.
+                 */
+                readonly accountId: "me" | string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The document, as a file. No cache may store it. */
+            readonly 200: {
+                headers: {
+                    /** @description The name of the file. */
+                    readonly "Content-Disposition": string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AccountExport"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["ExportForbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];

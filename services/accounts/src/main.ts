@@ -6,7 +6,7 @@ import { startPruning } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
 import { readEnvironment } from './config.ts';
-import type { Context } from './context.ts';
+import type { CallingContext } from './context.ts';
 import { eraseTraces, startErasingAccounts } from './erase-accounts.ts';
 import { createKeyEncryption } from './key-encryption.ts';
 import { connectModels } from './models.ts';
@@ -21,14 +21,14 @@ await startService({
   name: 'accounts',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
-  async build({ config, database, log, onStop }) {
+  async build({ config, database, log, callService, onStop }) {
     defineAccount(connectModels(database.pool));
     onStop('pruning accounts', startPruning(database.pool, expiredAccountRows(config.refreshTokenDays), log));
     onStop('erasing accounts', startErasingAccounts({ database, log }));
     onStop('erasing traces', startErasing({ database, log, erase: eraseTraces }));
     const encryption = createKeyEncryption(config.keyEncryptionSecret);
     await prepareSigningKeys(database, encryption);
-    const context: Context = {
+    const context: CallingContext = {
       database,
       idempotencySecret: config.internalSecret,
       passwords: await createPasswords(new Semaphore({ running: config.hashConcurrency, waiting: config.hashQueue })),
@@ -37,6 +37,8 @@ await startService({
       refreshLifetimes: config,
       emailTokenSeal: createEmailTokenSeal(config.internalSecret),
       support: openSupportCollections(createCursors(config.cursorKeys)),
+      orders: callService('orders', config.ordersUrl),
+      notifications: callService('notifications', config.notificationsUrl),
     };
     return { operations, context };
   },

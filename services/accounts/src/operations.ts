@@ -1,11 +1,12 @@
 // All operations of accounts: operationId → function.
 import { blockAccount } from './block-account.ts';
 import { confirmPasswordReset } from './confirm-password-reset.ts';
-import type { Operation } from './context.ts';
+import type { CallingContext, Operation } from './context.ts';
 import { endAccountSessions } from './end-account-sessions.ts';
 import { endOtherSessions } from './end-other-sessions.ts';
 import { endSession } from './end-session.ts';
 import { eraseAccount } from './erase-account.ts';
+import { exportAccount } from './export-account.ts';
 import { findAccounts } from './find-accounts.ts';
 import type { operations as contract } from './generated.ts';
 import { getAccount } from './get-account.ts';
@@ -25,7 +26,7 @@ import { undoEmailChange } from './undo-email-change.ts';
 import { updateAccount } from './update-account.ts';
 import { verifyEmail } from './verify-email.ts';
 
-export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
+export const operations: { readonly [Id in keyof contract]: Operation<Id, CallingContext> } = {
   findAccounts,
   registerAccount,
   getAccount,
@@ -37,6 +38,7 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   endAccountSessions,
   sendPasswordReset,
   listAccountAudit,
+  exportAccount,
   verifyEmail,
   resendVerification,
   undoEmailChange,

@@ -1,4 +1,5 @@
-// Changes of password and e-mail address need a proof that the holder, and not only a bearer of the token, makes them.
+// Changes of password and e-mail address, and an export of all data, need a proof that the holder, and not only a bearer
+// of the token, asks for them.
 import type { Caller } from '@shop/shared/auth';
 import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
@@ -41,13 +42,24 @@ export function requireHolder(request: OperationRequest, account: Account, confi
     if (confirmedHash === account.passwordHash) return;
     throw required('The password was changed meanwhile.');
   }
+  requireRecentLogIn(
+    request,
+    account,
+    'This change needs current_password, or an access token of a log-in in the last 5 minutes.',
+  );
+}
+
+/**
+ * @param detail the text of the problem when the log-in is not recent
+ * @throws Problem 403 `reauthentication-required` unless the access token proves the holder: a log-in in the last 5
+ *   minutes, and after the last change of credentials, issued it
+ */
+export function requireRecentLogIn(request: OperationRequest, account: Account, detail: string): void {
   const caller = callerOf(request);
   if (!isIssuedForPresent(caller, account)) {
     throw required('The password or the e-mail address was changed after this access token was issued.');
   }
-  if (!isOfRecentLogIn(caller)) {
-    throw required('This change needs current_password, or an access token of a log-in in the last 5 minutes.');
-  }
+  if (!isOfRecentLogIn(caller)) throw required(detail);
 }
 
 function required(detail: string): Problem {

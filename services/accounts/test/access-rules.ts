@@ -33,6 +33,8 @@ export const accessRules: AccessRules = {
   sendPasswordReset: support(202),
   listAccountAudit: { resource: 'account', scope: 'accounts:support', expected: unlessAbsent(200) },
   getAccount: { resource: 'account', expected: ownAccount },
+  // The owner's token is that of a log-in.
+  exportAccount: { resource: 'account', expected: ownAccount },
   updateAccount: { resource: 'account', body: () => ({ phone_number: '+49 30 1234' }), expected: ownAccount },
   eraseAccount: {
     resource: 'account',

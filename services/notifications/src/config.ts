@@ -1,15 +1,6 @@
 // The environment of the notifications service as one frozen object. All mistakes are reported together.
-import {
-  type Environment,
-  integer,
-  optional,
-  readConfig,
-  secret,
-  string,
-  url,
-  type Variable,
-} from '@shop/shared/runtime';
-import { serviceVariables } from '@shop/shared/service';
+import { type Environment, integer, optional, readConfig, string, url, type Variable } from '@shop/shared/runtime';
+import { internalVariables, serviceVariables } from '@shop/shared/service';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
 export function readEnvironment(environment: Environment) {
@@ -20,8 +11,8 @@ export function readEnvironment(environment: Environment) {
     /** The folder of the `.eml` files. */
     mailDir: string('MAIL_DIR', '.data/mail'),
     mailFrom: mailAddress('MAIL_FROM', 'orders@shop.example'),
-    /** Decrypts the tokens of e-mails, which accounts encrypts. */
-    internalSecret: secret('INTERNAL_SECRET'),
+    // Also decrypts the tokens of e-mails, which accounts encrypts.
+    ...internalVariables,
     /** The links of e-mails with a token. Without them, the e-mails contain the token and the request that uses it. */
     emailVerificationUrl: optional(linkTemplate('EMAIL_VERIFICATION_URL')),
     emailChangeUndoUrl: optional(linkTemplate('EMAIL_CHANGE_UNDO_URL')),

@@ -13,6 +13,7 @@ import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrdersCreated } from './on-order-created.ts';
 import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
+import { operations } from './operations.ts';
 import { startSendLoop } from './send-loop.ts';
 import { readTemplates } from './templates.ts';
 import { createTokenOpener } from './token-email.ts';
@@ -43,8 +44,8 @@ await startService({
     onStop('sending', () => sending.close());
     const wake = (): void => sending.wake();
     return {
-      operations: {},
-      context: {},
+      operations,
+      context: { database },
       needsBroker: true,
       consume: {
         name: 'notifications.mail',

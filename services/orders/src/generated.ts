@@ -67,6 +67,37 @@ export interface components {
             readonly unitPrice: components["schemas"]["Money"];
             readonly lineTotal: components["schemas"]["Money"];
         };
+        /**
+         * @description The members of an order as `GET /v1/orders/{orderId}` shows them, without `allowedActions`. `history` has the entries of
+         *     `GET /v1/orders/{orderId}/history`.
+         */
+        readonly ExportedOrder: {
+            readonly id: components["schemas"]["Id"];
+            readonly status: string;
+            readonly createdAt: components["schemas"]["Time"];
+            readonly updatedAt: components["schemas"]["Time"];
+            readonly accountId: components["schemas"]["Id"];
+            readonly itemsSummary: readonly components["schemas"]["OrderItem"][];
+            readonly totalCost: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            readonly cancellation?: components["schemas"]["CancellationView"];
+            readonly history: readonly {
+                readonly status: string;
+                readonly at: components["schemas"]["Time"];
+                readonly by: string;
+            }[];
+            /** @description Payments and refunds; absent when there was none. */
+            readonly moneyMovements?: readonly {
+                /** @enum {unknown} */
+                readonly kind: "received" | "refund-due" | "refunded";
+                /** @description The payment provider's name of the payment or refund. */
+                readonly reference?: string;
+                readonly amount: components["schemas"]["Money"];
+                readonly cause: string;
+                readonly due?: components["schemas"]["Money"];
+                readonly at: components["schemas"]["Time"];
+            }[];
+        };
         /** @description An effect of the cancellation in another service. */
         readonly Effect: {
             /** @enum {unknown} */
@@ -1183,6 +1214,47 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly exportOrders: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly accountId: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description The member `next` of the page before; absent for the first page. */
+                    readonly after?: components["schemas"]["Id"];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description A page of orders. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ExportedOrder"][];
+                        /** @description Where the next page begins; absent on the last page. */
+                        readonly next?: components["schemas"]["Id"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };

@@ -3,6 +3,7 @@ import { cancelOrder } from './cancel-order.ts';
 import type { Operation } from './context.ts';
 import { createOrder } from './create-order.ts';
 import { deliverOrder } from './deliver-order.ts';
+import { exportOrders } from './export-orders.ts';
 import type { operations as contract } from './generated.ts';
 import { getOrder } from './get-order.ts';
 import { getOrderHistory } from './get-order-history.ts';
@@ -27,4 +28,5 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   recordRefund,
   resolveReservation,
   traceOrder,
+  exportOrders,
 };

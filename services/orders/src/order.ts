@@ -147,6 +147,46 @@ const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_nulls(j
     'customerNotified', json_build_object('state', customer_notified, 'at', ${timeSql('customer_notified_at')})
   )) END)`;
 
+/** Every entry of the history, oldest first. The ids of staff and of requests are not the holder's data. */
+const historySql = `(SELECT json_agg(json_strip_nulls(json_build_object(
+    'status', history.status, 'at', ${timeSql('history.at')}, 'by', history.actor,
+    'cancelledLines', history.cancelled_lines,
+    'reason', CASE history.status WHEN 'cancelled' THEN orders.cancellation_reason ELSE history.reason END,
+    'stockReleased', ${effectSql('history.stock_released')},
+    'customerNotified', ${effectSql('history.customer_notified')}
+  )) ORDER BY history.version)
+  FROM order_history AS history
+  WHERE history.order_id = orders.id AND history.account_id = orders.account_id)`;
+
+/** The state and the time of an effect; NULL for an entry without effects. */
+function effectSql(column: string): string {
+  return `CASE WHEN ${column} IS NOT NULL THEN
+    json_build_object('state', ${column}, 'at', ${timeSql(`${column}_at`)}) END`;
+}
+
+/** Every movement of money, oldest first; NULL when there was none. */
+function movementsSql(decimals: number): string {
+  return `(SELECT json_agg(json_strip_nulls(json_build_object(
+      'kind', ledger.kind, 'reference', ledger.reference, 'amount', ${majorSql('ledger.amount_minor', decimals)},
+      'cause', ledger.cause, 'due', ${majorSql('ledger.due_minor', decimals)}, 'at', ${timeSql('ledger.at')}
+    )) ORDER BY ledger.at, ledger.id)
+    FROM payment_ledger AS ledger
+    WHERE ledger.order_id = orders.id AND ledger.account_id = orders.account_id)`;
+}
+
+/** An order in an export: its members that are the same for every caller, its history and its movements of money. */
+function exportSpec(spec: CollectionSpec<Caller>, decimals: number): CollectionSpec<Caller> {
+  const forEveryCaller = Object.entries(spec.fields).filter(([, { write }]) => write === undefined);
+  return {
+    ...spec,
+    fields: {
+      ...Object.fromEntries(forEveryCaller),
+      history: { type: json(), operators: none, column: historySql },
+      moneyMovements: { type: json(), operators: none, column: movementsSql(decimals) },
+    },
+  };
+}
+
 /** Orders as the operations use them. */
 export interface Orders {
   readonly lists: Readonly<Record<OrderList, Collection<Caller>>>;
@@ -155,6 +195,15 @@ export interface Orders {
   readonly money: ReturnType<typeof decimal>;
   /** How this caller sees orders. */
   viewOf(caller: Caller): OrderView;
+  /** How an export shows orders. */
+  readonly exported: ExportView;
+}
+
+export interface ExportView {
+  /** SELECT list of an order: its members as text. */
+  readonly columns: string;
+  /** The JSON text of a row of `columns`. */
+  write(row: object): string;
 }
 
 export interface OrderView {
@@ -187,6 +236,7 @@ export function openOrders(currency: string, cursors: Cursors): Orders {
     currency,
     money: decimal(decimalsOf(currency)),
     viewOf: (caller) => (isStaff(caller) ? staff : customer)(caller),
+    exported: openExportView(exportSpec(specs.own, decimalsOf(currency))),
   };
 }
 
@@ -205,6 +255,12 @@ function openView(
       return { status, headers, etag: weakEtagOf(values.at(-1) ?? ''), json: write(values, caller) };
     },
   });
+}
+
+function openExportView(spec: CollectionSpec<Caller>): ExportView {
+  const write = writeAll(spec);
+  // No member of an export depends on the caller.
+  return { columns: selectAll(spec), write: (row) => write(Object.values(row), undefined as never) };
 }
 
 /** The present order, in a transaction that has locked or inserted it. */

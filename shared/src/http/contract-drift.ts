@@ -43,7 +43,9 @@ export function watchForDrift(contract: Contract, share: number, log: Log): Requ
     if (Math.random() < share) {
       const sent = recordSent(request, response);
       response.once('finish', () => {
-        const { operationId } = response.locals;
+        const { operationId, streamed } = response.locals;
+        // A streamed response is too large to keep.
+        if (streamed === true) return;
         // After the response, because checking uses the only thread of the process.
         if (typeof operationId === 'string') setImmediate(look, operationId, sent(), requestIdentityOf(response).id);
       });
@@ -59,7 +61,7 @@ interface Sent {
   readonly withoutBody: boolean;
 }
 
-/** Keeps what goes into `end`; answers are sent whole, by one call. */
+/** Keeps what goes into `end`. Answers that are not streamed are sent whole, by one call. */
 function recordSent(request: Request, response: Response): () => Sent {
   let body = '';
   let given: Readonly<Record<string, unknown>> = {};

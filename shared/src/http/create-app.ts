@@ -1,4 +1,6 @@
 // The fixed list of steps that every request of every service takes, and the only place that sends an answer.
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { authorize, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
 import type { Contract, ContractOperation } from '../contract/load-contract.ts';
@@ -134,7 +136,8 @@ async function handle<Context>(
   const reply = await run(checked as never, options.context);
   const unchanged = (request.method === 'GET' || request.method === 'HEAD') && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
-  send(response, answer, headers);
+  if (answer.stream === undefined) send(response, answer, headers);
+  else await sendStream(response, answer, answer.stream, headers);
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
 }
 
@@ -179,6 +182,39 @@ function send(response: Response, reply: Reply<unknown>, headers: Readonly<Recor
     reply.status === 304 || reply.status === 204
       ? undefined
       : (reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
+  const content =
+    text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
+  writeHead(response, reply, content, headers);
+  response.end(text);
+}
+
+/** @throws the error of the stream, after it has broken the connection off */
+async function sendStream(
+  response: Response,
+  reply: Reply<unknown>,
+  stream: AsyncIterable<string>,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  response.locals.streamed = true;
+  writeHead(response, reply, { 'Content-Type': 'application/json' }, headers);
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  try {
+    await pipeline(Readable.from(stream), response);
+  } catch (error) {
+    // The client closed the connection.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
+function writeHead(
+  response: Response,
+  reply: Reply<unknown>,
+  content: Readonly<Record<string, string | number>>,
+  headers: Readonly<Record<string, string>>,
+): void {
   const deprecation = deprecationIn(response);
   const links = [reply.headers?.Link, deprecation?.Link];
   // All headers in one call: a header that was set before makes Node use a slower path.
@@ -186,12 +222,11 @@ function send(response: Response, reply: Reply<unknown>, headers: Readonly<Recor
     'X-Request-Id': requestIdentityOf(response).id,
     ...headers,
     ...deprecation,
-    ...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
+    ...content,
     ...(reply.etag === undefined ? {} : { ETag: reply.etag }),
     ...reply.headers,
     ...(links.includes(undefined) ? {} : { Link: links.join(', ') }),
   });
-  response.end(text);
 }
 
 /** What is said of the request's operation and parameters; undefined also where it has met no operation. */

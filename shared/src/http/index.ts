@@ -1,6 +1,6 @@
 // Everything between a socket and an operation.
 export { etagOf, requireMatch, weakEtagOf } from './conditional.ts';
-export { createApp } from './create-app.ts';
+export { type AppOptions, createApp } from './create-app.ts';
 export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer, problemReply } from './idempotent.ts';
 export { createInternalClient, type InternalClient } from './internal-client.ts';
 export { mergePatch } from './merge-patch.ts';

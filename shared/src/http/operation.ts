@@ -26,12 +26,17 @@ export interface OperationRequest {
   readonly faults: readonly Fault[];
 }
 
-/** The reply of an operation: an object that is sent as JSON, a finished JSON text, or neither. */
+/** The reply of an operation: an object that is sent as JSON, a JSON text as a whole or in pieces, or neither. */
 export interface Reply<Body = never> {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
   readonly json?: string;
+  /**
+   * A JSON text in pieces, for one that is too large for memory. The next piece is taken when the client has read most
+   * of those before. A failure breaks the connection off, so that the client does not take the text for complete.
+   */
+  readonly stream?: AsyncIterable<string>;
   /** A strong entity tag, quotes included (RFC 9110 section 8.8.3). */
   readonly etag?: string;
 }

@@ -14,10 +14,15 @@ export const serviceVariables = {
   drain,
 };
 
+/** What a service needs besides when it takes requests of other services. */
+export const internalVariables = {
+  internalSecret: secret('INTERNAL_SECRET'),
+};
+
 /** What a service needs besides when it takes requests of accounts and of other services. */
 export const callerVariables = {
   ...tokenVariables,
-  internalSecret: secret('INTERNAL_SECRET'),
+  ...internalVariables,
   /** How many of its answers it holds against its contract while it works. */
   contractWatch: share('CONTRACT_WATCH', 0),
 };
@@ -29,4 +34,7 @@ type ValuesOf<Variables extends Record<string, { parse(text: string): unknown }>
 type Values = ValuesOf<typeof serviceVariables>;
 
 /** The least that a service's configuration holds. */
-export type ServiceConfig = Values | (Values & ValuesOf<typeof callerVariables>);
+export type ServiceConfig =
+  | Values
+  | (Values & ValuesOf<typeof internalVariables>)
+  | (Values & ValuesOf<typeof callerVariables>);

@@ -4,6 +4,7 @@ import { loadContract } from '../contract/index.ts';
 import { connectDatabase, type Database, startPruning, untilMigrated } from '../database/index.ts';
 import { type ConsumerName, expiredEvents, type HandlersOf, longestLag, startEvents } from '../events/index.ts';
 import {
+  type AppOptions,
   createApp,
   createInternalClient,
   expiredAnswers,
@@ -75,12 +76,13 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
       config,
       database,
       async verify(authorization) {
-        if (callers === undefined) throw new Error('tokens are verified with the keys at JWKS_URL');
+        if (callers.verifier === undefined) throw new Error('tokens are verified with the keys at JWKS_URL');
         return callers.verifier.verify(authorization);
       },
       callService(other, url) {
-        if (callers === undefined) throw new Error('calls to other services need INTERNAL_SECRET');
-        const client = createInternalClient({ url, service: other, serviceTokens: callers.serviceTokens });
+        const { serviceTokens } = callers;
+        if (serviceTokens === undefined) throw new Error('calls to other services need INTERNAL_SECRET');
+        const client = createInternalClient({ url, service: other, serviceTokens });
         life.onStop(`calls to ${other}`, () => client.close());
         return client;
       },
@@ -111,11 +113,17 @@ function observeHealth(health: Health): void {
   });
 }
 
-/** Verifies callers; undefined for a service whose configuration has no token settings. */
-function openCallers(name: string, config: ServiceConfig, life: ProcessLife) {
-  if (!('jwksUrl' in config)) return undefined;
+/** Verifies callers, of the kinds for which the configuration of the service has settings. */
+function openCallers(
+  name: string,
+  config: ServiceConfig,
+  life: ProcessLife,
+): Pick<AppOptions<unknown>, 'verifier' | 'serviceTokens' | 'contractWatch'> {
+  if (!('internalSecret' in config)) return {};
+  const serviceTokens = createServiceTokens({ secret: config.internalSecret, name });
+  if (!('jwksUrl' in config)) return { serviceTokens };
   const { jwksUrl, issuer, audience, algorithm, contractWatch } = config;
   const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log: life.log });
   life.onStop('key set', () => verifier.close());
-  return { verifier, serviceTokens: createServiceTokens({ secret: config.internalSecret, name }), contractWatch };
+  return { verifier, serviceTokens, contractWatch };
 }

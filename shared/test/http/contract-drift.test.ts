@@ -118,6 +118,17 @@ describe('the contract watch', () => {
     ]);
   });
 
+  it('leaves out responses in pieces, which are too large to keep', async () => {
+    const pieces = async function* () {
+      yield '["no ';
+      yield 'object"]';
+    };
+    const { warnings, list } = await serviceOf([{ status: 200, stream: pieces() }, new Problem('forbidden', 'No.')], 1);
+    expect(await (await list()).json()).toEqual(['no object']);
+    expect((await list()).status).toBe(403);
+    await eventually(() => expect(warnings).toMatchObject([{ status: 403, checked: 1 }]));
+  });
+
   it('is off by default, and checks the configured share of responses', async () => {
     expect(readConfig({}, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0 });
     expect(readConfig({ CONTRACT_WATCH: '.01' }, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0.01 });

@@ -1,7 +1,7 @@
 // The steps that every request of every service takes, over HTTP, with a contract of a few operations.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTokenVerifier, type TokenVerifier } from '@shop/shared/auth';
 import { loadContract } from '@shop/shared/contract';
 import { connectDatabase, type Database } from '@shop/shared/database';
@@ -11,6 +11,7 @@ import { createHealth, type Log, newId } from '@shop/shared/runtime';
 import {
   createClient,
   createTestDatabase,
+  eventually,
   startIssuer,
   type TestClient,
   type TestDatabase,
@@ -33,6 +34,8 @@ const nextPage = '</v1/notes?cursor=x>; rel="next"';
 let seen: OperationRequest | undefined;
 let effects = 0;
 let work: () => Promise<void> = async () => {};
+/** What listNotes sends in pieces. */
+let pieces: (() => AsyncGenerator<string>) | undefined;
 
 beforeAll(async () => {
   [issuer, testDatabase] = await Promise.all([startIssuer(), createTestDatabase([])]);
@@ -51,6 +54,7 @@ beforeAll(async () => {
     operations: {
       listNotes: async (request: OperationRequest) => {
         seen = request;
+        if (pieces !== undefined) return { status: 200, stream: pieces() };
         return { status: 200, body: request.query, headers: request.query.limit === 1 ? { Link: nextPage } : {} };
       },
       createNote: (request: OperationRequest, context) => {
@@ -497,6 +501,78 @@ describe('idempotency', () => {
     expect(first.text).not.toContain('secret');
     work = async () => {};
     expect((await post({ text: 'a' }, key)).status).toBe(201);
+  });
+});
+
+describe('a reply in pieces', () => {
+  const list = () => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/notes`);
+
+  afterEach(() => {
+    pieces = undefined;
+  });
+
+  it('is one text without a length', async () => {
+    pieces = async function* () {
+      yield '{"a":';
+      yield '1}';
+    };
+    const { status, headers, body } = await client.get('/v1/notes');
+    expect([status, headers['content-type'], headers['content-length'], body]).toEqual([
+      200,
+      'application/json',
+      undefined,
+      { a: 1 },
+    ]);
+  });
+
+  it('has no piece for HEAD', async () => {
+    let taken = 0;
+    pieces = async function* () {
+      taken += 1;
+      yield '{}';
+    };
+    const { status, text } = await client.call('HEAD', '/v1/notes');
+    expect([status, text, taken]).toEqual([200, '', 0]);
+  });
+
+  it.each([
+    ['a problem', new Problem('service-unavailable', 'Gone.'), 'service-unavailable'],
+    ['an unexpected error', new Error('broken'), 'internal-error'],
+  ])('is broken off and logged by %s after the first piece', async (_, failure, message) => {
+    pieces = async function* () {
+      yield '{"a":1';
+      // Otherwise the client may see the end before the beginning.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      throw failure;
+    };
+    const answer = await list();
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow('terminated');
+    await eventually(() => expect(lines.at(-1)).toMatchObject({ msg: message }));
+  });
+
+  it('waits for a client that does not read, and ends when it leaves', async () => {
+    let taken = 0;
+    let ended = false;
+    pieces = async function* () {
+      try {
+        for (;;) {
+          taken += 1;
+          yield 'x'.repeat(100_000);
+        }
+      } finally {
+        ended = true;
+      }
+    };
+    const logged = lines.length;
+    const answer = await list();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const before = taken;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([taken, ended]).toEqual([before, false]);
+    await answer.body?.cancel();
+    await eventually(() => expect(ended).toBe(true));
+    expect(lines).toHaveLength(logged);
   });
 });
 

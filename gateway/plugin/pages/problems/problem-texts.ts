@@ -66,13 +66,13 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   'reauthentication-required': {
     when:
-      'The request changes the password or the e-mail address of an account. It has no `current_password`, and its ' +
-      'access token was not issued by a log-in with the password in the last 5 minutes, or one of the two was ' +
-      'changed since.',
+      'The request changes the password or the e-mail address of an account without its `current_password`, or it ' +
+      'exports the data of the account. Its access token was not issued by a log-in with the password in the last 5 ' +
+      'minutes, or one of the two was changed since.',
     example: 'This change needs current_password, or an access token of a log-in in the last 5 minutes.',
     remedy:
-      'Ask the holder for the password and send it as `current_password`, or log in with it and send the request ' +
-      'again with the new access token.',
+      'Ask the holder for the password and log in with it, and send the request again with the new access token. A ' +
+      'change can have the password as `current_password` instead.',
   },
   'wrong-password': {
     when: 'The `current_password` of a change of the password or the e-mail address is not the password of the account.',

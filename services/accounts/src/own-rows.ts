@@ -1,0 +1,52 @@
+// The rows that accounts keeps about an account beside the account's own, for an export: page by page, the oldest first.
+import type { Queryable } from '@shop/shared/database';
+import { authorSql } from './support-collections.ts';
+
+/** One page of a list, and where the next one begins; without `next` it is the last one. */
+export interface Page {
+  readonly items: readonly unknown[];
+  readonly next?: string;
+}
+
+/** Reads the page after a place, or the first one. */
+export type ReadPage = (after?: string) => Promise<Page>;
+
+interface Row {
+  readonly id: string;
+  readonly created_at: Date;
+}
+
+const pageSize = 200;
+const beforeAll = '-infinity 00000000-0000-0000-0000-000000000000';
+
+/** The columns that the holder gets: none with which others could act as the holder, and no id of staff. */
+const lists = {
+  sessions: `SELECT id, created_at, coalesce(last_used_at, created_at) AS last_used_at, expires_at, address, user_agent
+             FROM refresh_families`,
+  audit: `SELECT id, created_at, action, ${authorSql} AS by, reason, detail FROM audit_log`,
+} as const;
+
+/** A place is the time and the id of a row, because the row itself can be deleted before the next page is read. */
+export function ownRows(from: Queryable, list: keyof typeof lists, accountId: string): ReadPage {
+  return async (after = beforeAll) => {
+    const { rows } = await from.query<Row>(
+      `${lists[list]} WHERE account_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT ${pageSize}`,
+      [accountId, ...after.split(' ')],
+    );
+    const last = rows.length < pageSize ? undefined : rows.at(-1);
+    return { items: rows.map(withoutNulls), ...(last && { next: `${last.created_at.toISOString()} ${last.id}` }) };
+  };
+}
+
+function withoutNulls(row: object): object {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
+
+/** The tokens in e-mails that are still valid, without the tokens. They expire, and few are sent in an hour. */
+export async function emailTokensOf(from: Queryable, accountId: string): Promise<object[]> {
+  const { rows } = await from.query<object>(
+    'SELECT purpose, email, created_at, expires_at FROM email_tokens WHERE account_id = $1 ORDER BY created_at',
+    [accountId],
+  );
+  return rows;
+}

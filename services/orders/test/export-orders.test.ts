@@ -1,0 +1,81 @@
+// POST /internal/accounts/{accountId}/export
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import { startShop, type TestShop } from './shop.ts';
+
+let shop: TestShop;
+
+beforeAll(async () => {
+  shop = await startShop();
+});
+afterAll(() => shop.stop());
+
+const pathOf = (accountId: string): string => `/internal/accounts/${accountId}/export`;
+const page = (accountId: string, body: unknown = {}) => shop.internal('orders', pathOf(accountId), body);
+
+describe('200', () => {
+  it('returns the orders as their owner sees them, without what depends on the caller', async () => {
+    const customer = await shop.customer();
+    const placed = (await shop.order(customer, { [await shop.product()]: 2 })).body;
+    const { status, body } = await page(customer.accountId);
+    const { allowedActions: _, ...members } = placed;
+    const history = [{ status: 'pending', at: placed.createdAt, by: 'customer' }];
+    expect([status, body]).toEqual([200, { items: [{ ...members, history }] }]);
+  });
+
+  it('continues after the last order of a page, also among orders of one moment', async () => {
+    const { accountId } = await shop.customer();
+    const ids = Array.from({ length: 450 }, () => newId());
+    await shop.services.service('orders').database.query(
+      `WITH placed AS (
+         INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at)
+         SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 1, timestamptz '2026-01-01' FROM unnest($1::uuid[]) AS id
+         RETURNING id
+       ), lines AS (
+         INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+         SELECT id, $2, 1, gen_random_uuid(), 'Cup', 1, 1, 1 FROM placed
+       )
+       INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
+       SELECT id, $2, 1, 'pending', 'customer', $2, 'request', now() FROM placed`,
+      [ids, accountId],
+    );
+    const found: string[] = [];
+    let after: unknown;
+    do {
+      const { items, next } = (await page(accountId, after === undefined ? {} : { after })).body;
+      found.push(...items.map(({ id }) => id));
+      after = next;
+    } while (after !== undefined);
+    expect(found).toEqual(ids.sort());
+  });
+
+  it('is an empty page for an account without orders, and after an order of another account', async () => {
+    const customer = await shop.customer();
+    const { id } = (await shop.order(customer, { [await shop.product()]: 1 })).body;
+    expect((await page(newId())).body).toEqual({ items: [] });
+    expect((await page(newId(), { after: id })).body).toEqual({ items: [] });
+  });
+});
+
+describe('400', () => {
+  it.each([{ after: '1' }, { limit: 1 }, []])('is the reply to the body %j', async (body) => {
+    expect((await page(newId(), body)).status).toBe(400);
+  });
+});
+
+describe('401', () => {
+  it('is the reply without a service token, also to staff and to the customer', async () => {
+    const customer = await shop.customer();
+    for (const token of [undefined, shop.staff.token, customer.token]) {
+      const credentials = token === undefined ? {} : { token };
+      const answer = await shop.orders.post(pathOf(customer.accountId), { body: {}, ...credentials });
+      expect(answer.status).toBe(401);
+    }
+  });
+});
+
+describe('404', () => {
+  it('is the reply for an account that is not a UUID', async () => {
+    expect((await page('me')).status).toBe(404);
+  });
+});
