@@ -26,8 +26,8 @@ export function authenticate(verifier: TokenVerifier, countRequest: (request: Ga
   };
   return (request) => {
     const security = request.operation?.security;
-    // A public operation ignores the token, so that an invalid one does not prevent a new log-in.
-    if (security !== undefined && security.access !== 'public') return verify(request, security);
+    // Where no token is needed it is not verified, so that an invalid one does not prevent a new log-in.
+    if (security?.access === 'required') return verify(request, security);
     request.authenticated = true;
     return undefined;
   };

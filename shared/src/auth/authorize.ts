@@ -5,16 +5,16 @@ import type { Caller } from './caller.ts';
 import { bearerChallenge } from './verify-token.ts';
 
 /**
- * Returns when the caller, or an anonymous caller, may call the operation (RFC 6750 section 3.1).
- * @throws Problem `unauthenticated` when the caller of an operation that needs a token is anonymous
+ * Returns when the caller may call the operation, which needs a token (RFC 6750 section 3.1).
+ * @throws Problem `unauthenticated` when the caller is anonymous
  * @throws Problem `forbidden` when the caller lacks one of its scopes
  */
-export function authorize(caller: Caller | undefined, { access, scopes }: Security): void {
-  if (caller === undefined && access === 'required') {
+export function authorize(caller: Caller | undefined, { scopes }: Security): void {
+  if (caller === undefined) {
     const headers = { 'WWW-Authenticate': bearerChallenge() };
     throw new Problem('unauthenticated', 'This operation needs an access token.', { headers });
   }
-  if (scopes.every((needed) => caller?.scopes.has(needed))) return;
+  if (scopes.every((needed) => caller.scopes.has(needed))) return;
   const scope = scopes.join(' ');
   const headers = { 'WWW-Authenticate': bearerChallenge('insufficient_scope', { scope }) };
   throw new Problem('forbidden', `This operation needs the scope ${scope}.`, { headers });

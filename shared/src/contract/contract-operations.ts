@@ -4,7 +4,10 @@ import { dereference, isNode, type Node } from './openapi-document.ts';
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
 
-/** Who may call: anyone, the bearer of a token (with all the scopes), or another service. */
+/**
+ * Who may call: anyone, the bearer of a token (with all the scopes), or another service. `optional`: anyone, and the
+ * response has more members for the bearer of a token with all the scopes.
+ */
 export interface Security {
   readonly access: 'public' | 'optional' | 'required' | 'service';
   readonly scopes: readonly string[];

@@ -9,7 +9,7 @@ export function etagOf(version: number): string {
 
 /**
  * The entity tag where the response also depends on the caller: weak, because two callers get different bytes.
- * @param version of the row, or several versions that the response depends on, separated by a full stop
+ * @param version of the row, or followed by further versions and figures of the response, separated by full stops
  */
 export function weakEtagOf(version: number | string): string {
   return `W/"${version}"`;
@@ -38,9 +38,14 @@ function parseTags(name: string, value: string): '*' | readonly string[] {
   return value.match(eachTag) ?? [];
 }
 
+/** The tag of the version alone. */
+function withoutState(tag: string): string {
+  return tag.replace(/^((?:W\/)?"[0-9]+)\.[0-9.]+"$/, '$1"');
+}
+
 /**
- * Compares `If-Match` with the tags of the present version, character by character (RFC 9110 section 13.1.1). Call it
- * with the row locked.
+ * Compares `If-Match` with the tags of the present version, character by character (RFC 9110 section 13.1.1). What
+ * follows the version in a tag is not compared. Call it with the row locked.
  * @param current the strong tag, and the weak one where responses have it: a change depends on the version alone
  * @throws Problem 412 when the client's version is stale
  */
@@ -48,7 +53,7 @@ export function requireMatch(headers: IncomingHttpHeaders, ...current: readonly 
   const value = headers['if-match'];
   if (value === undefined) return;
   const tags = parseTags('If-Match', value);
-  if (tags === '*' || tags.some((tag) => current.includes(tag))) return;
+  if (tags === '*' || tags.some((tag) => current.includes(withoutState(tag)))) return;
   throw new Problem(
     'precondition-failed',
     'The resource has changed since the version that If-Match names. Read it again.',

@@ -58,10 +58,9 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
   for (const [path, allow] of paths) {
     for (const operation of contract.operations.filter((each) => each.path === path)) {
       const run = options.operations[operation.operationId];
-      const headers = headersOf(operation);
       if (run !== undefined)
         app[operation.method](routePath(path), (request, response) =>
-          handle(options, operation, headers, run, request, response),
+          handle(options, operation, run, request, response),
         );
     }
     app.all(routePath(path), (request, response) => {
@@ -103,7 +102,6 @@ function reasonOf(error: unknown): string {
 async function handle<Context>(
   options: AppOptions<Context>,
   operation: ContractOperation,
-  headers: Readonly<Record<string, string>>,
   run: Operations<Context>[string],
   request: Request,
   response: Response,
@@ -136,16 +134,20 @@ async function handle<Context>(
   const reply = await run(checked as never, options.context);
   const unchanged = (request.method === 'GET' || request.method === 'HEAD') && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
+  const headers = headersOf(operation, caller);
   if (answer.stream === undefined) send(response, answer, headers);
   else await sendStream(response, answer, answer.stream, headers);
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
 }
 
+const forAnyone = { 'Cache-Control': 'no-cache' };
+const forAnonymous = { ...forAnyone, Vary: 'Authorization' };
+const forCaller = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
+
 /** Headers of every answer of an operation but its problems. */
-function headersOf({ security }: ContractOperation): Readonly<Record<string, string>> {
-  return security.access === 'public'
-    ? { 'Cache-Control': 'no-cache' }
-    : { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
+function headersOf({ security }: ContractOperation, caller: Caller | undefined): Readonly<Record<string, string>> {
+  if (security.access === 'public') return forAnyone;
+  return security.access === 'optional' && caller === undefined ? forAnonymous : forCaller;
 }
 
 async function authenticate<Context>(
@@ -155,6 +157,11 @@ async function authenticate<Context>(
 ): Promise<Caller | undefined> {
   if (security.access === 'public' || security.access === 'service') return undefined;
   if (verifier === undefined) throw new Error('an operation that takes an access token needs a token verifier');
+  if (security.access === 'optional') {
+    // An invalid token is treated as anonymous, because an old token must not prevent anyone from reading.
+    const caller = await verifier.verify(authorization).catch(() => undefined);
+    return security.scopes.every((needed) => caller?.scopes.has(needed)) ? caller : undefined;
+  }
   const caller = await verifier.verify(authorization);
   authorize(caller, security);
   return caller;

@@ -14,7 +14,10 @@ export interface OperationRequest {
   readonly id: string;
   /** W3C trace context of this request. */
   readonly traceparent: string;
-  /** Who calls, from the verified token; undefined when the operation is public and no token was sent. */
+  /**
+   * Who calls, from the verified token; undefined when the operation is public, and when it takes a token optionally and
+   * got none that is valid and has the scopes.
+   */
   readonly caller: Caller | undefined;
   readonly path: Readonly<Record<string, string>>;
   /** Declared parameters: a number where the contract says integer, a list where it says array. */
@@ -37,7 +40,7 @@ export interface Reply<Body = never> {
    * of those before. A failure breaks the connection off, so that the client does not take the text for complete.
    */
   readonly stream?: AsyncIterable<string>;
-  /** A strong entity tag, quotes included (RFC 9110 section 8.8.3). */
+  /** An entity tag, quotes included (RFC 9110 section 8.8.3). */
   readonly etag?: string;
 }
 
