@@ -1622,6 +1622,8 @@ export interface components {
         Brand: string;
         Category: string;
         Description: string;
+        /** @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none. */
+        LowStockThreshold: number;
         /**
          * Format: date-time
          * @description Precise to milliseconds at most, and not a leap second.
@@ -1649,6 +1651,7 @@ export interface components {
             status?: components["schemas"]["CatalogueStatus"];
             /** @default 0 */
             stock?: components["schemas"]["Stock"];
+            lowStockThreshold?: components["schemas"]["LowStockThreshold"];
         };
         NumberConditions: {
             eq?: number;
@@ -1692,6 +1695,8 @@ export interface components {
             rating?: components["schemas"]["Rating"];
             status: components["schemas"]["CatalogueStatus"];
             inStock: boolean;
+            stock?: components["schemas"]["ProductStock"];
+            lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             createdAt: components["schemas"]["Time"];
             updatedAt: components["schemas"]["Time"];
         };
@@ -1765,6 +1770,7 @@ export interface components {
                 /** @description Kept in the stock ledger, for staff. */
                 reason?: string;
             };
+            lowStockThreshold?: number | null;
         };
         ProductSearch: {
             /** @description All conditions must match, and one of `or` when it is present. */
@@ -1790,7 +1796,23 @@ export interface components {
                 limit?: number;
                 cursor?: string;
             };
-            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "createdAt" | "updatedAt")[];
+            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "createdAt" | "updatedAt")[];
+        };
+        /**
+         * @description Returned only to callers with `catalogue:write`.
+         * @example {
+         *       "onHand": 120,
+         *       "promised": 3,
+         *       "available": 117
+         *     }
+         */
+        ProductStock: {
+            /** @description Units on hand. */
+            onHand: number;
+            /** @description Units of orders that have not shipped, on hand or not. */
+            promised: number;
+            /** @description Units on hand that are not promised. */
+            available: number;
         };
         /** @description A product, or the members of it that `fields` names. */
         ProductView: {
@@ -1804,6 +1826,8 @@ export interface components {
             rating?: components["schemas"]["Rating"];
             status?: components["schemas"]["CatalogueStatus"];
             inStock?: boolean;
+            stock?: components["schemas"]["ProductStock"];
+            lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             createdAt?: components["schemas"]["Time"];
             updatedAt?: components["schemas"]["Time"];
         };
@@ -1825,7 +1849,7 @@ export interface components {
             ne?: components["schemas"]["CatalogueStatus"] | components["schemas"]["CatalogueStatus"][];
             in?: components["schemas"]["CatalogueStatus"][];
         };
-        /** @description The number of units on hand; never returned. */
+        /** @description The number of units on hand. */
         Stock: number;
         /**
          * @example {
@@ -2428,6 +2452,14 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The representation that the client has is current. */
+        ProductNotModified: {
+            headers: {
+                ETag: components["headers"]["ProductETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The first request with this idempotency key is still in progress. */
         RequestInProgress: {
             headers: {
@@ -2575,7 +2607,7 @@ export interface components {
         CategoryFilter: string[];
         /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         CatalogueCursor: string;
-        /** @description The members to return, separated by commas. All members when absent. */
+        /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
         CatalogueFields: string;
         /** @description Operators eq, ne, in. Values are compared exactly. */
         NameFilter: string[];
@@ -2610,6 +2642,8 @@ export interface components {
         RetryAfterInProgress: string;
         /** @description Weak entity tag of the row version: the response also depends on the caller. For staff, the version of the customer may follow. `If-Match` compares the row version. */
         WeakETag: string;
+        /** @description Entity tag of the version of the product, the same for every projection. For callers with `catalogue:write` it is weak, and also changes with the stock. `If-Match` compares the version. */
+        ProductETag: string;
     };
     pathItems: never;
 }
@@ -3959,7 +3993,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 cursor?: components["parameters"]["CatalogueCursor"];
-                /** @description The members to return, separated by commas. All members when absent. */
+                /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
                 fields?: components["parameters"]["CatalogueFields"];
             };
             header?: never;
@@ -4011,7 +4045,7 @@ export interface operations {
                 headers: {
                     /** @description Address of the product. */
                     Location: string;
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["ProductETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -4089,14 +4123,14 @@ export interface operations {
             /** @description The product. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["ProductETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Product"];
                 };
             };
-            304: components["responses"]["NotModified"];
+            304: components["responses"]["ProductNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
@@ -4131,7 +4165,7 @@ export interface operations {
             /** @description The whole product. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["ProductETag"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,13 +1,15 @@
 // POST /internal/reservations/{reservationId}/allocate: assigns units on hand to an order that is about to ship.
 import { sql, type Transaction } from '@shop/shared/database';
+import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import { lockReservation } from './reservation.ts';
 import { type OrderedUnits, shrinkReservation } from './shrink-reservation.ts';
 
 /** 204 when the units are assigned, were assigned before, or the reservation has ended; 409 when units are missing. */
-export const allocateStock: Operation<'allocateStock'> = async ({ path, body, id }, { database }) => {
-  await database.transaction((tx) => allocateReservation(tx, path.reservationId, body?.lines, id));
+export const allocateStock: Operation<'allocateStock'> = async (request, { database }) => {
+  const { path, body } = request;
+  await database.transaction((tx) => allocateReservation(tx, path.reservationId, body?.lines, request));
   return { status: 204 };
 };
 
@@ -29,12 +31,16 @@ export async function allocateReservation(
   tx: Transaction,
   id: string,
   ordered: readonly OrderedUnits[] | undefined,
-  requestId?: string,
+  request?: OperationRequest,
 ): Promise<void> {
   const reservation = await lockReservation(tx, id);
   if (reservation?.state !== 'held' && reservation?.state !== 'confirmed') return;
   if (ordered !== undefined) {
-    await shrinkReservation(tx, id, reservation.orderId, ordered, { actor: 'system', requestId });
+    await shrinkReservation(tx, id, reservation.orderId, ordered, {
+      actor: 'system',
+      requestId: request?.id,
+      traceparent: request?.traceparent,
+    });
   }
   if (reservation.isAllocated) return;
   const lines = await sql<Line>(

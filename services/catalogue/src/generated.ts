@@ -17,8 +17,26 @@ export interface components {
          * @example 4.5
          */
         readonly Rating: number;
-        /** @description The number of units on hand; never returned. */
+        /** @description The number of units on hand. */
         readonly Stock: number;
+        /** @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none. */
+        readonly LowStockThreshold: number;
+        /**
+         * @description Returned only to callers with `catalogue:write`.
+         * @example {
+         *       "onHand": 120,
+         *       "promised": 3,
+         *       "available": 117
+         *     }
+         */
+        readonly ProductStock: {
+            /** @description Units on hand. */
+            readonly onHand: number;
+            /** @description Units of orders that have not shipped, on hand or not. */
+            readonly promised: number;
+            /** @description Units on hand that are not promised. */
+            readonly available: number;
+        };
         /**
          * @example {
          *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
@@ -46,6 +64,8 @@ export interface components {
             readonly rating?: components["schemas"]["Rating"];
             readonly status: components["schemas"]["Status"];
             readonly inStock: boolean;
+            readonly stock?: components["schemas"]["ProductStock"];
+            readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             readonly createdAt: components["schemas"]["Time"];
             readonly updatedAt: components["schemas"]["Time"];
         };
@@ -61,6 +81,8 @@ export interface components {
             readonly rating?: components["schemas"]["Rating"];
             readonly status?: components["schemas"]["Status"];
             readonly inStock?: boolean;
+            readonly stock?: components["schemas"]["ProductStock"];
+            readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             readonly createdAt?: components["schemas"]["Time"];
             readonly updatedAt?: components["schemas"]["Time"];
         };
@@ -114,6 +136,7 @@ export interface components {
             readonly status?: components["schemas"]["Status"];
             /** @default 0 */
             readonly stock?: components["schemas"]["Stock"];
+            readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
         };
         /**
          * @example {
@@ -147,6 +170,7 @@ export interface components {
                 /** @description Kept in the stock ledger, for staff. */
                 readonly reason?: string;
             };
+            readonly lowStockThreshold?: number | null;
         };
         /**
          * @example {
@@ -189,7 +213,7 @@ export interface components {
                 readonly limit?: number;
                 readonly cursor?: string;
             };
-            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "createdAt" | "updatedAt")[];
+            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "createdAt" | "updatedAt")[];
         };
         readonly ProductFilters: {
             readonly price?: components["schemas"]["NumberConditions"];
@@ -354,6 +378,14 @@ export interface components {
         };
     };
     responses: {
+        /** @description The representation that the client has is current. */
+        readonly ProductNotModified: {
+            headers: {
+                readonly ETag: components["headers"]["ProductETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The product or reservation does not exist. */
         readonly NotFound: {
             headers: {
@@ -530,14 +562,6 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The representation that the client has is current. */
-        readonly NotModified: {
-            headers: {
-                readonly ETag: components["headers"]["ETag"];
-                readonly [name: string]: unknown;
-            };
-            content?: never;
-        };
         /** @description `unsupported-media-type`: the body is not application/merge-patch+json. */
         readonly UnsupportedPatchType: {
             headers: {
@@ -581,7 +605,7 @@ export interface components {
         readonly Sort: string;
         /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         readonly Cursor: string;
-        /** @description The members to return, separated by commas. All members when absent. */
+        /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
         readonly Fields: string;
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         readonly CreatedAtFilter: readonly string[];
@@ -596,12 +620,12 @@ export interface components {
     };
     requestBodies: never;
     headers: {
+        /** @description Entity tag of the version of the product, the same for every projection. For callers with `catalogue:write` it is weak, and also changes with the stock. `If-Match` compares the version. */
+        readonly ProductETag: string;
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
-        /** @description Strong entity tag of the row version, the same for every projection. */
-        readonly ETag: string;
         /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";
         /** @description How to authenticate (RFC 6750). */
@@ -637,7 +661,7 @@ export interface operations {
                 readonly limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description The members to return, separated by commas. All members when absent. */
+                /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
                 readonly fields?: components["parameters"]["Fields"];
             };
             readonly header?: never;
@@ -684,7 +708,7 @@ export interface operations {
                 headers: {
                     /** @description Address of the product. */
                     readonly Location: string;
-                    readonly ETag: components["headers"]["ETag"];
+                    readonly ETag: components["headers"]["ProductETag"];
                     readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     readonly [name: string]: unknown;
                 };
@@ -753,14 +777,14 @@ export interface operations {
             /** @description The product. */
             readonly 200: {
                 headers: {
-                    readonly ETag: components["headers"]["ETag"];
+                    readonly ETag: components["headers"]["ProductETag"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Product"];
                 };
             };
-            readonly 304: components["responses"]["NotModified"];
+            readonly 304: components["responses"]["ProductNotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -790,7 +814,7 @@ export interface operations {
             /** @description The whole product. */
             readonly 200: {
                 headers: {
-                    readonly ETag: components["headers"]["ETag"];
+                    readonly ETag: components["headers"]["ProductETag"];
                     readonly [name: string]: unknown;
                 };
                 content: {

@@ -1,16 +1,18 @@
 // GET /v1/products/{productId}/stock: the stock figures of a product, for staff.
 import type { Operation } from './context.ts';
-import { noSuchProduct } from './product.ts';
+import type { components } from './generated.ts';
+import { noSuchProduct, stockFigures } from './product.ts';
+
+type StockFigures = components['schemas']['ProductStock'];
 
 /** 404 for an unknown id. Read from the primary, because a count starts from these figures. */
 export const getStock: Operation<'getStock'> = async ({ path }, { database }) => {
-  const { rows } = await database.pool.query<{ onHand: number; promised: number; available: number }>({
+  const { rows } = await database.pool.query<{ figures: StockFigures }>({
     name: 'stock',
-    text: `SELECT stock AS "onHand", reserved + oversold AS promised, stock - reserved AS available
-           FROM products WHERE id = $1`,
+    text: `SELECT ${stockFigures} AS figures FROM products WHERE id = $1`,
     values: [path.productId],
   });
-  const [figures] = rows;
-  if (!figures) throw noSuchProduct();
-  return { status: 200, body: { productId: path.productId, ...figures } };
+  const [row] = rows;
+  if (!row) throw noSuchProduct();
+  return { status: 200, body: { productId: path.productId, ...row.figures } };
 };

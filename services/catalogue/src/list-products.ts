@@ -3,8 +3,9 @@ import { fromQuery, readPage } from '@shop/shared/collection';
 import type { Operation } from './context.ts';
 
 /** The page and a `Link` to the next one. 400 for an invalid query, 422 for one that is too costly. */
-export const listProducts: Operation<'listProducts'> = async (request, { reads, products: { collection } }) => {
-  const { query, faults, url } = request;
+export const listProducts: Operation<'listProducts'> = async (request, { reads, products }) => {
+  const { query, faults, url, caller } = request;
+  const { collection } = products.viewFor(caller);
   const criteria = fromQuery(collection.spec, query, faults);
-  return reads.read(request, (pool) => readPage({ collection, criteria, pool, context: undefined, url }));
+  return reads.read(caller, (pool) => readPage({ collection, criteria, pool, context: undefined, url }));
 };

@@ -20,7 +20,7 @@ await startService({
   name: 'catalogue',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
-  async build({ config, database, log, verify, callService, onStop }) {
+  async build({ config, database, log, callService, onStop }) {
     beginCountingStock();
     await assertCurrency(database.pool, config.currency);
     const orders = callService('orders', config.ordersUrl);
@@ -31,7 +31,7 @@ await startService({
     if (recent) onStop('replica', () => recent.close());
     const context: CatalogueContext = {
       database,
-      reads: openProductReads(database.pool, recent || undefined, verify),
+      reads: openProductReads(database.pool, recent || undefined),
       products: openProducts(config.currency, createCursors(config.cursorKeys)),
       reservationSeconds: config.reservationSeconds,
       idempotencySecret: config.internalSecret,

@@ -16,14 +16,15 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
   }
   const holds = reservation?.state === 'held' || reservation?.state === 'confirmed';
   // By the database's clock, as the cancellation, because the customer sees both times.
-  const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId: event.requestId };
+  const { requestId, traceparent } = event;
+  const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId, traceparent };
   const releasedAt = holds ? await giveStockBack(tx, reservationId, orderId, cause) : await databaseTime(tx);
   await appendEvent(tx, {
     type: 'stock.released.v1',
     subject: orderId,
     sequence: event.sequence,
-    requestId: event.requestId,
-    traceparent: event.traceparent,
+    requestId,
+    traceparent,
     data: {
       orderId,
       accountId,

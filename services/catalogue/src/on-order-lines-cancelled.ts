@@ -30,7 +30,8 @@ export const onOrderLinesCancelled: EventHandler<'order.lines-cancelled.v1'> = a
 };
 
 /** Whether the units are released now. False when the order has no reservation. */
-async function release(tx: Transaction, { data, requestId }: ShopEvent<'order.lines-cancelled.v1'>): Promise<boolean> {
+async function release(tx: Transaction, event: ShopEvent<'order.lines-cancelled.v1'>): Promise<boolean> {
+  const { data, requestId, traceparent } = event;
   const { orderId, accountId, reservationId, remaining, cancelledBy: actor } = data;
   const reservation = await lockReservation(tx, reservationId);
   if (reservation === undefined) return false;
@@ -41,7 +42,7 @@ async function release(tx: Transaction, { data, requestId }: ShopEvent<'order.li
     if (!(await hasExcess(tx, reservationId, remaining))) return true;
     throw new PoisonError(`units of order ${orderId} are cancelled, but reservation ${reservationId} has shipped them`);
   }
-  const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId };
+  const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId, traceparent };
   await shrinkReservation(tx, reservationId, orderId, remaining, cause);
   return true;
 }

@@ -3,12 +3,14 @@ import { type EventHandler, PoisonError } from '@shop/shared/events';
 import { lockReservation, shipStock } from './reservation.ts';
 import { shrinkReservation } from './shrink-reservation.ts';
 
-export const onOrderShipped: EventHandler<'order.shipped.v1'> = async ({ data, requestId }, tx) => {
+export const onOrderShipped: EventHandler<'order.shipped.v1'> = async ({ data, requestId, traceparent }, tx) => {
   const { reservationId, orderId, items } = data;
   const reservation = await lockReservation(tx, reservationId);
   if (reservation?.state === 'held' || reservation?.state === 'confirmed') {
     // Units that were cancelled before, of which the event has not arrived.
-    if (items !== undefined) await shrinkReservation(tx, reservationId, orderId, items, { actor: 'system', requestId });
+    if (items !== undefined) {
+      await shrinkReservation(tx, reservationId, orderId, items, { actor: 'system', requestId, traceparent });
+    }
     await shipStock(tx, reservationId, orderId, { actor: 'staff', requestId });
   } else if (reservation?.state !== 'shipped') {
     throw new PoisonError(`order ${orderId} has shipped: reservation ${reservationId} is ${reservation?.state}`);

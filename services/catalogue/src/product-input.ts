@@ -18,6 +18,7 @@ export const writtenColumns = [
   'rating_tenths',
   'status',
   'stock',
+  'low_stock_threshold',
 ] as const;
 
 export type WrittenRow = Readonly<{
@@ -29,6 +30,7 @@ export type WrittenRow = Readonly<{
   rating_tenths: number | null;
   status: NonNullable<ProductInput['status']>;
   stock: number;
+  low_stock_threshold: number | null;
 }>;
 
 const rating = decimal(1);
@@ -56,6 +58,7 @@ export function toRow(input: ProductInput, currency: string): WrittenRow {
     rating_tenths: input.rating === undefined ? null : Number(rating.fromJson(input.rating)),
     status: input.status ?? 'available',
     stock: input.stock ?? 0,
+    low_stock_threshold: input.lowStockThreshold ?? null,
   };
 }
 
@@ -71,6 +74,7 @@ export function toInput(row: WrittenRow, currency: string): ProductInput {
     ...(row.rating_tenths === null ? {} : { rating: row.rating_tenths / 10 }),
     status: row.status,
     stock: row.stock,
+    ...(row.low_stock_threshold === null ? {} : { lowStockThreshold: row.low_stock_threshold }),
   };
 }
 

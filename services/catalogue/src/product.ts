@@ -1,4 +1,6 @@
-// A product: its members, the filters and sort orders that they permit, and its row in the database.
+// A product: its members for customers and for staff, the filters and sort orders that they permit, and its row in the
+// database.
+import type { Caller } from '@shop/shared/auth';
 import {
   boolean,
   type Collection,
@@ -6,6 +8,7 @@ import {
   type Cursors,
   choice,
   decimal,
+  json,
   matched,
   none,
   openCollection,
@@ -16,7 +19,7 @@ import {
   uuid,
   writeAll,
 } from '@shop/shared/collection';
-import { etagOf, type Reply } from '@shop/shared/http';
+import { etagOf, type Reply, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 
@@ -25,7 +28,10 @@ const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 /** Sort orders for which brand and category have an index each; see migrations/0001. */
 const scanned = ['createdAt', 'price', 'name', 'rating'];
 
-/** All members of a product. A member that is not in this table appears in no response and in no SQL statement. */
+/**
+ * All members of a product for customers. A member that is not in this table appears in no response to them and in no
+ * SQL statement for it.
+ */
 export function productSpec(currency: string): CollectionSpec<unknown> {
   const price = decimal(decimalsOf(currency));
   return {
@@ -66,30 +72,57 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
   };
 }
 
-/** Products as the operations use them. */
-export interface Products {
+/** The figures of a product's stock, for staff: a JSON object in SQL. */
+export const stockFigures =
+  "json_build_object('onHand', stock, 'promised', reserved + oversold, 'available', stock - reserved)";
+
+/** All members of a product for staff. Filters, sort orders and cursors are those of customers. */
+function staffSpec(currency: string): CollectionSpec<unknown> {
+  const spec = productSpec(currency);
+  return {
+    ...spec,
+    fields: {
+      ...spec.fields,
+      stock: { type: json(), operators: none, column: stockFigures },
+      lowStockThreshold: { type: decimal(0), operators: none, column: 'low_stock_threshold' },
+    },
+  };
+}
+
+/** Products as one kind of caller sees them. */
+export interface ProductView {
   readonly collection: Collection<unknown>;
-  readonly currency: string;
-  /** SELECT or RETURNING list of a whole product: its members as text, its version last. */
+  /** SELECT or RETURNING list of a whole product: its members as text, then what its entity tag has. */
   readonly columns: string;
+  /** The version in a row of `columns`. */
+  versionOf(row: readonly (string | null)[]): number;
   /** The response with a row of `columns`. */
   reply(status: number, row: readonly (string | null)[], headers?: Readonly<Record<string, string>>): Reply;
 }
 
+/** Products as the operations use them. */
+export interface Products {
+  readonly currency: string;
+  readonly staff: ProductView;
+  /** @param caller undefined unless the caller may change products */
+  viewFor(caller: Caller | undefined): ProductView;
+}
+
 export function openProducts(currency: string, cursors: Cursors): Products {
-  const spec = productSpec(currency);
-  const write = writeAll(spec);
-  return {
-    collection: openCollection(spec, cursors),
-    currency,
-    columns: `${selectAll(spec)}, version::text AS version`,
-    reply: (status, row, headers = {}) => ({
-      status,
-      headers,
-      etag: etagOf(Number(row.at(-1))),
-      json: write(row, undefined),
-    }),
+  const view = (spec: CollectionSpec<unknown>, versionSql: string, toTag: (version: string) => string): ProductView => {
+    const write = writeAll(spec);
+    return {
+      collection: openCollection(spec, cursors),
+      columns: `${selectAll(spec)}, ${versionSql} AS version`,
+      versionOf: (row) => Number.parseInt(row.at(-1) ?? '', 10),
+      reply: (status, row, headers = {}) => {
+        return { status, headers, etag: toTag(row.at(-1) ?? ''), json: write(row, undefined) };
+      },
+    };
   };
+  const customers = view(productSpec(currency), 'version::text', (version) => etagOf(Number(version)));
+  const staff = view(staffSpec(currency), "concat_ws('.', version, stock, reserved + oversold)", weakEtagOf);
+  return { currency, staff, viewFor: (caller) => (caller === undefined ? customers : staff) };
 }
 
 export function noSuchProduct(): Problem {

@@ -7,7 +7,11 @@ export const releaseReservation: Operation<'releaseReservation'> = async (reques
   await database.transaction(async (tx) => {
     const reservation = await lockReservation(tx, reservationId);
     if (reservation?.state !== 'held') return;
-    await giveStockBack(tx, reservationId, null, { actor: 'customer', requestId: request.id });
+    await giveStockBack(tx, reservationId, null, {
+      actor: 'customer',
+      requestId: request.id,
+      traceparent: request.traceparent,
+    });
   });
   return { status: 204 };
 };

@@ -2,6 +2,7 @@
 // once.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
+import { appendStockEvents, type MovedStock } from './stock-events.ts';
 import type { MovementCause } from './stock-ledger.ts';
 
 export type ReservationState = 'held' | 'confirmed' | 'released' | 'shipped';
@@ -64,10 +65,11 @@ export async function giveStockBack(
   tx: Transaction,
   id: string,
   orderId: string | null,
-  { actor, actorId, requestId }: MovementCause,
+  cause: MovementCause,
 ): Promise<Date> {
+  const { actor, actorId, requestId } = cause;
   const releasedAt = await end(tx, id, 'released', orderId);
-  const given = await sql<{ quantity: number }>(
+  const given = await sql<MovedStock & { quantity: number }>(
     tx,
     `WITH given_back AS (
        UPDATE products SET
@@ -76,19 +78,25 @@ export async function giveStockBack(
          allocated = CASE WHEN reservation.allocated_at IS NULL THEN allocated ELSE allocated - quantity END
        FROM reservation_lines AS line JOIN reservations AS reservation ON reservation.id = line.reservation_id
        WHERE line.reservation_id = $1 AND products.id = line.product_id
-       RETURNING products.id, quantity, stock, reserved + oversold AS promised
+       RETURNING products.id, products.name, quantity, stock, reserved + oversold AS promised, version,
+         low_stock_threshold
+     ), booked AS (
+       INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after,
+         actor, actor_id, request_id)
+       SELECT id, 'released', quantity, $1, $2, stock, promised, $3, $4, $5 FROM given_back
      )
-     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after, actor,
-       actor_id, request_id)
-     SELECT id, 'released', quantity, $1, $2, stock, promised, $3, $4, $5 FROM given_back RETURNING quantity`,
+     SELECT id AS "productId", name, quantity, stock, promised, version, low_stock_threshold AS threshold
+     FROM given_back`,
     [id, orderId, actor, actorId ?? null, requestId ?? null],
   );
   countStock(tx, 'released', given);
+  const changes = given.map((line) => ({ ...line, before: { promised: line.promised + line.quantity } }));
+  await appendStockEvents(tx, changes, cause);
   return releasedAt;
 }
 
 /**
- * Ships the stock of a locked reservation. An order that was shipped before it had units on hand, by an earlier version
+ * Ships the stock of a locked reservation. The available units stay the same. An order that was shipped before it had units on hand, by an earlier version
  * of the shop, may ship more than there are: then the difference is entered as received first.
  */
 export async function shipStock(

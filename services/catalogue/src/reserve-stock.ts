@@ -1,9 +1,11 @@
 // POST /internal/reservations: reserves stock for an order that is about to be placed, all lines or none.
 import { sql, type Transaction } from '@shop/shared/database';
+import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import type { components } from './generated.ts';
 import { countStock } from './measure-stock.ts';
+import { appendStockEvents, type MovedStock } from './stock-events.ts';
 
 type ReservationInput = components['schemas']['NewReservation'];
 type WantedLine = ReservationInput['lines'][number];
@@ -14,15 +16,16 @@ type ReservedLine = components['schemas']['ReservedLine'];
  * `{ state: "gone" }` for an id that is used up. 422 or 409 with every line that cannot be reserved, or 409 with every
  * limit of the account that would be exceeded.
  */
-export const reserveStock: Operation<'reserveStock'> = async ({ body: input, id: requestId }, context) => {
+export const reserveStock: Operation<'reserveStock'> = async (request, context) => {
+  const { body: input } = request;
   return context.database.transaction(async (tx) => {
-    const lines = (await take(tx, input, context.reservationSeconds, requestId)) ?? (await repeated(tx, input));
+    const lines = (await take(tx, input, context.reservationSeconds, request)) ?? (await repeated(tx, input));
     return { status: 200, body: lines === undefined ? { state: 'gone' } : { state: 'held', lines } };
   });
 };
 
 /** An available line. It has a name and a price when all lines were available and this one was reserved. */
-type FreeLine = ReservedLine | { readonly productId: string; readonly name: null };
+type FreeLine = (ReservedLine & MovedStock) | { readonly productId: string; readonly name: null };
 
 /** Without limits the reservation is not counted. A limit that is not given is larger than every sum. */
 const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
@@ -40,7 +43,7 @@ async function take(
   tx: Transaction,
   input: ReservationInput,
   seconds: number,
-  requestId: string,
+  { id: requestId, traceparent }: OperationRequest,
 ): Promise<ReservedLine[] | undefined> {
   const { reservationId, accountId, lines, holdLimits } = input;
   const limits = { ...unlimited, ...holdLimits };
@@ -72,7 +75,8 @@ async function take(
          oversold = CASE status
            WHEN 'backorder' THEN oversold + greatest(reserved + quantity - stock, 0) ELSE oversold END
        FROM free WHERE products.id = free.id AND (SELECT count(*) FROM free) = cardinality($4::uuid[])
-       RETURNING products.id, quantity, name, price_minor, stock, reserved + oversold AS promised
+       RETURNING products.id, quantity, name, price_minor, stock, reserved + oversold AS promised, version,
+         low_stock_threshold
      ), kept AS (
        INSERT INTO reservation_lines (reservation_id, product_id, quantity, name, unit_price_minor)
        SELECT $1, id, quantity, name, price_minor FROM taken
@@ -82,6 +86,7 @@ async function take(
        SELECT id, 'reserved', quantity, $1, stock, promised, 'customer', $2, $6 FROM taken
      )
      SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor",
+       taken.stock, taken.promised, taken.version, taken.low_stock_threshold AS threshold,
        EXISTS (SELECT FROM permitted) AS "isPermitted"
      FROM claimed LEFT JOIN free ON true LEFT JOIN taken ON taken.id = free.id`,
     [
@@ -98,14 +103,16 @@ async function take(
   );
   if (rows.length === 0) return undefined;
   if (rows.some(({ isPermitted }) => !isPermitted)) throw await holdRefusal(tx, input);
-  const free = rows.map(({ isPermitted: _, ...line }) => line).filter((line) => line.productId !== null);
+  const free = rows.filter((line) => line.productId !== null);
   const taken = free.filter((line) => line.name !== null);
   if (taken.length < lines.length) {
     const missing = lines.filter(({ productId }) => !free.some((line) => line.productId === productId));
     throw await refusal(tx, lines, missing);
   }
   countStock(tx, 'reserved', taken);
-  return taken;
+  const changes = taken.map((line) => ({ ...line, before: { promised: line.promised - line.quantity } }));
+  await appendStockEvents(tx, changes, { actor: 'customer', requestId, traceparent });
+  return taken.map(({ productId, quantity, name, unitPriceMinor }) => ({ productId, quantity, name, unitPriceMinor }));
 }
 
 function sumOf(lines: readonly WantedLine[]): number {

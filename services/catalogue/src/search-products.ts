@@ -3,7 +3,9 @@ import { fromBody, readPage } from '@shop/shared/collection';
 import type { Operation } from './context.ts';
 
 /** Accepts and returns the same cursors as the list. 400 for an invalid body, 422 for a query that is too costly. */
-export const searchProducts: Operation<'searchProducts'> = async (request, { reads, products: { collection } }) => {
-  const criteria = fromBody(collection.spec, request.body, request.faults);
-  return reads.read(request, (pool) => readPage({ collection, criteria, pool, context: undefined }));
+export const searchProducts: Operation<'searchProducts'> = async (request, { reads, products }) => {
+  const { body, faults, caller } = request;
+  const { collection } = products.viewFor(caller);
+  const criteria = fromBody(collection.spec, body, faults);
+  return reads.read(caller, (pool) => readPage({ collection, criteria, pool, context: undefined }));
 };

@@ -2,6 +2,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 import { lockProducts } from './reservation.ts';
+import { appendStockEvents, type MovedStock } from './stock-events.ts';
 import type { MovementCause } from './stock-ledger.ts';
 
 /** The units of one product that an order has. */
@@ -38,13 +39,14 @@ export async function shrinkReservation(
   id: string,
   orderId: string | null,
   ordered: readonly OrderedUnits[],
-  { actor, actorId, requestId }: MovementCause,
+  cause: MovementCause,
 ): Promise<void> {
+  const { actor, actorId, requestId } = cause;
   if (!(await hasExcess(tx, id, ordered))) return;
   await lowerHold(tx, id, ordered);
   // All products of the reservation, because its end in the same transaction locks all of them, too.
   await lockProducts(tx, id);
-  const released = await sql<{ quantity: number }>(
+  const released = await sql<MovedStock & { quantity: number }>(
     tx,
     `WITH excess AS (${excessOf}), given_back AS (
        UPDATE products SET
@@ -53,21 +55,27 @@ export async function shrinkReservation(
          allocated = CASE WHEN reservation.allocated_at IS NULL THEN allocated ELSE allocated - excess END
        FROM excess JOIN reservations AS reservation ON reservation.id = $1
        WHERE products.id = excess.product_id
-       RETURNING products.id, excess, remaining, stock, reserved + oversold AS promised
+       RETURNING products.id, name, excess, remaining, stock, reserved + oversold AS promised, version,
+         low_stock_threshold
      ), reduced AS (
        UPDATE reservation_lines AS line SET quantity = remaining FROM given_back
        WHERE line.reservation_id = $1 AND line.product_id = given_back.id AND remaining > 0
      ), removed AS (
        DELETE FROM reservation_lines AS line USING given_back
        WHERE line.reservation_id = $1 AND line.product_id = given_back.id AND remaining = 0
+     ), booked AS (
+       INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after,
+         actor, actor_id, request_id, reason, remaining)
+       SELECT id, 'released', excess, $1, $4, stock, promised, $5, $6, $7, 'cancelled in the order', remaining
+       FROM given_back
      )
-     INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after, actor,
-       actor_id, request_id, reason, remaining)
-     SELECT id, 'released', excess, $1, $4, stock, promised, $5, $6, $7, 'cancelled in the order', remaining
-     FROM given_back RETURNING quantity`,
+     SELECT id AS "productId", name, excess AS quantity, stock, promised, version, low_stock_threshold AS threshold
+     FROM given_back`,
     [...parametersOf(id, ordered), orderId, actor, actorId ?? null, requestId ?? null],
   );
   countStock(tx, 'released', released);
+  const changes = released.map((line) => ({ ...line, before: { promised: line.promised + line.quantity } }));
+  await appendStockEvents(tx, changes, cause);
 }
 
 /** Counts the reservation with the units that remain. What the account holds is locked before products are. */

@@ -11,11 +11,18 @@ export interface MovementCause {
   readonly actorId?: string | undefined;
   /** Absent for the command line, and for what the shop does by itself. */
   readonly requestId?: string | undefined;
+  /** W3C trace context of that request. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Staff that sent the request. */
 export function staffOf(request: OperationRequest): MovementCause {
-  return { actor: 'staff', actorId: request.caller?.accountId, requestId: request.id };
+  return {
+    actor: 'staff',
+    actorId: request.caller?.accountId,
+    requestId: request.id,
+    traceparent: request.traceparent,
+  };
 }
 
 export interface Received {

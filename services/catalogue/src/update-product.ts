@@ -2,9 +2,10 @@
 
 import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
-import { etagOf, mergePatch, requireMatch } from '@shop/shared/http';
+import { etagOf, mergePatch, requireMatch, weakEtagOf } from '@shop/shared/http';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
+import { appendProductEvents, changesProduct } from './product-events.ts';
 import {
   columnValues,
   type ProductInput,
@@ -15,10 +16,13 @@ import {
   writtenColumns,
 } from './product-input.ts';
 import { applyStockChange } from './stock-change.ts';
+import { appendStockEvents, stockChangeOf } from './stock-events.ts';
 import { enterReceived, staffOf } from './stock-ledger.ts';
 
 interface LockedRow extends WrittenRow {
   readonly reserved: number;
+  /** Units of orders that have not shipped, on hand or not. */
+  readonly promised: number;
   readonly version: number;
 }
 
@@ -27,21 +31,24 @@ interface LockedRow extends WrittenRow {
  * less than the units that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
-  const { database, products } = context;
+  const {
+    database,
+    products: { currency, staff },
+  } = context;
   const { productId } = request.path;
-  refuseFaults(request.faults, productFaults(request.body, products.currency));
+  refuseFaults(request.faults, productFaults(request.body, currency));
   return database.transaction(async (tx) => {
     const [present] = await sql<LockedRow>(
       tx,
-      `SELECT ${writtenColumns.join(', ')}, reserved, version FROM products WHERE id = $1 FOR UPDATE`,
+      `SELECT ${writtenColumns.join(', ')}, reserved, reserved + oversold AS promised, version FROM products WHERE id = $1 FOR UPDATE`,
       [productId],
     );
     if (!present) throw noSuchProduct();
-    requireMatch(request.headers, etagOf(present.version));
+    requireMatch(request.headers, etagOf(present.version), weakEtagOf(present.version));
     const { stock: change, ...patch } = request.body;
-    const merged = mergePatch(toInput(present, products.currency), patch) as ProductInput;
+    const merged = mergePatch(toInput(present, currency), patch) as ProductInput;
     const changed = change === undefined ? undefined : applyStockChange(present, change);
-    const row = { ...toRow(merged, products.currency), stock: changed?.stock ?? present.stock };
+    const row = { ...toRow(merged, currency), stock: changed?.stock ?? present.stock };
     const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
     // Units that were promised beyond the stock are assigned first.
     const stock = `$${writtenColumns.length + 2}::integer`;
@@ -49,10 +56,19 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       tx,
       `UPDATE products SET ${assignments},
          reserved = least(reserved + oversold, ${stock}), oversold = greatest(reserved + oversold - ${stock}, 0)
-       WHERE id = $1 RETURNING ${products.columns}`,
+       WHERE id = $1 RETURNING ${staff.columns}`,
       [productId, ...columnValues(row), row.stock],
     );
-    if (changed !== undefined) await enterReceived(tx, [{ productId, ...changed.entry }], staffOf(request));
-    return products.reply(200, Object.values(updated ?? {}));
+    const columns = Object.values(updated ?? {});
+    const version = staff.versionOf(columns);
+    const cause = staffOf(request);
+    if (changed !== undefined) await enterReceived(tx, [{ productId, ...changed.entry }], cause);
+    const { promised } = present;
+    if (changesProduct(present, row)) {
+      const product = { productId, version, row, inStock: row.stock > promised };
+      await appendProductEvents(tx, 'product.updated.v1', [product], currency, cause);
+    }
+    await appendStockEvents(tx, [stockChangeOf(productId, version, present, row)], cause);
+    return staff.reply(200, columns);
   });
 };

@@ -22,19 +22,13 @@ const count = async () =>
 
 describe('201', () => {
   it('returns the product, its URL and its version', async () => {
-    const answer = await create({ ...kettle, description: 'Boils', rating: 4.5, status: 'pending', stock: 7 });
+    const input = { ...kettle, description: 'Boils', rating: 4.5, status: 'pending', lowStockThreshold: 2 };
+    const answer = await create({ ...input, stock: 7 });
     expect(answer.status).toBe(201);
-    expect(answer.headers.etag).toBe('"1"');
+    expect(answer.headers.etag).toBe('W/"1.7.0"');
     expect(answer.headers.location).toBe(`/v1/products/${answer.body.id}`);
-    expect(answer.body).toMatchObject({
-      ...kettle,
-      description: 'Boils',
-      rating: 4.5,
-      status: 'pending',
-      inStock: true,
-    });
-    expect(answer.body).not.toHaveProperty('stock');
-    expect((await client.get(answer.headers.location ?? '')).body).toEqual(answer.body);
+    expect(answer.body).toMatchObject({ ...input, inStock: true, stock: { onHand: 7, promised: 0, available: 7 } });
+    expect((await client.get(answer.headers.location ?? '', { token })).body).toEqual(answer.body);
     const { rows } = await services
       .service('catalogue')
       .database.query('SELECT kind, quantity FROM stock_ledger WHERE product_id = $1', [answer.body.id]);
@@ -45,6 +39,7 @@ describe('201', () => {
     const { body } = await create(kettle);
     expect(body).toMatchObject({ status: 'available', inStock: false });
     expect(body).not.toHaveProperty('rating');
+    expect(body).not.toHaveProperty('lowStockThreshold');
     const { rows } = await services
       .service('catalogue')
       .database.query('SELECT 1 FROM stock_ledger WHERE product_id = $1', [body.id]);
@@ -99,6 +94,8 @@ describe('400', () => {
     [{ stock: -1 }, '/stock'],
     [{ stock: 1.5 }, '/stock'],
     [{ stock: 1_000_000_001 }, '/stock'],
+    [{ lowStockThreshold: -1 }, '/lowStockThreshold'],
+    [{ lowStockThreshold: null }, '/lowStockThreshold'],
     [{ id: 'x' }, '/id'],
     [{ inStock: true }, '/inStock'],
     [{ createdAt: '2026-11-21T00:00:00.000Z' }, '/createdAt'],

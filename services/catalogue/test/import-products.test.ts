@@ -64,10 +64,13 @@ describe('a line', () => {
     expect(await inventory.book(id)).toBe('received 7');
   });
 
-  it('changes the product with its key, keeps an absent stock or status, and records the difference', async () => {
-    await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea' });
+  it('changes the product with its key, keeps an absent stock, status or threshold, and records the difference', async () => {
+    await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea', lowStockThreshold: 2 });
     expect(await importLines({ ...cup, stock: 4 })).toEqual(counts(0, 1, 0, 0));
-    expect(await product('CUP')).toMatchObject({ stock: 4, status: 'active', description: null, version: 2 });
+    expect(await product('CUP')).toMatchObject({
+      ...{ stock: 4, status: 'active', low_stock_threshold: 2 },
+      ...{ description: null, version: 2 },
+    });
     expect(await importLines({ ...cup, price: 5 })).toEqual(counts(0, 1, 0, 0));
     const { id } = await product('CUP');
     expect(await inventory.figures(id)).toBe('4/0/0');
@@ -75,9 +78,11 @@ describe('a line', () => {
   });
 
   it('changes nothing when the product is equal', async () => {
-    await importLines({ ...cup, stock: 7 });
-    expect(await importLines({ ...cup, stock: 7 })).toEqual(counts(0, 0, 1, 0));
+    await importLines({ ...cup, stock: 7, lowStockThreshold: 0 });
+    expect(await importLines({ ...cup, stock: 7, lowStockThreshold: 0 })).toEqual(counts(0, 0, 1, 0));
     expect(await product('CUP')).toMatchObject({ version: 1 });
+    expect(await importLines({ ...cup, lowStockThreshold: 9 })).toEqual(counts(0, 1, 0, 0));
+    expect(await product('CUP')).toMatchObject({ version: 2, low_stock_threshold: 9 });
   });
 
   it('changes a product that was created over the API, found by its id', async () => {

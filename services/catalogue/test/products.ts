@@ -10,6 +10,7 @@ export interface SampleProduct {
   description?: string;
   status?: string;
   stock?: number;
+  lowStockThreshold?: number;
 }
 
 export function staffToken({ issuer }: TestServices): Promise<string> {

@@ -25,13 +25,13 @@ beforeEach(async () => {
 afterAll(() => services.stop());
 
 const patch = (body: unknown, headers = {}) => client.patch(`/v1/products/${id}`, { token, body, headers });
-const view = () => client.get(`/v1/products/${id}`);
+const view = () => client.get(`/v1/products/${id}`, { token });
 
 describe('200', () => {
   it('changes the named members, removes members that are null, and keeps the others', async () => {
     const { body: before } = await view();
     const answer = await patch({ price: 25, rating: null, description: null });
-    expect(answer).toMatchObject({ status: 200, headers: { etag: '"2"' } });
+    expect(answer).toMatchObject({ status: 200, headers: { etag: 'W/"2.5.0"' } });
     const { rating: _, description: __, ...kept } = before;
     expect(answer.body).toEqual({ ...kept, price: 25, updatedAt: expect.any(String) });
     expect((await view()).body).toEqual(answer.body);
@@ -39,24 +39,32 @@ describe('200', () => {
 
   it('changes neither version nor time when nothing changes', async () => {
     const { body: before } = await view();
-    for (const body of [{}, { price: 19.99 }, { stock: 9 }]) {
+    for (const [body, onHand] of [
+      [{}, 5],
+      [{ price: 19.99 }, 5],
+      [{ stock: 9 }, 9],
+    ] as const) {
       const answer = await patch(body);
-      expect(answer).toMatchObject({ status: 200, headers: { etag: '"1"' } });
-      expect(answer.body).toEqual(before);
+      expect(answer).toMatchObject({ status: 200, headers: { etag: `W/"1.${onHand}.0"` } });
+      expect(answer.body).toEqual({ ...before, stock: { onHand, promised: 0, available: onHand } });
     }
   });
 
   it('enters every change of stock in the ledger, and changes the version when the product sells out', async () => {
-    expect(await patch({ stock: 0 })).toMatchObject({ body: { inStock: false }, headers: { etag: '"2"' } });
-    expect(await patch({ stock: 12 })).toMatchObject({ body: { inStock: true }, headers: { etag: '"3"' } });
+    expect(await patch({ stock: 0 })).toMatchObject({ body: { inStock: false }, headers: { etag: 'W/"2.0.0"' } });
+    expect(await patch({ stock: 12 })).toMatchObject({ body: { inStock: true }, headers: { etag: 'W/"3.12.0"' } });
     const { rows } = await database.query('SELECT kind, quantity FROM stock_ledger WHERE product_id = $1 ORDER BY id', [
       id,
     ]);
     expect(rows.map(({ quantity }) => quantity)).toEqual([5, -5, 12]);
   });
 
-  it('accepts an If-Match with the present version', async () => {
+  it('accepts an If-Match with the present version, whatever units have moved', async () => {
     expect((await patch({ price: 1 }, { 'If-Match': '"1"' })).status).toBe(200);
+    expect((await patch({ stock: { adjust: 2 } }, { 'If-Match': 'W/"2.5.0"' })).status).toBe(200);
+    expect((await patch({ price: 3 }, { 'If-Match': '"9", W/"2.5.0"' })).status).toBe(200);
+    for (const stale of ['W/"2.7.0"', 'W/"30.7.0"', 'W/"3.7.x"'])
+      expect([stale, (await patch({ price: 4 }, { 'If-Match': stale })).status]).toEqual([stale, 412]);
     expect((await patch({ price: 2 }, { 'If-Match': '*' })).status).toBe(200);
   });
 
@@ -187,7 +195,7 @@ describe('400', () => {
     [{ oversold: 1 }, '/oversold'],
   ])('%j', async (body, pointer) => {
     expect(await patch(body)).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
-    expect((await view()).headers.etag).toBe('"1"');
+    expect((await view()).headers.etag).toBe('W/"1.5.0"');
   });
 
   it('reports all faults together, including those that depend on the currency', async () => {

@@ -49,7 +49,7 @@ export async function joinEvents(url: string): Promise<ShopEvents> {
         id,
         source: '/test',
         type,
-        subject: 'orderId' in data ? data.orderId : data.accountId,
+        subject: 'orderId' in data ? data.orderId : 'accountId' in data ? data.accountId : data.productId,
         time: new Date().toISOString(),
         datacontenttype: 'application/json',
         sequence: String(sequence).padStart(10, '0'),

@@ -377,6 +377,72 @@ export interface components {
         };
         /**
          * @example {
+         *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *       "name": "Enamel mug",
+         *       "brand": "Smith, Sons",
+         *       "category": "kitchen",
+         *       "price": 14.5,
+         *       "currency": "EUR",
+         *       "status": "available",
+         *       "inStock": true
+         *     }
+         * @example {
+         *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *       "name": "Enamel mug",
+         *       "description": "Holds 0.4 l and survives a fall.",
+         *       "brand": "Smith, Sons",
+         *       "category": "kitchen",
+         *       "price": 14.5,
+         *       "currency": "EUR",
+         *       "rating": 4.5,
+         *       "status": "available",
+         *       "inStock": true
+         *     }
+         */
+        readonly "product.created.v1": {
+            readonly productId: components["schemas"]["Id"];
+            readonly name: string;
+            /** @description Absent when the product has none. */
+            readonly description?: string;
+            readonly brand: string;
+            readonly category: string;
+            readonly price: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            /** @description Absent when the product is not rated. */
+            readonly rating?: number;
+            /** @enum {unknown} */
+            readonly status: "available" | "active" | "backorder" | "pending";
+            readonly inStock: boolean;
+        };
+        readonly "product.updated.v1": components["schemas"]["product.created.v1"];
+        /**
+         * @example {
+         *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *       "inStock": false
+         *     }
+         */
+        readonly "stock.changed.v1": {
+            readonly productId: components["schemas"]["Id"];
+            /** @description Whether units are available now. */
+            readonly inStock: boolean;
+        };
+        /**
+         * @example {
+         *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *       "name": "Enamel mug",
+         *       "available": 5,
+         *       "lowStockThreshold": 5
+         *     }
+         */
+        readonly "stock.low.v1": {
+            readonly productId: components["schemas"]["Id"];
+            readonly name: string;
+            /** @description Units on hand that are not promised. */
+            readonly available: number;
+            readonly lowStockThreshold: number;
+        };
+        /**
+         * @example {
          *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
          *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
          *       "kind": "order-cancelled",
@@ -417,7 +483,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "product.created.v1" | "product.updated.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -432,7 +498,11 @@ export const senders = {
   ],
   "catalogue": [
     "stock.lines-released.v1",
-    "stock.released.v1"
+    "stock.released.v1",
+    "product.created.v1",
+    "product.updated.v1",
+    "stock.changed.v1",
+    "stock.low.v1"
   ],
   "notifications": [
     "notification.sent.v1"

@@ -1,5 +1,5 @@
 // Events: publishing them with a change, and handling each of them once.
-export { appendEvent, appendEvents } from './append-event.ts';
+export { appendEvent, appendEvents, type NewEvent } from './append-event.ts';
 export { connectTransport } from './connect-transport.ts';
 export { type ConsumeOptions, consume, type Handlers } from './consume.ts';
 export type { ConsumerName, HandlersOf } from './consumers.ts';

@@ -1,5 +1,5 @@
 // The order in which every service starts: database and schema, callers, its own parts, events, HTTP.
-import { createServiceTokens, createTokenVerifier, type TokenVerifier } from '../auth/index.ts';
+import { createServiceTokens, createTokenVerifier } from '../auth/index.ts';
 import { loadContract } from '../contract/index.ts';
 import { connectDatabase, type Database, startPruning, untilMigrated } from '../database/index.ts';
 import { type ConsumerName, expiredEvents, type HandlersOf, longestLag, startEvents } from '../events/index.ts';
@@ -34,8 +34,6 @@ export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
 export interface ServiceStart<Config> extends ProcessLife {
   readonly config: Config;
   readonly database: Database;
-  /** Returns the caller of an `Authorization` header, for a public operation that also serves known callers. */
-  verify: TokenVerifier['verify'];
   /** A client for the internal operations of another service, at this origin. */
   callService(service: string, url: string): InternalClient;
 }
@@ -75,10 +73,6 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
       ...life,
       config,
       database,
-      async verify(authorization) {
-        if (callers.verifier === undefined) throw new Error('tokens are verified with the keys at JWKS_URL');
-        return callers.verifier.verify(authorization);
-      },
       callService(other, url) {
         const { serviceTokens } = callers;
         if (serviceTokens === undefined) throw new Error('calls to other services need INTERNAL_SECRET');

@@ -46,7 +46,14 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'order.cancelled.v1',
       'order.lines-cancelled.v1',
     ],
-    sends: ['stock.lines-released.v1', 'stock.released.v1'],
+    sends: [
+      'stock.lines-released.v1',
+      'stock.released.v1',
+      'product.created.v1',
+      'product.updated.v1',
+      'stock.changed.v1',
+      'stock.low.v1',
+    ],
   },
   notifications: {
     handles: [

@@ -30,7 +30,7 @@ const batchSize = 2_000;
 const products = `
   SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text,
     rating_tenths,
-    status, stock
+    status, stock, low_stock_threshold
   FROM products ORDER BY created_at, id`;
 
 /**
@@ -79,6 +79,7 @@ async function exportFile(
       rating: row.rating_tenths === null ? null : row.rating_tenths / 10,
       status: row.status,
       stock: row.stock,
+      lowStockThreshold: row.low_stock_threshold,
     });
     await pipeline(Readable.from(lines()), createWriteStream(partial, { flush: true }));
     await rename(partial, path);

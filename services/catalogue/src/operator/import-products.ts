@@ -90,7 +90,7 @@ async function importFile(
   const file = readProductFile(path, options.format);
   const write = async ({ products, refused, lastLine }: Batch): Promise<void> => {
     progress = await database.transaction(async (tx) => {
-      const upserted = await upsertProducts(tx, products);
+      const upserted = await upsertProducts(tx, products, currency);
       const lines = [...refused, ...upserted.refused].sort((a, b) => a.line - b.line);
       const next = {
         line: lastLine,

@@ -5,13 +5,14 @@ import type { Fault } from '@shop/shared/problem';
 import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product-input.ts';
 import type { ProductLine } from './product-file.ts';
 
-/** The content of a line. An absent status or stock stays unchanged. */
+/** The content of a line. An absent status, stock or threshold of low stock stays unchanged. */
 export interface ImportedProduct {
   readonly line: number;
   readonly externalKey: string;
   readonly row: WrittenRow;
   readonly saysStatus: boolean;
   readonly saysStock: boolean;
+  readonly saysThreshold: boolean;
 }
 
 /** A line that was refused. */
@@ -54,6 +55,7 @@ export function createLineCheck(currency: string): CheckLine {
       row: toRow(body as unknown as ProductInput, currency),
       saysStatus: body.status !== undefined,
       saysStock: body.stock !== undefined,
+      saysThreshold: body.lowStockThreshold !== undefined,
     };
   };
 }

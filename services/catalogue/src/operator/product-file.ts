@@ -22,10 +22,11 @@ const members = [
   'rating',
   'status',
   'stock',
+  'lowStockThreshold',
 ] as const;
 
 /** The columns whose cells are numbers. All others are texts. */
-const numbers: ReadonlySet<string> = new Set(['price', 'rating', 'stock']);
+const numbers: ReadonlySet<string> = new Set(['price', 'rating', 'stock', 'lowStockThreshold']);
 
 /** One product of the file, or the faults because of which it cannot be parsed. */
 export interface ProductLine {

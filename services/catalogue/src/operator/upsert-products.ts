@@ -1,7 +1,9 @@
 // Writes a batch of imported products: inserts new products, changes known ones as PATCH does, and skips equal ones.
 import { sql, type Transaction } from '@shop/shared/database';
 import { isId, newId } from '@shop/shared/runtime';
+import { appendProductEvents, changesProduct } from '../product-events.ts';
 import { columnValues, type WrittenRow, writtenColumns } from '../product-input.ts';
+import { appendStockEvents, stockChangeOf } from '../stock-events.ts';
 import { enterReceived, type Received } from '../stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
 
@@ -16,17 +18,19 @@ interface KnownRow extends WrittenRow {
   readonly id: string;
   readonly external_key: string | null;
   readonly reserved: number;
+  /** Units of orders that have not shipped, on hand or not. */
+  readonly promised: number;
 }
 
 /** Locks products in the order of their ids, as reservations do, so that two transactions cannot deadlock. */
 export const findKnown = `
-  SELECT id, external_key, ${writtenColumns.join(', ')}, reserved FROM products
+  SELECT id, external_key, ${writtenColumns.join(', ')}, reserved, reserved + oversold AS promised FROM products
   WHERE external_key = ANY ($1::text[]) OR (id = ANY ($2::uuid[]) AND external_key IS NULL)
   ORDER BY id FOR UPDATE`;
 
 const given = `unnest(
     $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::smallint[],
-    $9::text[], $10::integer[]
+    $9::text[], $10::integer[], $11::integer[]
   ) AS given(id, external_key, ${writtenColumns.join(', ')})`;
 
 const insert = `
@@ -39,21 +43,27 @@ const update = `
     reserved = least(products.reserved + oversold, given.stock),
     oversold = greatest(products.reserved + oversold - given.stock, 0)
   FROM ${given}
-  WHERE products.id = given.id`;
+  WHERE products.id = given.id
+  RETURNING products.id, version`;
 
 /**
  * Identifies a product by its external key, or by its id when it has no external key.
  * @param batch contains each external key at most once
+ * @param currency of the shop, ISO 4217
  */
-export async function upsertProducts(tx: Transaction, batch: readonly ImportedProduct[]): Promise<Upserted> {
+export async function upsertProducts(
+  tx: Transaction,
+  batch: readonly ImportedProduct[],
+  currency: string,
+): Promise<Upserted> {
   const keys = batch.map(({ externalKey }) => externalKey);
   const known = await sql<KnownRow>(tx, findKnown, [keys, keys.filter(isId)]);
   const byKey = new Map(known.map((row) => [row.external_key ?? row.id, row]));
   // A key may be the external key of one product and the id of another one.
   for (const row of known) if (row.external_key !== null) byKey.set(row.external_key, row);
 
-  const created: WrittenProduct[] = [];
-  const changed: WrittenProduct[] = [];
+  const created: GivenProduct[] = [];
+  const changed: ChangedProduct[] = [];
   const received: Received[] = [];
   const refused: RefusedLine[] = [];
   for (const product of batch) {
@@ -69,30 +79,63 @@ export async function upsertProducts(tx: Transaction, batch: readonly ImportedPr
       ...product.row,
       status: product.saysStatus ? product.row.status : present.status,
       stock: product.saysStock ? product.row.stock : present.stock,
+      low_stock_threshold: product.saysThreshold ? product.row.low_stock_threshold : present.low_stock_threshold,
     };
     if (row.stock < present.reserved) {
       const reason = `stock is less than the ${present.reserved} that are promised to orders that have not shipped`;
       refused.push({ line: product.line, externalKey, reasons: [reason] });
     } else if (writtenColumns.some((column) => row[column] !== present[column])) {
-      changed.push({ id: present.id, externalKey, row });
+      changed.push({ id: present.id, externalKey, row, present });
       received.push({ productId: present.id, quantity: row.stock - present.stock });
     }
   }
   if (created.length > 0) await sql(tx, insert, columnsOf(created));
-  if (changed.length > 0) await sql(tx, update, columnsOf(changed));
-  await enterReceived(tx, received, { actor: 'operator' });
+  const written = changed.length === 0 ? [] : await sql<WrittenVersion>(tx, update, columnsOf(changed));
+  await enterReceived(tx, received, cause);
+  const added = created.map(({ id, row }) => ({ productId: id, version: 1, row, inStock: row.stock > 0 }));
+  await appendProductEvents(tx, 'product.created.v1', added, currency, cause);
+  await appendChanges(tx, changed, new Map(written.map(({ id, version }) => [id, version])), currency);
   const unchanged = batch.length - created.length - changed.length - refused.length;
   return { created: created.length, changed: changed.length, unchanged, refused };
 }
 
-interface WrittenProduct {
+const cause = { actor: 'operator' } as const;
+
+/** Appends the events about changed products, in at most two statements. */
+async function appendChanges(
+  tx: Transaction,
+  changed: readonly ChangedProduct[],
+  versions: ReadonlyMap<string, number>,
+  currency: string,
+): Promise<void> {
+  const versionOf = (id: string): number => versions.get(id) ?? 0;
+  const updated = changed
+    .filter(({ present, row }) => changesProduct(present, row))
+    .map(({ id, row, present }) => {
+      return { productId: id, version: versionOf(id), row, inStock: row.stock > present.promised };
+    });
+  await appendProductEvents(tx, 'product.updated.v1', updated, currency, cause);
+  const moved = changed.map(({ id, present, row }) => stockChangeOf(id, versionOf(id), present, row));
+  await appendStockEvents(tx, moved, cause);
+}
+
+interface GivenProduct {
   readonly id: string;
   readonly externalKey: string;
   readonly row: WrittenRow;
 }
 
+interface ChangedProduct extends GivenProduct {
+  readonly present: KnownRow;
+}
+
+interface WrittenVersion {
+  readonly id: string;
+  readonly version: number;
+}
+
 /** One array for each column, so that a batch of any size is one statement. */
-function columnsOf(products: readonly WrittenProduct[]): (string | number | null)[][] {
+function columnsOf(products: readonly GivenProduct[]): (string | number | null)[][] {
   const rows = products.map(({ id, externalKey, row }) => [id, externalKey, ...columnValues(row)]);
   return Array.from({ length: writtenColumns.length + 2 }, (_, column) => rows.map((row) => row[column] ?? null));
 }

@@ -1,0 +1,56 @@
+// The events about new and changed products.
+import type { Transaction } from '@shop/shared/database';
+import { appendEvents, type EventPayloads } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import { toInput, type WrittenRow, writtenColumns } from './product-input.ts';
+import type { MovementCause } from './stock-ledger.ts';
+
+/** A product that was added or changed in the present transaction. */
+export interface WrittenProduct {
+  readonly productId: string;
+  /** After the change. */
+  readonly version: number;
+  readonly row: WrittenRow;
+  readonly inStock: boolean;
+}
+
+/** Whether a change is one of the product, and not only one of its stock. */
+export function changesProduct(before: WrittenRow, after: WrittenRow): boolean {
+  return writtenColumns.some((column) => column !== 'stock' && before[column] !== after[column]);
+}
+
+/** Appends one event for each product, in one statement. */
+export async function appendProductEvents(
+  tx: Transaction,
+  type: 'product.created.v1' | 'product.updated.v1',
+  products: readonly WrittenProduct[],
+  currency: string,
+  { requestId = newId(), traceparent }: MovementCause,
+): Promise<void> {
+  if (products.length === 0) return;
+  const events = products.map((product) => ({
+    type,
+    subject: product.productId,
+    sequence: product.version,
+    requestId,
+    traceparent,
+    data: dataOf(product, currency),
+  }));
+  await appendEvents(tx, events);
+}
+
+function dataOf({ productId, row, inStock }: WrittenProduct, currency: string): EventPayloads['product.created.v1'] {
+  const { name, description, brand, category, price, rating } = toInput(row, currency);
+  return {
+    productId,
+    name,
+    ...(description !== undefined && { description }),
+    brand,
+    category,
+    price,
+    currency,
+    ...(rating !== undefined && { rating }),
+    status: row.status,
+    inStock,
+  };
+}
