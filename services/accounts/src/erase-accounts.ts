@@ -75,6 +75,10 @@ export async function eraseTraces(tx: Transaction, accountId: string): Promise<b
     `UPDATE audit_log SET detail = '{}', reason = NULL WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)`,
     [accountId],
   );
+  // The answer to the registration, which had no caller.
+  await sql(tx, "DELETE FROM idempotency_keys WHERE operation_id = 'registerAccount' AND body::jsonb ->> 'id' = $1", [
+    accountId,
+  ]);
   await sql(tx, "DELETE FROM outbox WHERE subject = $1 AND published_at IS NOT NULL AND type <> 'account.erased.v1'", [
     accountId,
   ]);

@@ -42,12 +42,12 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<b
     `WITH erased AS (
        UPDATE outbox SET data = ${withoutPersonalData}
        WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
-         AND published_at IS NOT NULL AND data::jsonb ?| ARRAY['shippingAddress', 'tracking', 'reason']
+         AND published_at IS NOT NULL AND ${eventHasData}
      )
      SELECT EXISTS (SELECT FROM orders WHERE account_id = $1 AND NOT ${isFinal}) AS orders,
        EXISTS (
          SELECT FROM outbox WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
-           AND published_at IS NULL) AS events`,
+           AND published_at IS NULL AND ${eventHasData}) AS events`,
     [accountId],
   );
   return left !== undefined && !left.orders && !left.events;
@@ -66,7 +66,7 @@ export async function countPersonalData(
        UNION ALL SELECT 'customers', count(*)::int FROM customers WHERE account_id = $1
        UNION ALL SELECT 'outbox', count(*)::int FROM outbox
          WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
-           AND (data ->> 'shippingAddress' IS NOT NULL OR data ->> 'tracking' IS NOT NULL OR data ->> 'reason' IS NOT NULL)
+           AND ${eventHasData}
        UNION ALL SELECT 'idempotency_keys', count(*)::int FROM idempotency_keys WHERE account_id = $1::text
      ) AS places WHERE rows > 0`,
     [accountId],
@@ -78,13 +78,17 @@ export async function countPersonalData(
 const nobodyToNotify = `
   customer_notified_at = CASE WHEN customer_notified = 'pending' THEN now() ELSE customer_notified_at END,
   customer_notified = CASE WHEN customer_notified = 'pending' THEN 'failed' ELSE customer_notified END`;
-const isReasonOfSystem = "cancellation_reason IN ('expired', 'account-erased')";
+const reasonsOfSystem = "('expired', 'account-erased')";
+const isReasonOfSystem = `cancellation_reason IN ${reasonsOfSystem}`;
 const isFinal = "status IN ('delivered', 'cancelled')";
 const country = "jsonb_strip_nulls(jsonb_build_object('country', shipping_address ->> 'country'))";
 const countryOnly = `CASE WHEN shipping_address ->> 'country' IS NOT NULL THEN ${country}::json END`;
 const hasData = `(
   (shipping_address IS NOT NULL AND shipping_address::jsonb <> ${country})
   OR tracking IS NOT NULL OR (cancellation_reason IS NOT NULL AND NOT ${isReasonOfSystem}))`;
+const eventHasData = `(
+  data ->> 'shippingAddress' IS NOT NULL OR data ->> 'tracking' IS NOT NULL
+  OR data ->> 'reason' NOT IN ${reasonsOfSystem})`;
 /** Consumers of the events need none of it. A published event is kept so that it can be published again. */
 const withoutPersonalData = `(
   data::jsonb - 'shippingAddress' - 'tracking' || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
