@@ -8,6 +8,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { emailsCommand } from './commands/emails.ts';
 import { eventsCommand } from './commands/events.ts';
 import { keysCommand } from './commands/keys.ts';
+import { machinesCommand } from './commands/machines.ts';
 import { newServiceCommand } from './commands/new-service.ts';
 import { ordersCommand } from './commands/orders.ts';
 import { productsCommand } from './commands/products.ts';
@@ -37,6 +38,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done except for the reported 
     stockCommand(),
     eventsCommand(),
     staffCommand(),
+    machinesCommand(),
     accountsCommand(),
     auditCommand(),
     emailsCommand(),

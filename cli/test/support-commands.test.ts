@@ -147,3 +147,37 @@ it('refuses an unknown account, and a change without a reason', async () => {
     expect([code, complaints]).toEqual([2, expect.stringContaining("required option '--reason <text>' not specified")]);
   }
 });
+
+it('manages machines: the secret is shown once, rotates with overlap, and is revoked', async () => {
+  const created = await ask<{ clientId: string; clientSecret: string }>(
+    'machines',
+    'create',
+    'adapter',
+    '--scope',
+    'payments:write',
+  );
+  const obtain = async ({ clientId, clientSecret }: typeof created) =>
+    (await post('/v1/tokens', { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }))
+      .status;
+  expect(await obtain(created)).toBe(200);
+  const rotated = (await run('machines', 'rotate', 'adapter')).output;
+  const [, clientSecret = ''] = /^client_secret +(\S{43})$/m.exec(rotated) ?? [];
+  expect([await obtain(created), await obtain({ ...created, clientSecret })]).toEqual([200, 200]);
+  const { output } = await run('machines', 'list');
+  expect(output).toMatch(/^NAME +SCOPES +CLIENT ID +CREATED +LAST USED +FORMER SECRET UNTIL +REVOKED\n/);
+  expect(output).toMatch(new RegExp(`^adapter +payments:write +${created.clientId} +\\S+Z +\\S+Z +\\S+Z$`, 'm'));
+  expect(output).not.toContain(clientSecret);
+  const last = await ask<typeof created>('machines', 'rotate', 'adapter', '--now');
+  expect([await obtain(created), await obtain({ ...created, clientSecret }), await obtain(last)]).toEqual([
+    401, 401, 200,
+  ]);
+  expect((await run('machines', 'revoke', 'adapter')).output).toBe('adapter is revoked\n');
+  expect(await obtain(last)).toBe(401);
+  expect(await run('machines', 'revoke', 'adapter')).toEqual({
+    code: 1,
+    output: '',
+    complaints: 'there is no machine adapter: machines list shows those that are there\n',
+  });
+  const wrong = [['Adapter', '--scope', 'payments:write'], ['adapter'], ['adapter', '--scope', 'everything']];
+  for (const parameters of wrong) expect((await run('machines', 'create', ...parameters)).code).toBe(2);
+});

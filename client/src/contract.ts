@@ -371,7 +371,8 @@ export interface paths {
          * @description With `email` and `password`, or with a `refresh_token`. Each refresh token can be used once and is replaced by the one in
          *     the response. When the response was lost, repeat the request: for 60 seconds it gives the same new refresh token, until that
          *     one is used. Any other use of a used token ends the session: every token that descends from the same log-in. The
-         *     client must log in again then. An `Idempotency-Key` is refused, because tokens are not stored for a replay.
+         *     client must log in again then. A machine logs in with its `client_id` and `client_secret` and gets no refresh token; its access
+         *     token has the scopes of the machine and no account. An `Idempotency-Key` is refused, because tokens are not stored for a replay.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -1265,12 +1266,19 @@ export interface components {
         };
         /** Format: date-time */
         Time: string;
-        /** @description Either `email` and `password`, or `refresh_token` alone. */
+        /**
+         * @description Either `email` and `password`, or `refresh_token` alone, or for a machine `grant_type` with `client_id` and `client_secret`
+         *     (RFC 6749 section 4.4).
+         */
         TokenRequest: {
             /** @description Case, Unicode form and surrounding blanks make no difference. */
             email?: string;
             password?: string;
             refresh_token?: string;
+            /** @enum {string} */
+            grant_type?: "client_credentials";
+            client_id?: string;
+            client_secret?: string;
         };
         /**
          * @example {
@@ -1287,8 +1295,8 @@ export interface components {
             token_type: "Bearer";
             /** @description The number of seconds for which the access token is valid. */
             expires_in: number;
-            /** @description Opaque; can be used once. */
-            refresh_token: string;
+            /** @description Opaque; can be used once. Absent for a machine. */
+            refresh_token?: string;
         };
         Address: {
             /** @description Who gets the parcel. When absent, the holder of the account; staff then sees the name of the account here. */
@@ -1934,15 +1942,19 @@ export interface components {
         /** @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the export needs a new log-in. */
         ExportForbidden: {
             headers: {
+                /** @description How to authenticate (RFC 6750), for a token of a machine. */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The account belongs to another caller, or does not exist. */
+        /** @description The account belongs to another caller, or does not exist. Or the access token is that of a machine, which has none. */
         AccountsForbidden: {
             headers: {
+                /** @description How to authenticate (RFC 6750), for a token of a machine. */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -1979,7 +1991,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid-credentials`: the e-mail address and password, or the refresh token, are not valid. The response is the same whether or not the account exists. */
+        /** @description `invalid-credentials`: the e-mail address and password, the refresh token, or the client id and secret are not valid. The response is the same whether or not the account exists. */
         InvalidCredentials: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -2001,6 +2013,16 @@ export interface components {
         /** @description `invalid-request`, or `invalid-token`: no token like this is valid. The response does not show whether it was used, replaced or expired, or never existed. */
         InvalidToken: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `forbidden`: the access token is that of a machine, which has no account. */
+        MachineForbidden: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -2184,6 +2206,8 @@ export interface components {
          */
         UpdateForbidden: {
             headers: {
+                /** @description How to authenticate (RFC 6750), for a token of a machine. */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -2237,6 +2261,8 @@ export interface components {
         /** @description `forbidden`: the orders are those of other accounts, and the token does not have the scope `orders:read-all`. */
         ForeignAccount: {
             headers: {
+                /** @description How to authenticate (RFC 6750), for a token of a machine. */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -3233,6 +3259,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
@@ -3452,6 +3479,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -3479,6 +3507,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -3509,6 +3538,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
             404: components["responses"]["SessionNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];
@@ -3648,6 +3678,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidOrder"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderConflict"];
             413: components["responses"]["ContentTooLarge"];
@@ -3680,6 +3711,7 @@ export interface operations {
             304: components["responses"]["NotModifiedForCaller"];
             400: components["responses"]["OrdersInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -3718,6 +3750,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["OrdersInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -3766,6 +3799,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidAction"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["CancelConflict"];

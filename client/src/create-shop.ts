@@ -80,7 +80,7 @@ export function createShop(options: ShopOptions): Shop {
   return {
     call,
     async logIn(credentials) {
-      begin(taken(await call.POST('/v1/tokens', { body: credentials })));
+      begin(taken(await call.POST('/v1/tokens', { body: credentials })) as Tokens);
     },
     async logOut() {
       const tokens = session?.end();

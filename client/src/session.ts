@@ -2,7 +2,8 @@
 import { removeTrailingSlash } from 'openapi-fetch';
 import type { components } from './contract.ts';
 
-export type Tokens = components['schemas']['Tokens'];
+/** Those of a customer or a member of staff. A machine gets no refresh token, and needs no session. */
+export type Tokens = Required<components['schemas']['Tokens']>;
 
 export interface SessionOptions {
   readonly baseUrl: string;

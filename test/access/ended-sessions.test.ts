@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { grantScopes } from '@shop/accounts/operator';
+import { createMachine, grantScopes, revokeMachine } from '@shop/accounts/operator';
 import { eventually, startServices, type TestService } from '@shop/shared/testing';
 import { decodeJwt } from 'jose';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
@@ -157,6 +157,25 @@ describe.each(Object.entries(ends))('%s', (name, { all, end }) => {
     const again = await begin(account, name.includes('password') ? newPassword : password);
     expect(await statusesWith(again.token)).toEqual(everywhere(200));
   });
+});
+
+it('a revocation voids the access tokens of a machine within 2 s, at the gateway and at the service', async () => {
+  const environment = { DATABASE_URL: accounts.services.database.urls.accounts };
+  const { clientId, clientSecret } = await createMachine(environment, 'reader', ['orders:read-all']);
+  const body = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+  const { access_token: token } = (await accounts.client.post('/v1/tokens', { body })).body;
+  const statuses = () =>
+    Promise.all(
+      [gateway.url, orders.url].map(async (base) => {
+        const headers = { Authorization: `Bearer ${token}` };
+        return (await fetch(new URL('/v1/orders?accountId=all', base), { headers })).status;
+      }),
+    );
+  expect(await statuses()).toEqual([200, 200]);
+  await revokeMachine(environment, 'reader');
+  const revokedAt = performance.now();
+  await eventually(async () => expect(await statuses()).toEqual([401, 401]));
+  expect(performance.now() - revokedAt).toBeLessThan(2_000);
 });
 
 it('a log-in in the second of a changed password stays valid', async () => {

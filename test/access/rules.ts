@@ -27,6 +27,7 @@ export const rules: AccessRules = Object.assign({}, ...services, board);
 export function refusal(rule: AccessRule, caller: AccessCaller): 401 | 403 | undefined {
   if (rule.public === true) return undefined;
   if (caller === 'nobody' || caller === 'expired' || caller === 'forged') return 401;
+  if (caller === 'machine' && rule.scope === undefined && rule.forMachines !== true) return 403;
   return rule.scope === undefined || scopesOf(caller).includes(rule.scope) ? undefined : 403;
 }
 

@@ -9,15 +9,25 @@ const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
 /**
  * The text of a body with every member, every list and every text as long as the schema allows, indented, and with each
  * character past ASCII as `\u` escapes.
- * @param accepts whether the whole contract accepts a body; a member that excludes others is omitted
+ * @param accepts whether the whole contract accepts a body; members that exclude others are omitted
  * @throws Error when the schema has no bound
  */
 export function largestBody(document: Node, schema: unknown, accepts: (body: unknown) => boolean): string {
   const whole = largest(document, dereference(document, schema)) as Record<string, unknown>;
-  const candidates = [whole, ...Object.keys(whole).map((name) => ({ ...whole, [name]: undefined }))];
+  const names = Object.keys(whole);
+  const omissions = names.length > 8 ? [[], ...names.map((name) => [name])] : subsets(names);
+  const candidates = omissions.map((omitted) =>
+    Object.fromEntries(Object.entries(whole).filter(([name]) => !omitted.includes(name))),
+  );
   const texts = candidates.filter(accepts).map(spelled);
   if (texts.length === 0) throw new Error('the contract accepts none of the bodies that its schema leads to');
   return texts.reduce((longest, text) => (text.length > longest.length ? text : longest));
+}
+
+function subsets(names: readonly string[]): string[][] {
+  const [first, ...rest] = names;
+  if (first === undefined) return [[]];
+  return subsets(rest).flatMap((each) => [each, [first, ...each]]);
 }
 
 function spelled(body: unknown): string {

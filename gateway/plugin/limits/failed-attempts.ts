@@ -1,4 +1,4 @@
-// Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address, without excluding its owner.
+// Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address or client id, without excluding its owner.
 // Also bounds requests for password resets, all of which count.
 import { createHash } from 'node:crypto';
 import { emailKey } from '@shop/shared/runtime';
@@ -120,11 +120,13 @@ const longestEmail = 2_048;
 // Decodes as the service does: it accepts a byte order mark, which JSON.parse alone refuses.
 const utf8 = new TextDecoder();
 
-/** The e-mail address in the form in which accounts compares it. */
+/** The e-mail address in the form in which accounts compares it, or the client id of a machine. */
 function emailIn(body: unknown): string | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
-    const { email } = JSON.parse(utf8.decode(body)) as { email?: unknown };
+    const { email, client_id: client } = JSON.parse(utf8.decode(body)) as { email?: unknown; client_id?: unknown };
+    // No e-mail address has a line break.
+    if (email === undefined && typeof client === 'string') return `client\n${client.slice(0, 254)}`;
     if (typeof email !== 'string' || email.length > longestEmail) return undefined;
     return emailKey(email).slice(0, 254);
   } catch {

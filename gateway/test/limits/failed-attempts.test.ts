@@ -58,6 +58,21 @@ it('takes the count of a successful attempt back within its minute', async () =>
   expect(await passing(80, 401)).toBe(30);
 });
 
+it('counts the failures of a client id apart from those of an e-mail address', async () => {
+  const counters = openRateLimitStore(undefined, createLog('test', 'silent'));
+  const limit = new FailedAttempts(counters, 'logIn', { failuresPerEmail: 2 });
+  const passes = async (text: object) => {
+    const response = Object.assign(new EventEmitter(), { statusCode: 401 }) as unknown as GatewayResponse;
+    const refusal = await limit.watch(Buffer.from(JSON.stringify(text)), '192.0.2.1', response).catch((it) => it);
+    return refusal === undefined;
+  };
+  const machine = { grant_type: 'client_credentials', client_id: 'one', client_secret: 'wrong' };
+  expect([await passes(machine), await passes(machine), await passes(machine)]).toEqual([true, true, false]);
+  expect(await passes({ ...machine, client_id: 'two' })).toBe(true);
+  expect(await passes({ email: 'one', password: 'wrong' })).toBe(true);
+  expect(await passes({ email: 'client one', password: 'wrong' })).toBe(true);
+});
+
 describe('the owner of an account', () => {
   beforeEach(() => {
     const counters = openRateLimitStore(undefined, createLog('test', 'silent'));

@@ -1,7 +1,8 @@
 // Access tokens, by which the gateway and every service identify a caller (RFC 9068).
 import { newId } from '@shop/shared/runtime';
-import { SignJWT } from 'jose';
+import { type JWTPayload, SignJWT } from 'jose';
 import { accessTokenSeconds } from './access-token-lifetime.ts';
+import type { LoggedInMachine } from './machine.ts';
 import { algorithm, type SigningKey } from './signing-key.ts';
 
 export interface TokenIssuer {
@@ -17,13 +18,22 @@ export interface TokenSession {
   readonly authTime: number | undefined;
 }
 
+/** A token of a machine, which has no account: the claim `client_id` is also its `sub` (RFC 9068 section 2.2). */
+export function signMachineToken(
+  key: SigningKey,
+  tokenIssuer: TokenIssuer,
+  { clientId, scopes, sessionId }: LoggedInMachine,
+): Promise<string> {
+  return sign(key, tokenIssuer, clientId, { client_id: clientId, scope: scopes.join(' '), sid: sessionId });
+}
+
 /**
  * A token that is valid for 15 minutes, with the present scopes of the account. The claim `sid` is that of OpenID Connect
  * Front-Channel Logout 1.0, section 3.
  */
 export function signAccessToken(
-  { kid, key }: SigningKey,
-  { issuer, audience }: TokenIssuer,
+  key: SigningKey,
+  tokenIssuer: TokenIssuer,
   account: {
     readonly id: string;
     readonly scopes: readonly string[];
@@ -32,21 +42,32 @@ export function signAccessToken(
   },
   { sessionId, authTime }: TokenSession,
 ): Promise<string> {
-  const now = Math.floor(Date.now() / 1000);
   const { id: accountId, credentialsVersion, emailVerified } = account;
   const scope = account.scopes.join(' ');
-  return new SignJWT({
+  return sign(key, tokenIssuer, accountId, {
     accountId,
     scope,
     credentialsVersion,
     email_verified: emailVerified,
-    auth_time: authTime ?? now,
+    auth_time: authTime ?? secondsNow(),
     sid: sessionId,
-  })
+  });
+}
+
+const secondsNow = (): number => Math.floor(Date.now() / 1000);
+
+function sign(
+  { kid, key }: SigningKey,
+  { issuer, audience }: TokenIssuer,
+  subject: string,
+  claims: JWTPayload,
+): Promise<string> {
+  const now = secondsNow();
+  return new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid })
     .setIssuer(issuer)
     .setAudience(audience)
-    .setSubject(account.id)
+    .setSubject(subject)
     .setIssuedAt(now)
     .setExpirationTime(now + accessTokenSeconds)
     .setJti(newId())

@@ -31,6 +31,11 @@ export interface AuditDetails {
   'account-blocked': Record<never, never>;
   'account-unblocked': Record<never, never>;
   'password-reset-sent': Record<never, never>;
+  /** Of a machine, whose client id is in the place of the account. */
+  'machine-created': Readonly<Record<string, string | boolean | readonly string[]>>;
+  'machine-rotated': Readonly<Record<string, string | boolean | readonly string[]>>;
+  'machine-revoked': Readonly<Record<string, string | boolean | readonly string[]>>;
+  'machine-refused': Record<never, never>;
   'scopes-changed': { readonly from: readonly string[]; readonly to: readonly string[] };
 }
 

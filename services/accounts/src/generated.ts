@@ -234,12 +234,19 @@ export interface components {
             readonly token: string;
             readonly password: components["schemas"]["Password"];
         };
-        /** @description Either `email` and `password`, or `refresh_token` alone. */
+        /**
+         * @description Either `email` and `password`, or `refresh_token` alone, or for a machine `grant_type` with `client_id` and `client_secret`
+         *     (RFC 6749 section 4.4).
+         */
         readonly TokenRequest: {
             /** @description Case, Unicode form and surrounding blanks make no difference. */
             readonly email?: string;
             readonly password?: string;
             readonly refresh_token?: string;
+            /** @enum {string} */
+            readonly grant_type?: "client_credentials";
+            readonly client_id?: string;
+            readonly client_secret?: string;
         };
         /**
          * @example {
@@ -256,8 +263,8 @@ export interface components {
             readonly token_type: "Bearer";
             /** @description The number of seconds for which the access token is valid. */
             readonly expires_in: number;
-            /** @description Opaque; can be used once. */
-            readonly refresh_token: string;
+            /** @description Opaque; can be used once. Absent for a machine. */
+            readonly refresh_token?: string;
         };
         /**
          * @example {
@@ -560,7 +567,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid-credentials`: the e-mail address and password, or the refresh token, are not valid. The response is the same whether or not the account exists. */
+        /** @description `invalid-credentials`: the e-mail address and password, the refresh token, or the client id and secret are not valid. The response is the same whether or not the account exists. */
         readonly InvalidCredentials: {
             headers: {
                 readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
@@ -602,9 +609,11 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The account belongs to another caller, or does not exist. */
+        /** @description The account belongs to another caller, or does not exist. Or the access token is that of a machine, which has none. */
         readonly Forbidden: {
             headers: {
+                /** @description How to authenticate (RFC 6750), for a token of a machine. */
+                readonly "WWW-Authenticate"?: string;
                 readonly [name: string]: unknown;
             };
             content: {
@@ -617,6 +626,8 @@ export interface components {
          */
         readonly UpdateForbidden: {
             headers: {
+                /** @description How to authenticate (RFC 6750), for a token of a machine. */
+                readonly "WWW-Authenticate"?: string;
                 readonly [name: string]: unknown;
             };
             content: {
@@ -626,6 +637,8 @@ export interface components {
         /** @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the export needs a new log-in. */
         readonly ExportForbidden: {
             headers: {
+                /** @description How to authenticate (RFC 6750), for a token of a machine. */
+                readonly "WWW-Authenticate"?: string;
                 readonly [name: string]: unknown;
             };
             content: {
@@ -821,6 +834,16 @@ export interface components {
                  *       "code": "unsupported-media-type"
                  *     }
                  */
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `forbidden`: the access token is that of a machine, which has no account. */
+        readonly MachineForbidden: {
+            headers: {
+                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                readonly [name: string]: unknown;
+            };
+            content: {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1420,6 +1443,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["InProgress"];
@@ -1628,6 +1652,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["MachineForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
@@ -1654,6 +1679,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["MachineForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
@@ -1683,6 +1709,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["SessionNotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 429: components["responses"]["TooManyRequests"];

@@ -4,14 +4,18 @@ import { refuseFaults } from '@shop/shared/contract';
 import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
-import { signAccessToken } from './access-token.ts';
+import { signAccessToken, signMachineToken } from './access-token.ts';
 import { accessTokenSeconds } from './access-token-lifetime.ts';
 import { Account, notErased } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context, Operation } from './context.ts';
+import { logInMachine } from './machine.ts';
 import { inside } from './models.ts';
 import { type RefreshToken, rotate, startFamily } from './refresh-token.ts';
 import { sessionClientOf } from './session-client.ts';
+import type { SigningKey } from './signing-key.ts';
+
+type TokenRequest = Parameters<Operation<'issueToken'>>[0];
 
 interface Granted {
   readonly account: Account;
@@ -21,13 +25,14 @@ interface Granted {
 }
 
 /**
- * @throws Problem 400 with an `Idempotency-Key`; 401, the same for every wrong credential; 403 for a blocked account; 503 when too many passwords
- *   are being checked
+ * @throws Problem 400 with an `Idempotency-Key`; 401, the same for every wrong credential; 403 for a blocked account;
+ *   503 when too many passwords are being checked
  */
 export const issueToken: Operation<'issueToken'> = async (request, context) => {
   refuseFaults(request.faults, keyFaults(request));
   // First, so that a refresh token is not used up when no signing key is available.
   const key = await context.signingKeys.current();
+  if (request.body.grant_type !== undefined) return issueMachineToken(request, context, key);
   // The contract requires e-mail and password in a request without a refresh token.
   const { email = '', password = '', refresh_token: token } = request.body;
   const { account, refresh, authTime } =
@@ -44,6 +49,22 @@ export const issueToken: Operation<'issueToken'> = async (request, context) => {
     },
   };
 };
+
+/** A machine gets no refresh token: its secret is as good (RFC 6749 section 4.4.3). */
+async function issueMachineToken(
+  { id, body: { client_id: clientId = '', client_secret: secret = '' } }: TokenRequest,
+  { database, tokenIssuer }: Context,
+  key: SigningKey,
+): ReturnType<Operation<'issueToken'>> {
+  const machine = await logInMachine(database, id, clientId, secret);
+  if (machine === undefined) throw invalidCredentials('The client id or the client secret is wrong.');
+  const access_token = await signMachineToken(key, tokenIssuer, machine);
+  return {
+    status: 200,
+    headers: { 'Cache-Control': 'no-store' },
+    body: { access_token, token_type: 'Bearer', expires_in: accessTokenSeconds },
+  };
+}
 
 /** An `Idempotency-Key` would promise that a replay gives the same tokens, but tokens are not stored. */
 function keyFaults({ headers }: OperationRequest): Fault[] {

@@ -9,6 +9,7 @@ export function expiredAccountRows(refreshTokenDays: number): readonly Expiry[] 
     // After the used tokens: deleting a family deletes its tokens, and few are left by then.
     { table: 'refresh_families', since: 'expires_at', hours: 0 },
     { table: 'ended_sessions', since: 'ended_at', hours: longestTokenSeconds / 3_600 },
+    { table: 'machine_secrets', since: 'expires_at', hours: 1 },
     { table: 'email_tokens', since: 'expires_at', hours: 0 },
     { table: 'audit_log', since: 'created_at', hours: 366 * 24 },
   ];

@@ -489,6 +489,8 @@ export interface components {
         /** @description `forbidden`: the orders are those of other accounts, and the token does not have the scope `orders:read-all`. */
         readonly ForeignAccount: {
             headers: {
+                /** @description How to authenticate (RFC 6750), for a token of a machine. */
+                readonly "WWW-Authenticate"?: string;
                 readonly [name: string]: unknown;
             };
             content: {
@@ -664,6 +666,16 @@ export interface components {
         /** @description An unexpected error occurred in the shop. */
         readonly InternalError: {
             headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `forbidden`: the access token is that of a machine, which has no account. */
+        readonly MachineForbidden: {
+            headers: {
+                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -866,6 +878,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidOrder"];
             readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["MachineForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["OrderConflict"];
             readonly 413: components["responses"]["ContentTooLarge"];
@@ -894,6 +907,7 @@ export interface operations {
             readonly 304: components["responses"]["NotModifiedForCaller"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 500: components["responses"]["InternalError"];
@@ -928,6 +942,7 @@ export interface operations {
             readonly 304: components["responses"]["NotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 500: components["responses"]["InternalError"];
@@ -971,6 +986,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidAction"];
             readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["CancelConflict"];

@@ -10,6 +10,11 @@ import { isStaff } from './order.ts';
 export const listOrders: Operation<'listOrders'> = async (request, { database, orders }) => {
   const caller = callerOf(request);
   const { accountId = 'me' } = request.query;
+  if (caller.isMachine && accountId === 'me') {
+    throw new Problem('forbidden', 'A machine owns no orders.', {
+      errors: [{ parameter: 'accountId', detail: 'must be all or an account' }],
+    });
+  }
   const account = accountId === 'me' ? caller.accountId : String(accountId);
   if (account !== caller.accountId && !caller.scopes.has('orders:read-all')) {
     throw new Problem('forbidden', 'These are the orders of other accounts.', {

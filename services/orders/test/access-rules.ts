@@ -10,8 +10,9 @@ import {
 const ownOrder = (caller: AccessCaller, target: AccessTarget) => (caller === 'owner' && target === 'own' ? 200 : 404);
 const cancelOrder = (caller: AccessCaller, target: AccessTarget) =>
   target !== 'absent' && caller === 'fulfiller' ? 200 : ownOrder(caller, target);
+const isReader = (caller: AccessCaller) => caller === 'reader' || caller === 'machine';
 const readOrder = (caller: AccessCaller, target: AccessTarget) =>
-  target !== 'absent' && caller === 'reader' ? 200 : ownOrder(caller, target);
+  target !== 'absent' && isReader(caller) ? 200 : ownOrder(caller, target);
 /** Each report has a reference of its own. */
 const reported = () => ({ reference: newId(), amount: 1, currency: 'EUR' });
 /** The orders of the test are cancelled. */
@@ -19,9 +20,10 @@ const fulfil: AccessRule = { resource: 'order', scope: 'orders:fulfil', expected
 
 export const accessRules: AccessRules = {
   createOrder: { body: () => ({ items: [{ productId: newId(), quantity: 1 }] }), expected: () => 422 },
-  listOrders: { expected: () => 200 },
-  getOrder: { resource: 'order', expected: readOrder },
-  getOrderHistory: { resource: 'order', expected: readOrder },
+  // A machine owns no orders, and lists those of others.
+  listOrders: { forMachines: true, expected: (caller) => (caller === 'machine' ? 403 : 200) },
+  getOrder: { resource: 'order', forMachines: true, expected: readOrder },
+  getOrderHistory: { resource: 'order', forMachines: true, expected: readOrder },
   cancelOrder: { resource: 'order', expected: cancelOrder },
   processOrder: fulfil,
   shipOrder: fulfil,

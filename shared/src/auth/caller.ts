@@ -2,9 +2,11 @@
 import type { JWTPayload } from 'jose';
 import { isId } from '../runtime/index.ts';
 
-/** The account behind a request. Every field comes from a verified access token. */
+/** The account or the machine behind a request. Every field comes from a verified access token. */
 export interface Caller {
+  /** The client id of a machine, which has no account. */
   readonly accountId: string;
+  readonly isMachine: boolean;
   readonly scopes: ReadonlySet<string>;
   /**
    * How often the account's password or e-mail address had changed when the token was issued; undefined when the token
@@ -26,10 +28,13 @@ const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)
 
 /**
  * Reads the caller out of verified claims; undefined when a claim has a type or a form that the shop does not take.
- * `accountId` must be a lower-case UUID because it is compared with one in every statement.
+ * `accountId` must be a lower-case UUID because it is compared with one in every statement. A token without an account is
+ * that of a machine: its `client_id` is also its `sub` (RFC 9068 section 2.2).
  */
 export function toCaller(claims: JWTPayload): Caller | undefined {
-  const { accountId, scope = '', credentialsVersion, iat, jti, sub } = claims;
+  const { client_id: clientId, scope = '', credentialsVersion, iat, jti, sub } = claims;
+  const isMachine = claims.accountId === undefined && clientId !== undefined && clientId === sub;
+  const accountId = isMachine ? clientId : claims.accountId;
   const { email_verified: emailVerified = false, auth_time: authTime, sid: sessionId } = claims;
   if (typeof accountId !== 'string' || !isId(accountId)) return undefined;
   if (typeof scope !== 'string' || !scopeList.test(scope)) return undefined;
@@ -40,7 +45,7 @@ export function toCaller(claims: JWTPayload): Caller | undefined {
   if (!isShortText(jti) || !isShortText(sub)) return undefined;
   if (sessionId !== undefined && !isShortText(sessionId)) return undefined;
   const scopes = new Set(scope === '' ? [] : scope.split(' '));
-  return { accountId, scopes, credentialsVersion, emailVerified, issuedAt: iat, authTime, sessionId };
+  return { accountId, isMachine, scopes, credentialsVersion, emailVerified, issuedAt: iat, authTime, sessionId };
 }
 
 function isCount(value: unknown): value is number {

@@ -41,7 +41,7 @@ const clockTolerance = 5;
 const maximumVerified = 10_000;
 // Cached under the token alone: the header around it can be written in any number of ways.
 const bearer = /^bearer {1,8}([^ ]+)$/i;
-const required = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'accountId'];
+const required = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti'];
 
 /** A verifier for access tokens of one issuer, with the algorithm, issuer, audience and type pinned. */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {

@@ -11,6 +11,8 @@ export type Method = (typeof methods)[number];
 export interface Security {
   readonly access: 'public' | 'optional' | 'required' | 'service';
   readonly scopes: readonly string[];
+  /** Of an operation for holders of accounts that needs no scope: a machine may call it with one of these. */
+  readonly machineScopes: readonly string[];
 }
 
 export interface OperationOutline {
@@ -41,7 +43,7 @@ function outline(document: Node, path: string, method: Method, operation: Node):
   const { operationId } = operation;
   if (typeof operationId !== 'string') throw new Error(`${method} ${path} has no operationId`);
   const internal = operation['x-internal'] === true;
-  const security = securityOf(operation.security ?? document.security);
+  const security = securityOf(operation.security ?? document.security, operation['x-machine-scopes']);
   const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isNode) : [];
   const takesKey = parameters.some((parameter) => dereference(document, parameter).name === 'Idempotency-Key');
   const maxBytes = maxBytesOf(operationId, dereference(document, operation.requestBody));
@@ -53,12 +55,18 @@ function maxBytesOf(operationId: string, { 'x-max-bytes': bound }: Node): number
   throw new Error(`x-max-bytes of ${operationId} is no number of bytes`);
 }
 
-function securityOf(security: unknown): Security {
+function securityOf(security: unknown, forMachines: unknown): Security {
+  const machineScopes = Array.isArray(forMachines) ? forMachines.map(String) : [];
   const alternatives = Array.isArray(security) ? security.filter(isNode) : [];
   const bearer = alternatives.find((alternative) => Array.isArray(alternative.bearer));
   const anonymous =
     alternatives.length === 0 || alternatives.some((alternative) => Object.keys(alternative).length === 0);
-  if (alternatives.some((alternative) => 'serviceToken' in alternative)) return { access: 'service', scopes: [] };
-  if (bearer === undefined) return { access: 'public', scopes: [] };
-  return { access: anonymous ? 'optional' : 'required', scopes: (bearer.bearer as unknown[]).map(String) };
+  if (alternatives.some((alternative) => 'serviceToken' in alternative))
+    return { access: 'service', scopes: [], machineScopes };
+  if (bearer === undefined) return { access: 'public', scopes: [], machineScopes };
+  return {
+    access: anonymous ? 'optional' : 'required',
+    scopes: (bearer.bearer as unknown[]).map(String),
+    machineScopes,
+  };
 }

@@ -13,6 +13,7 @@ const scopes = {
   editor: ['catalogue:write'],
   payer: ['payments:write'],
   supporter: ['accounts:support'],
+  machine: ['orders:read-all'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type AccessCaller = keyof typeof scopes;
@@ -33,6 +34,8 @@ export interface AccessRule {
   readonly public?: true;
   /** The scope that the token needs. */
   readonly scope?: string;
+  /** A machine may call it with one of its scopes, although the token needs no scope. */
+  readonly forMachines?: true;
   /** The response is a stream that does not end. */
   readonly streams?: true;
   /** The status for a permitted caller. */

@@ -7,6 +7,8 @@ import { newId } from '../runtime/index.ts';
 export interface TokenClaims {
   readonly accountId?: string;
   readonly scopes?: readonly string[];
+  /** The token is that of a machine, whose client id is `accountId`. */
+  readonly isMachine?: boolean;
   /** Whether the token is that of a log-in with the password, just now. */
   readonly loggedIn?: boolean;
   /** True when left out. */
@@ -44,7 +46,9 @@ export async function startIssuer(): Promise<TestIssuer> {
     const { scopes = [], emailVerified = true } = claims;
     const issuedAt = Math.min(now, now + (claims.expiresIn ?? 900) - 1);
     const logIn = claims.loggedIn === true ? { auth_time: issuedAt } : {};
-    return new SignJWT({ accountId, scope: scopes.join(' '), email_verified: emailVerified, ...logIn })
+    const scope = scopes.join(' ');
+    const holder = { accountId, scope, email_verified: emailVerified, ...logIn };
+    return new SignJWT(claims.isMachine ? { client_id: accountId, scope } : holder)
       .setProtectedHeader({ alg: 'ES256', kid: keyId, typ: claims.type ?? 'at+jwt' })
       .setIssuer(claims.issuer ?? issuer)
       .setAudience(claims.audience ?? audience)

@@ -50,6 +50,7 @@ describe('the guide for another identity provider', () => {
       emailVerified: false,
       issuedAt: expect.any(Number),
       authTime: undefined,
+      isMachine: false,
       sessionId: undefined,
     });
   });

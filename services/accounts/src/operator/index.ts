@@ -3,6 +3,14 @@ export { announceAccounts } from './announce-accounts.ts';
 export { type AuditFilter, type RecordedEntry, readAuditLog } from './audit-log.ts';
 export { eraseAsOperator, findPersonalData } from './erasure.ts';
 export {
+  createMachine,
+  listMachines,
+  type Machine,
+  type MachineSecret,
+  revokeMachine,
+  rotateMachine,
+} from './machines.ts';
+export {
   checkSigningKeys,
   type ListedKey,
   listSigningKeys,

@@ -169,7 +169,7 @@ async function change(
 function operator(accountId: string): Caller {
   const scopes = new Set(['orders:fulfil', 'orders:read-all']);
   const unsaid = { credentialsVersion: undefined, authTime: undefined, sessionId: undefined };
-  return { accountId, scopes, emailVerified: true, issuedAt: 0, ...unsaid };
+  return { accountId, isMachine: false, scopes, emailVerified: true, issuedAt: 0, ...unsaid };
 }
 
 function viewOf({ json }: Reply): Order {

@@ -1,0 +1,141 @@
+// Operators create machines, rotate their secrets and revoke them.
+import { type Database, sql, type Transaction, violatedConstraint } from '@shop/shared/database';
+import { type Environment, newId, StartError } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
+import { audit } from '../audit.ts';
+import { readDatabaseConfig } from '../config.ts';
+import { addSecret, deleteSecrets } from '../machine.ts';
+import type { StaffScope } from './staff.ts';
+
+export interface Machine {
+  readonly clientId: string;
+  readonly name: string;
+  readonly scopes: readonly StaffScope[];
+  readonly createdAt: Date;
+  /** When it last obtained a token with a secret that is kept. */
+  readonly lastUsedAt: Date | null;
+  /** When the former secret expires; null when there is none. */
+  readonly formerSecretUntil: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+export interface MachineSecret {
+  readonly clientId: string;
+  readonly name: string;
+  readonly scopes: readonly StaffScope[];
+  /** Shown only now. */
+  readonly clientSecret: string;
+}
+
+/** Hours for which the former secret stays valid after a rotation. */
+const overlapHours = 24;
+
+/**
+ * Creates a machine with a secret.
+ * @param environment the variables of accounts, of which DATABASE_URL is read, as in the following functions
+ * @throws StartError when a machine has this name
+ */
+export function createMachine(
+  environment: Environment,
+  name: string,
+  scopes: readonly StaffScope[],
+): Promise<MachineSecret> {
+  return inAccounts(environment, (database) =>
+    database.transaction(async (tx) => {
+      const clientId = newId();
+      const held = [...new Set(scopes)].sort();
+      await sql(tx, 'INSERT INTO machines (id, name, scopes) VALUES ($1, $2, $3::text[])', [
+        clientId,
+        name,
+        held,
+      ]).catch((error: unknown) => {
+        throw violatedConstraint(error) === 'machines_name'
+          ? new StartError(`there is a machine ${name} already: rotate or revoke it, or choose another name`)
+          : error;
+      });
+      const clientSecret = await addSecret(tx, clientId);
+      await record(tx, 'machine-created', clientId, { name, scopes: held });
+      return { clientId, name, scopes: held, clientSecret };
+    }),
+  );
+}
+
+/**
+ * Gives the machine a new secret. The former one stays valid for 24 hours, or with `now` ends with its access tokens. An
+ * earlier former one ends in any case.
+ * @throws StartError when no machine has this name, as the following function
+ */
+export function rotateMachine(environment: Environment, name: string, now: boolean): Promise<MachineSecret> {
+  return inAccounts(environment, (database) =>
+    database.transaction(async (tx) => {
+      const machine = await requireMachine(tx, name);
+      const { clientId } = machine;
+      if (now) await deleteSecrets(tx, clientId);
+      else {
+        await sql(tx, 'UPDATE machine_secrets SET expires_at = now() WHERE machine_id = $1 AND expires_at > now()', [
+          clientId,
+        ]);
+        await sql(
+          tx,
+          `UPDATE machine_secrets SET expires_at = now() + ${overlapHours} * interval '1 hour'
+           WHERE machine_id = $1 AND expires_at IS NULL`,
+          [clientId],
+        );
+      }
+      const clientSecret = await addSecret(tx, clientId);
+      await record(tx, 'machine-rotated', clientId, { name, now });
+      return { ...machine, clientSecret };
+    }),
+  );
+}
+
+/** Deletes the secrets of the machine. Its access tokens are void within 2 s. */
+export function revokeMachine(environment: Environment, name: string): Promise<{ readonly clientId: string }> {
+  return inAccounts(environment, (database) =>
+    database.transaction(async (tx) => {
+      const { clientId } = await requireMachine(tx, name);
+      await deleteSecrets(tx, clientId);
+      await sql(tx, 'UPDATE machines SET revoked_at = now() WHERE id = $1', [clientId]);
+      await record(tx, 'machine-revoked', clientId, { name });
+      return { clientId };
+    }),
+  );
+}
+
+/** All machines by name, revoked ones included. */
+export function listMachines(environment: Environment): Promise<Machine[]> {
+  return inAccounts(environment, async ({ pool }) => {
+    const { rows } = await pool.query<Machine>(
+      `SELECT m.id AS "clientId", name, scopes, m.created_at AS "createdAt", max(last_used_at) AS "lastUsedAt",
+         max(expires_at) FILTER (WHERE expires_at > now()) AS "formerSecretUntil", revoked_at AS "revokedAt"
+       FROM machines AS m LEFT JOIN machine_secrets ON machine_id = m.id
+       GROUP BY m.id ORDER BY name, m.id`,
+    );
+    return rows;
+  });
+}
+
+async function requireMachine(tx: Transaction, name: string): Promise<Omit<MachineSecret, 'clientSecret'>> {
+  const [machine] = await sql<Omit<MachineSecret, 'clientSecret'>>(
+    tx,
+    'SELECT id AS "clientId", name, scopes FROM machines WHERE name = $1 AND revoked_at IS NULL FOR UPDATE',
+    [name],
+  );
+  if (machine !== undefined) return machine;
+  throw new StartError(`there is no machine ${name}: machines list shows those that are there`);
+}
+
+type MachineAction = 'machine-created' | 'machine-rotated' | 'machine-revoked';
+
+function record(
+  tx: Transaction,
+  action: MachineAction,
+  accountId: string,
+  detail: Readonly<Record<string, string | boolean | readonly string[]>>,
+): Promise<void> {
+  return audit(tx, { action, accountId, requestId: undefined, detail });
+}
+
+function inAccounts<Result>(environment: Environment, use: (database: Database) => Promise<Result>): Promise<Result> {
+  return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts machines' }, use);
+}
