@@ -1,5 +1,5 @@
-// `stock verify`, `events dead` and `trace` on a running shop, and on the same shop when it is stopped.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+// `stock`, `emails`, `events dead` and `trace` on a running shop, and on the same shop when it is stopped.
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -124,6 +124,55 @@ describe('trace', () => {
   });
 });
 
+describe('emails', () => {
+  it('lists the e-mails of an order, and sends one again as another e-mail', async () => {
+    const emails = await eventually(async () => {
+      const found = await askShop<{ id: string; kind: string; status: string }[]>(dataDir, 'emails', 'list', orderId);
+      expect(found.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+        'order-received sent',
+        'order-cancelled sent',
+      ]);
+      return found;
+    }, settledWithin);
+    const { output } = await runShop(dataDir, 'emails', 'list', orderId);
+    expect(output).toMatch(/^E-MAIL +KIND +STATUS +ADDRESS +CREATED +SETTLED +PROBLEM\n/);
+    expect(output).toContain('ada@shop.example');
+    const id = emails[0]?.id ?? '';
+    expect(await runShop(dataDir, 'emails', 'resend', id)).toEqual({
+      code: 0,
+      output: 'order-received is sent again to ada@shop.example\n',
+      complaints: '',
+    });
+    await eventually(async () => {
+      const files = (await readdir(join(dataDir, 'mail'))).filter((name) => name.startsWith(orderId)).sort();
+      expect(files).toEqual([
+        `${orderId}.order-cancelled.eml`,
+        `${orderId}.order-received.again-1.eml`,
+        `${orderId}.order-received.eml`,
+      ]);
+    }, settledWithin);
+    const again = await readFile(join(dataDir, 'mail', `${orderId}.order-received.again-1.eml`), 'utf8');
+    expect(again).toContain(`<order-received.again-1.${orderId}@shop.example>`);
+  });
+
+  it('refuses an unknown e-mail, and one with a token', async () => {
+    const unknown = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01';
+    expect(await runShop(dataDir, 'emails', 'resend', unknown)).toMatchObject({
+      code: 1,
+      complaints: `there is no e-mail ${unknown}: emails list ORDER shows those of an order\n`,
+    });
+    const [token] = await queryShop<{ id: string }>(
+      running,
+      'notifications',
+      "SELECT id FROM notifications WHERE kind = 'email-verification'",
+    );
+    expect(await runShop(dataDir, 'emails', 'resend', token?.id ?? '')).toMatchObject({
+      code: 1,
+      complaints: 'its token works once, so the holder of the account has to ask for another\n',
+    });
+  });
+});
+
 describe('stock verify', () => {
   it('counts products, movements and reservations', async () => {
     const { code, output } = await runShop(dataDir, 'stock', 'verify');
@@ -152,6 +201,24 @@ describe('stock verify', () => {
       ),
     );
     expect(await runShop(dataDir, 'stock', 'verify')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('stock holds', () => {
+  it('lists what accounts hold in orders that nobody has begun to process', async () => {
+    expect((await runShop(dataDir, 'stock', 'holds')).output).toBe(
+      'No account holds stock in orders that nobody has begun to process.\n',
+    );
+    const productId = /"productId":"([^"]+)"/.exec(shop.output())?.[1];
+    const { id } = await post('/v1/orders', { items: [{ productId, quantity: 2 }] });
+    expect((await runShop(dataDir, 'stock', 'holds')).output).toMatch(
+      /^ACCOUNT +ORDERS +UNITS\n[0-9a-f-]{36} +1 +2\n$/,
+    );
+    await post(`/v1/orders/${id}/cancel`);
+    await eventually(
+      async () => expect(await askShop(dataDir, 'stock', 'holds', '--limit', '5')).toEqual([]),
+      settledWithin,
+    );
   });
 });
 

@@ -21,9 +21,8 @@ import { table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { type FoundData, findPersonalData } from '../shop/personal-data.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { accountId, days, textOf } from './arguments.ts';
+import { accountId, days, limit, textOf } from './arguments.ts';
 import { showAudit } from './audit.ts';
-import { limit } from './orders.ts';
 
 export function accountsCommand(): Command {
   const command = new Command('accounts').description('look after the accounts of customers');

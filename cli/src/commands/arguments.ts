@@ -3,6 +3,13 @@ import { resolve } from 'node:path';
 import { time } from '@shop/shared/collection';
 import { InvalidArgumentError } from 'commander';
 
+/** The largest number of rows. */
+export function limit(text: string): number {
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > 1_000) throw new InvalidArgumentError('It must be a whole number from 1 to 1000.');
+  return number;
+}
+
 /** A number of days, 0 included. */
 export function days(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);

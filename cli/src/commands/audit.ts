@@ -5,8 +5,7 @@ import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { moment } from './arguments.ts';
-import { limit } from './orders.ts';
+import { limit, moment } from './arguments.ts';
 
 export function auditCommand(): Command {
   return withJson(new Command('audit').description('list what was done to accounts, by whom and why, newest first'))

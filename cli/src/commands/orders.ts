@@ -22,7 +22,7 @@ import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { accountId, moment, orderId, textOf } from './arguments.ts';
+import { accountId, limit, moment, orderId, textOf } from './arguments.ts';
 import { findMember } from './staff.ts';
 
 /** Verb → the following state, in the sequence of an order's states. */
@@ -149,13 +149,6 @@ async function fulfiller(shop: OpenShop, email: string | undefined): Promise<str
   const member = await findMember(shop, email);
   if (member?.scopes.includes('orders:fulfil') === true) return member.accountId;
   throw new StartError(`${email} may not fulfil orders: run npm run shop -- staff grant ${email} orders:fulfil`);
-}
-
-/** A number of rows. */
-export function limit(text: string): number {
-  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > 1_000) throw new InvalidArgumentError('It must be a whole number from 1 to 1000.');
-  return number;
 }
 
 function listed(orders: readonly Order[], most: number): string {

@@ -1,14 +1,15 @@
-// `stock`: compares the stock with the ledger of its movements.
-import { type StockFault, type StockReport, verifyStock } from '@shop/catalogue/operator';
+// `stock`: compares the stock with the ledger of its movements, and shows what accounts hold of it.
+import { type AccountHold, listHolds, type StockFault, type StockReport, verifyStock } from '@shop/catalogue/operator';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
+import { limit } from './arguments.ts';
 
 export function stockCommand(): Command {
-  const command = new Command('stock').description('verify the stock');
+  const command = new Command('stock').description('verify the stock, and see who holds it');
   withJson(
     command.command('verify').description('recompute the stock from its ledger; exit code 1 if it has faults'),
   ).action(async (output: Output) => {
@@ -16,7 +17,23 @@ export function stockCommand(): Command {
     if (report.faults.length > 0) process.exitCode = exitCodes.failed;
     print(output, report, () => describe(report));
   });
+  withJson(
+    command.command('holds').description('list the accounts that hold the most in orders nobody has begun to process'),
+  )
+    .option('--limit <n>', 'the largest number of accounts', limit, 20)
+    .action(async ({ limit: most, ...output }: Output & { limit: number }) => {
+      const holds = await withShop((shop) => listHolds(operatorEnvironment(shop, 'catalogue'), most));
+      print(output, holds, () => held(holds));
+    });
   return command;
+}
+
+function held(holds: readonly AccountHold[]): string {
+  if (holds.length === 0) return 'No account holds stock in orders that nobody has begun to process.';
+  return table([
+    ['ACCOUNT', 'ORDERS', 'UNITS'],
+    ...holds.map(({ accountId, orders, units }) => [accountId, orders, units]),
+  ]);
 }
 
 function describe({ products, movements, reservations, faults }: StockReport): string {

@@ -86,9 +86,9 @@ type Address = NonNullable<EventPayloads['order.created.v1']['shippingAddress']>
 
 /** The lines of an address without those that could become a link. Undefined when none is left. */
 function address(given: Address | undefined): Table | undefined {
-  const { street_address, city, region, postal_code, country } = given ?? {};
+  const { recipient, street_address, city, region, postal_code, country } = given ?? {};
   const place = [postal_code, city].filter((part) => part !== undefined).join(' ');
-  const rows = [street_address, place, region, country].flatMap((line) => plainSentence(line ?? '') ?? []);
+  const rows = [recipient, street_address, place, region, country].flatMap((line) => plainSentence(line ?? '') ?? []);
   return rows.length === 0 ? undefined : { style: 'plain', rows: rows.map((row) => [row]) };
 }
 

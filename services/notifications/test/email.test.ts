@@ -36,6 +36,16 @@ describe('composeEmail', () => {
     expect(email.html).toContain('<tr><td>Total</td><td>EUR 160.48</td></tr>');
   });
 
+  it('shows who gets the parcel and where, without lines that could become a link', () => {
+    const { created } = someOrder();
+    const shippingAddress = { recipient: 'Bo', street_address: 'www.evil.example', postal_code: '4052', city: 'Basel' };
+    const details = { ...created, shippingAddress };
+    const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
+    const email = composeEmail(sender, recipient, { kind: 'order-received', details });
+    expect(email.text).toContain('It goes to:\n\nBo\n4052 Basel\n');
+    expect(email.text + email.html).not.toContain('evil');
+  });
+
   it('writes amounts with the decimals of their currency', () => {
     const { created } = someOrder();
     const details = {

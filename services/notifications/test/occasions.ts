@@ -10,7 +10,13 @@ import { someOrder } from './shop-events.ts';
 const secret = 'only-for-tests-only-for-tests-only-for-tests';
 const seal = createEmailTokenSeal(secret);
 const order = someOrder();
-const shippingAddress = { street_address: 'Lindenweg 4', city: 'Basel', postal_code: '4052', country: 'CH' };
+const shippingAddress = {
+  recipient: 'Bo Lindqvist',
+  street_address: 'Lindenweg 4',
+  city: 'Basel',
+  postal_code: '4052',
+  country: 'CH',
+};
 const notice = { accountId: newId(), eventId: newId(), changedAt: '2026-11-21T03:05:00.000Z' };
 
 function token(kind: TokenOccasion['kind']): TokenOccasion {

@@ -2,6 +2,7 @@
 export { allocateStock } from './allocate-stock.ts';
 export { exportProducts } from './export-products.ts';
 export { type ImportResult, importProducts } from './import-products.ts';
+export { type AccountHold, listHolds } from './list-holds.ts';
 export { type Format, formats } from './product-file.ts';
 export { seedDemo, seedProducts } from './seed.ts';
 export { traceReservation } from './trace-reservation.ts';
