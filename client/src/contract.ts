@@ -89,7 +89,8 @@ export interface paths {
         post: operations["eraseAccount"];
         /**
          * Withdraw the erasure of one's own account
-         * @description Without a request for erasure, nothing changes.
+         * @description Needs an access token that a log-in with the password issued in the last 5 minutes. Without a request for erasure, nothing
+         *     changes.
          */
         delete: operations["keepAccount"];
         options?: never;
@@ -970,7 +971,7 @@ export interface components {
              * @enum {unknown}
              */
             by: "client" | "staff" | "operator";
-            /** @description The account of the member of staff. */
+            /** @description The account of the member of staff, or the client id of the machine. */
             staff_id?: components["schemas"]["Id"];
             /** @description Why, in the words of staff or the operator. */
             reason?: string;
@@ -1261,7 +1262,7 @@ export interface components {
          *     }
          */
         SupportReason: {
-            /** @description Why it is done, for the audit log. The holder does not see it. */
+            /** @description Why it is done, for the audit log. The export of the account shows it to the holder. */
             reason: string & (unknown & unknown);
         };
         /** Format: date-time */
@@ -2923,7 +2924,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["AccountsForbidden"];
+            403: components["responses"]["UpdateForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["AccountsTooManyRequests"];

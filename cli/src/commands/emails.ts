@@ -15,7 +15,11 @@ export function emailsCommand(): Command {
       const emails = await withShop((shop) => listEmails(operatorEnvironment(shop, 'notifications'), id));
       print(output, emails, () => listed(emails));
     });
-  withJson(command.command('resend').description('send an e-mail again, to the present address of the account'))
+  withJson(
+    command
+      .command('resend')
+      .description('send an e-mail again; one about an order goes to the present address of the account'),
+  )
     .argument('<email>', 'id of the e-mail', emailId)
     .action(async (id: string, output: Output) => {
       const email = await withShop((shop) => resendEmail(operatorEnvironment(shop, 'notifications'), id));

@@ -7,9 +7,6 @@ ALTER TABLE accounts
   ADD CONSTRAINT accounts_scopes_check
     CHECK (scopes <@ ARRAY['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write']) NOT VALID;
 
--- Support finds accounts by the beginning of the name.
-CREATE INDEX accounts_name ON accounts ((lower(name) COLLATE "C"));
-
 ALTER TABLE audit_log
   -- The account of the member of staff who did it. No foreign key: an outside identity provider may know staff that accounts does not.
   ADD COLUMN staff_id uuid,

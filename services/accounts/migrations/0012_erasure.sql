@@ -1,4 +1,2 @@
 -- When the account is erased, at the wish of its holder. Nobody can log in from then on.
 ALTER TABLE accounts ADD COLUMN erase_at timestamptz(3);
-
-CREATE INDEX accounts_erase_at ON accounts (erase_at) WHERE erase_at IS NOT NULL;

@@ -4,8 +4,9 @@ import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { requestIdentity } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
-import { recordErasure } from '@shop/shared/service';
+import { type Erased, recordErasure } from '@shop/shared/service';
 import { audit } from './audit.ts';
+import { endAllFamilies } from './refresh-token.ts';
 
 export interface ErasingOptions {
   readonly database: Database;
@@ -14,8 +15,8 @@ export interface ErasingOptions {
 
 const lookEvery = 10_000;
 /**
- * Minutes between the last log-in and the erasure. All access tokens have expired and all requests have ended by then,
- * so that nothing of the account is created after its erasure.
+ * Minutes between the last log-in and the erasure. All requests of the account have ended by then, so that nothing of it
+ * is created after its erasure.
  */
 const quietMinutes = 60;
 
@@ -25,6 +26,7 @@ export function startErasingAccounts({ database, log }: ErasingOptions): () => P
   const run = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       try {
+        while (!stop.signal.aborted && (await endSessionsOfOne(database))) {}
         while (!stop.signal.aborted && (await eraseOne(database, log))) {}
       } catch (error) {
         log.warn({ err: error }, 'accounts wait to be erased');
@@ -37,6 +39,21 @@ export function startErasingAccounts({ database, log }: ErasingOptions): () => P
     stop.abort();
     await running;
   };
+}
+
+/** Ends the sessions of an account whose time has come. Returns whether there was one. */
+function endSessionsOfOne(database: Database): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const [due] = await sql<{ id: string }>(
+      tx,
+      `SELECT id FROM accounts WHERE erase_at <= now()
+         AND EXISTS (SELECT FROM refresh_families WHERE account_id = accounts.id)
+       ORDER BY erase_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+    );
+    if (due === undefined) return false;
+    await endAllFamilies(tx, due.id);
+    return true;
+  });
 }
 
 /** Returns whether an account was due. Its tokens and sessions are deleted with it. */
@@ -69,7 +86,7 @@ function eraseOne(database: Database, log: Log): Promise<boolean> {
 }
 
 /** Erases what is kept beside the row of the account: addresses and reasons in the audit log, and events about it. */
-export async function eraseTraces(tx: Transaction, accountId: string): Promise<boolean> {
+export async function eraseTraces(tx: Transaction, accountId: string): Promise<Erased> {
   await sql(
     tx,
     `UPDATE audit_log SET detail = '{}', reason = NULL WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)`,
@@ -87,5 +104,5 @@ export async function eraseTraces(tx: Transaction, accountId: string): Promise<b
     "SELECT FROM outbox WHERE subject = $1 AND published_at IS NULL AND type <> 'account.erased.v1' LIMIT 1",
     [accountId],
   );
-  return waiting.length === 0;
+  return waiting.length === 0 ? 'done' : 'waits';
 }

@@ -316,7 +316,7 @@ export interface components {
          *     }
          */
         readonly SupportReason: {
-            /** @description Why it is done, for the audit log. The holder does not see it. */
+            /** @description Why it is done, for the audit log. The export of the account shows it to the holder. */
             readonly reason: string & (unknown & unknown);
         };
         /** @description What staff needs to recognise an account and its state. */
@@ -369,7 +369,7 @@ export interface components {
              * @enum {unknown}
              */
             readonly by: "client" | "staff" | "operator";
-            /** @description The account of the member of staff. */
+            /** @description The account of the member of staff, or the client id of the machine. */
             readonly staff_id?: components["schemas"]["Id"];
             /** @description Why, in the words of staff or the operator. */
             readonly reason?: string;
@@ -1120,7 +1120,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
+            readonly 403: components["responses"]["UpdateForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 429: components["responses"]["TooManyRequests"];

@@ -109,7 +109,10 @@ async function renew(request: OperationRequest, context: Context, token: string)
       await audit(tx, { action: 'refresh-token-reused', accountId, requestId: request.id, detail: {} });
     }
     if (rotation.outcome !== 'rotated') return undefined;
-    const account = await Account.findOne({ where: { id: rotation.accountId, ...notErased() }, ...inside(tx) });
+    const account = await Account.findOne({
+      where: { id: rotation.accountId, blockedAt: null, ...notErased() },
+      ...inside(tx),
+    });
     if (account === null) return undefined;
     return { account, refresh: rotation, authTime: rotation.authTime };
   });

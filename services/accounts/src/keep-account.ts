@@ -5,8 +5,9 @@ import type { Operation } from './context.ts';
 import { saveAccount } from './email-verification.ts';
 import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
+import { requireRecentLogIn } from './reauthentication.ts';
 
-/** @throws Problem 403 for another account, 404 when the account does not exist or its time has come */
+/** @throws Problem 403 for another account and without a recent log-in, 404 when the account does not exist or its time has come */
 export const keepAccount: Operation<'keepAccount'> = (request, context) => {
   const accountId = ownAccountId(request);
   return context.database.transaction(async (tx) => {
@@ -14,6 +15,7 @@ export const keepAccount: Operation<'keepAccount'> = (request, context) => {
     if (account === null || (account.eraseAt !== null && account.eraseAt.getTime() <= Date.now()))
       throw noSuchAccount();
     if (account.eraseAt !== null) {
+      requireRecentLogIn(request, account, 'This needs an access token of a log-in in the last 5 minutes.');
       account.set({ eraseAt: null });
       await audit(tx, { action: 'erasure-withdrawn', accountId, requestId: request.id, detail: {} });
       await saveAccount(tx, request, account);

@@ -26,14 +26,19 @@ export async function addSecret(tx: Transaction, machineId: string): Promise<str
   return secret;
 }
 
-/** Deletes every secret of the machine, whose row is locked, and ends the sessions of its access tokens. */
-export async function deleteSecrets(tx: Transaction, machineId: string): Promise<void> {
+/**
+ * Deletes secrets of the machine, whose row is locked, and ends the sessions of their access tokens.
+ * @param which all, or those that a rotation has replaced
+ */
+export async function deleteSecrets(tx: Transaction, machineId: string, which: 'all' | 'former'): Promise<void> {
   await sql(
     tx,
-    `WITH ended AS (DELETE FROM machine_secrets WHERE machine_id = $1 RETURNING id, last_used_at)
+    `WITH ended AS (
+       DELETE FROM machine_secrets WHERE machine_id = $1 AND ($2 = 'all' OR expires_at IS NOT NULL)
+       RETURNING id, last_used_at)
      INSERT INTO ended_sessions (session_id)
      SELECT id FROM ended WHERE last_used_at > now() - ${longestTokenSeconds} * interval '1 second'`,
-    [machineId],
+    [machineId, which],
   );
 }
 

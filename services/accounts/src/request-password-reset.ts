@@ -21,7 +21,7 @@ export const requestPasswordReset: Operation<'requestPasswordReset'> = async (re
   const reply = await idempotent<never>(request, context, async (tx) => {
     const where = { emailKey: emailKey(request.body.email) };
     const account = await Account.findOne({ where, ...inside(tx, 'UPDATE') });
-    // XX
+    // An account that has had its share keeps its last token. Otherwise a stranger could replace the holder's for ever.
     if (account !== null && (await untilShare(tx, account.id, 'password-reset-requested')) === 0) {
       await sendEmailToken(tx, { request, context }, account, 'password-reset', account.email);
     }

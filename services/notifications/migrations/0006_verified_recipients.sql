@@ -1,4 +1,5 @@
--- E-mails about orders wait until the address of their account is verified. Accounts from before verification count as verified.
+-- E-mails about orders wait until the address of their account is verified. Accounts from before verification count as verified, and
+-- `accounts announce` tells the state of the others.
 ALTER TABLE recipients ADD COLUMN verified boolean NOT NULL DEFAULT true;
 
 ALTER TABLE notifications
@@ -6,6 +7,3 @@ ALTER TABLE notifications
   -- `withheld`: not sent, because its address was not verified in time.
   ADD CONSTRAINT notifications_status_check CHECK (
     status IN ('waiting', 'sent', 'failed', 'obsolete', 'withheld')) NOT VALID;
-
--- Finds the e-mails of an account whose address is verified, changed or erased.
-CREATE INDEX notifications_account ON notifications (account_id);

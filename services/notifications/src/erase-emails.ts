@@ -1,21 +1,29 @@
 // Erases the address of an account and the content of its e-mails. Kinds, states and times stay.
 import { sql, type Transaction } from '@shop/shared/database';
+import type { Erased } from '@shop/shared/service';
 import { fileNameOf } from './email.ts';
 import type { Mailer } from './mailer.ts';
 import type { Occasion } from './notification.ts';
 
+const batchSize = 500;
+
+/**
+ * What is erased. A sender may have claimed an e-mail that is due within a minute, and writes its file afterwards, so
+ * that e-mail is erased later.
+ */
+const isKept = `details::text <> '{}'
+  AND (status <> 'waiting' OR next_attempt_at < now() OR next_attempt_at > now() + interval '1 minute')`;
+
 /** Returns the function that erases. It removes the files that the mailer has written, too. */
-export function erasingEmails(
-  mailer: Pick<Mailer, 'remove'>,
-): (tx: Transaction, accountId: string) => Promise<boolean> {
+export function erasingEmails(mailer: Pick<Mailer, 'remove'>): (tx: Transaction, accountId: string) => Promise<Erased> {
   return async (tx, accountId) => {
-    const emails = await sql<Occasion & { readonly resends: number }>(
+    const emails = await sql<Occasion & { readonly id: string; readonly resends: number }>(
       tx,
-      `SELECT split_part(kind, ' ', 1) AS kind, details, resends FROM notifications
-       WHERE account_id = $1 AND details::text <> '{}' FOR UPDATE`,
+      `SELECT id, split_part(kind, ' ', 1) AS kind, details, resends FROM notifications
+       WHERE account_id = $1 AND ${isKept} ORDER BY id LIMIT ${batchSize} FOR UPDATE`,
       [accountId],
     );
-    for (const { resends, ...occasion } of emails) {
+    for (const { id: _, resends, ...occasion } of emails) {
       for (let copy = 0; copy <= resends; copy += 1) await mailer.remove(fileNameOf(occasion, copy));
     }
     await sql(
@@ -31,10 +39,14 @@ export function erasingEmails(
       `UPDATE notifications SET details = '{}', recipient = NULL, paced_for = NULL, problem = NULL,
          status = CASE WHEN status = 'waiting' THEN 'withheld' ELSE status END,
          settled_at = coalesce(settled_at, now())
-       WHERE account_id = $1 AND details::text <> '{}'`,
-      [accountId],
+       WHERE id = ANY ($1::uuid[])`,
+      [emails.map(({ id }) => id)],
     );
+    if (emails.length === batchSize) return 'more';
     await sql(tx, 'DELETE FROM recipients WHERE account_id = $1', [accountId]);
-    return true;
+    const claimed = await sql(tx, "SELECT FROM notifications WHERE account_id = $1 AND details::text <> '{}' LIMIT 1", [
+      accountId,
+    ]);
+    return claimed.length === 0 ? 'done' : 'waits';
   };
 }

@@ -1,7 +1,8 @@
 // The queue of e-mails in PostgreSQL: a sender claims due e-mails for a while, and records the outcome of each.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import { isAboutOrder, type Occasion, type Pace, patience } from './notification.ts';
+import { isAboutOrder, type Occasion, type Pace } from './notification.ts';
+import { patience, withholdEmails } from './withheld-emails.ts';
 
 export type QueuedEmail = Occasion & {
   readonly id: string;
@@ -88,17 +89,6 @@ const claim = `
     due.email AS address, due.name, due.locale, unverified,
     CASE WHEN unverified AND NOT late THEN 'withheld' WHEN send_at > now() THEN 'paced' END AS delay`;
 
-// The lock of the recipient orders this after a concurrent verification, or the verification after this.
-const withhold = `
-  WITH unverified AS (
-    SELECT account_id FROM recipients
-    WHERE account_id IN (SELECT account_id FROM notifications WHERE id = ANY ($1::uuid[])) AND NOT verified
-    ORDER BY account_id
-    FOR SHARE
-  )
-  UPDATE notifications n SET next_attempt_at = created_at + ${patience}
-  FROM unverified WHERE n.account_id = unverified.account_id AND n.id = ANY ($1::uuid[])`;
-
 const renew = `
   UPDATE notifications SET next_attempt_at = now() + ${lease} WHERE id = ANY ($1::uuid[]) AND status = 'waiting'`;
 
@@ -127,7 +117,7 @@ export async function claimEmails({ pool }: Database, most: number, { burst, sec
   type Row = QueuedEmail & { readonly delay: 'withheld' | 'paced' | null };
   const { rows } = await pool.query<Row>(claim, [most, secondsEach, burst]);
   const withheld = rows.filter(({ delay }) => delay === 'withheld').map(({ id }) => id);
-  if (withheld.length > 0) await pool.query(withhold, [withheld]);
+  if (withheld.length > 0) await withholdEmails(pool, withheld);
   const emails = rows.filter(({ delay }) => delay === null);
   return { emails, delayed: rows.length - emails.length };
 }

@@ -163,20 +163,6 @@ export async function replaceObsolete(tx: Transaction, orderId: string): Promise
   );
 }
 
-/** How long an e-mail waits for its address, and for the verification of it. */
-export const patience = "interval '168 hours'";
-
-/** Makes the e-mails due that waited for the verification of the account's address. */
-export async function releaseWithheld(tx: Transaction, accountId: string): Promise<void> {
-  await sql(
-    tx,
-    `UPDATE notifications n SET next_attempt_at = now() FROM recipients r
-     WHERE r.account_id = $1 AND r.verified
-       AND n.account_id = $1 AND n.status = 'waiting' AND n.next_attempt_at = n.created_at + ${patience}`,
-    [accountId],
-  );
-}
-
 /**
  * Returns the times that the waiting e-mails of an account have reserved from the share of its former address, so that
  * the next owner of the address does not wait for them. The e-mails use the share of the present address.

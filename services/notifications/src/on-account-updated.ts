@@ -2,8 +2,9 @@
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import type { Pace } from './notification.ts';
-import { addNotice, leaveShare, releaseWithheld } from './notification.ts';
+import { addNotice, leaveShare } from './notification.ts';
 import { keepRecipient } from './recipient.ts';
+import { releaseWithheld } from './withheld-emails.ts';
 
 /** @param wake called after COMMIT, because there may be e-mails to send */
 export async function onAccountUpdated(

@@ -10,8 +10,9 @@ export interface Recipient {
 }
 
 /**
- * Stores an address unless a newer version is stored, because events may arrive out of order. Events of processes
- * without verification have no `emailVerified`, and their addresses count as verified.
+ * Stores an address unless a newer version is stored, because events may arrive out of order. The same version is stored
+ * again, for an account that is announced. Events of processes without verification have no `emailVerified`: a new
+ * address counts as verified then.
  */
 export async function keepRecipient(
   tx: Transaction,
@@ -22,9 +23,17 @@ export async function keepRecipient(
     `INSERT INTO recipients (account_id, email, name, verified, locale, sequence)
      SELECT $1, $2, $3, $4, $5, $6 WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $1)
      ON CONFLICT (account_id) DO UPDATE
-     SET email = excluded.email, name = excluded.name, verified = excluded.verified, locale = excluded.locale,
-       sequence = excluded.sequence, updated_at = now()
-     WHERE recipients.sequence < excluded.sequence`,
-    [data.accountId, data.email, data.name, data.emailVerified ?? true, data.locale ?? null, sequence],
+     SET email = excluded.email, name = excluded.name, locale = excluded.locale, sequence = excluded.sequence,
+       verified = CASE WHEN $7 THEN excluded.verified ELSE recipients.verified END, updated_at = now()
+     WHERE recipients.sequence <= excluded.sequence`,
+    [
+      data.accountId,
+      data.email,
+      data.name,
+      data.emailVerified ?? true,
+      data.locale ?? null,
+      sequence,
+      data.emailVerified !== undefined,
+    ],
   );
 }

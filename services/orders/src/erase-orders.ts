@@ -1,36 +1,26 @@
 // Erases the personal data of an account's orders. Products, amounts and the country of the address stay.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
+import type { Erased } from '@shop/shared/service';
 import { lockOrder } from './order.ts';
 import { recordCancellation } from './record-cancellation.ts';
 
-/** How many pending orders are cancelled in one transaction. */
-const batchSize = 100;
+/** How many rows of a table one call changes. */
+const batchSize = 500;
 
 /**
  * Cancels the pending orders, and erases the data of those that are delivered or cancelled. An order on its way keeps
  * its address and its customer until then.
- * @returns whether all data is erased
  */
-export async function eraseOrders(tx: Transaction, accountId: string): Promise<boolean> {
-  await cancelPending(tx, accountId);
-  // With another version, because what clients see changes.
-  await sql(
-    tx,
-    `UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL,
-       cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, ${nobodyToNotify},
-       version = version + 1,
-       updated_at = greatest(now(), updated_at)
-     WHERE account_id = $1 AND ${isFinal} AND (${hasData} OR customer_notified = 'pending')`,
-    [accountId],
-  );
-  await sql(
-    tx,
-    `UPDATE order_history SET reason = NULL, ${nobodyToNotify}
-     WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1
-       AND (reason IS NOT NULL OR customer_notified = 'pending')`,
-    [accountId],
-  );
+export async function eraseOrders(tx: Transaction, accountId: string): Promise<Erased> {
+  const changed = [
+    await cancelPending(tx, accountId),
+    (await sql(tx, eraseRows, [accountId])).length,
+    (await sql(tx, eraseHistory, [accountId])).length,
+    (await sql(tx, eraseEvents, [accountId])).length,
+  ];
+  if (changed.some((rows) => rows === batchSize)) return 'more';
+  await sql(tx, `DELETE FROM idempotency_keys WHERE ${isAnswerToStaff}`, [accountId]);
   await sql(
     tx,
     `DELETE FROM customers WHERE account_id = $1
@@ -39,18 +29,11 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<b
   );
   const [left] = await sql<{ orders: boolean; events: boolean }>(
     tx,
-    `WITH erased AS (
-       UPDATE outbox SET data = ${withoutPersonalData}
-       WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
-         AND published_at IS NOT NULL AND ${eventHasData}
-     )
-     SELECT EXISTS (SELECT FROM orders WHERE account_id = $1 AND NOT ${isFinal}) AS orders,
-       EXISTS (
-         SELECT FROM outbox WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
-           AND published_at IS NULL AND ${eventHasData}) AS events`,
+    `SELECT EXISTS (SELECT FROM orders WHERE account_id = $1 AND NOT ${isFinal}) AS orders,
+       EXISTS (SELECT FROM outbox WHERE ${isOfAccount} AND published_at IS NULL AND ${eventHasData}) AS events`,
     [accountId],
   );
-  return left !== undefined && !left.orders && !left.events;
+  return left !== undefined && !left.orders && !left.events ? 'done' : 'waits';
 }
 
 /** Place → number of rows that still have personal data of the account. */
@@ -64,10 +47,9 @@ export async function countPersonalData(
        UNION ALL SELECT 'order_history', count(*)::int FROM order_history
          WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1 AND reason IS NOT NULL
        UNION ALL SELECT 'customers', count(*)::int FROM customers WHERE account_id = $1
-       UNION ALL SELECT 'outbox', count(*)::int FROM outbox
-         WHERE subject IN (SELECT id::text FROM orders WHERE account_id = $1)
-           AND ${eventHasData}
-       UNION ALL SELECT 'idempotency_keys', count(*)::int FROM idempotency_keys WHERE account_id = $1::text
+       UNION ALL SELECT 'outbox', count(*)::int FROM outbox WHERE ${isOfAccount} AND ${eventHasData}
+       UNION ALL SELECT 'idempotency_keys', count(*)::int FROM idempotency_keys
+         WHERE account_id = $1::text OR (${isAnswerToStaff})
      ) AS places WHERE rows > 0`,
     [accountId],
   );
@@ -93,7 +75,36 @@ const eventHasData = `(
 const withoutPersonalData = `(
   data::jsonb - 'shippingAddress' - 'tracking' || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
 
-async function cancelPending(tx: Transaction, accountId: string): Promise<void> {
+const isOfAccount = 'subject IN (SELECT id::text FROM orders WHERE account_id = $1)';
+/** Staff sees the customer, also in the answers that are kept for repeated requests. */
+const isAnswerToStaff = `operation_id IN ('processOrder', 'shipOrder', 'deliverOrder', 'cancelOrder')
+  AND body LIKE '%"accountId":"' || $1::text || '"%'`;
+
+// With another version, because what clients see changes.
+const eraseRows = `
+  UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL,
+    cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, ${nobodyToNotify},
+    version = version + 1, updated_at = greatest(now(), updated_at)
+  WHERE account_id = $1 AND id IN (
+    SELECT id FROM orders
+    WHERE account_id = $1 AND ${isFinal} AND (${hasData} OR customer_notified = 'pending') LIMIT ${batchSize})
+  RETURNING id`;
+
+const eraseHistory = `
+  UPDATE order_history SET reason = NULL, ${nobodyToNotify}
+  WHERE account_id = $1 AND (order_id, version) IN (
+    SELECT h.order_id, h.version FROM orders o JOIN order_history h ON h.order_id = o.id AND h.account_id = o.account_id
+    WHERE o.account_id = $1 AND (h.reason IS NOT NULL OR h.customer_notified = 'pending') LIMIT ${batchSize})
+  RETURNING order_id`;
+
+const eraseEvents = `
+  UPDATE outbox SET data = ${withoutPersonalData}
+  WHERE id IN (
+    SELECT id FROM outbox WHERE ${isOfAccount} AND published_at IS NOT NULL AND ${eventHasData} LIMIT ${batchSize})
+  RETURNING id`;
+
+/** Returns how many orders were pending, at most a batch. */
+async function cancelPending(tx: Transaction, accountId: string): Promise<number> {
   const pending = await sql<{ id: string }>(
     tx,
     "SELECT id FROM orders WHERE account_id = $1 AND status = 'pending' ORDER BY id LIMIT $2",
@@ -105,4 +116,5 @@ async function cancelPending(tx: Transaction, accountId: string): Promise<void> 
     const cause = { ...requestIdentity({}), caller: undefined };
     await recordCancellation(tx, cause, order, { actor: 'system', reason: 'account-erased' });
   }
+  return pending.length;
 }

@@ -7,17 +7,21 @@ export interface ErasureOptions {
   readonly database: Database;
   readonly log: Log;
   /**
-   * Erases what the service keeps of the account. It is called several times.
-   * @returns whether all is erased. Otherwise it is called again until it is
+   * Erases what the service keeps of the account, or a part of it, in a second or two. It is called again until it
+   * returns `done`, and some times afterwards.
    */
-  readonly erase: (tx: Transaction, accountId: string) => Promise<boolean>;
+  readonly erase: Erase;
 }
+
+/** `more`: a part of it is erased. `waits`: the rest has to stay for the present. */
+export type Erased = 'done' | 'more' | 'waits';
+export type Erase = (tx: Transaction, accountId: string) => Promise<Erased>;
 
 const lookEvery = 10_000;
 /** Seconds after each sweep, for requests and events that were on their way. Then comes the last one. */
 const nextSweeps = [60, 3_600, 86_400];
-/** Seconds until the next sweep while something has to stay. */
-const retryAfter = 300;
+/** Seconds until the next sweep while something has to stay, and after a failure. */
+const retryAfter = 120;
 
 /** Records that the account is erased. The loop of any replica does the rest. Another call has no effect. */
 export async function recordErasure(tx: Transaction, accountId: string): Promise<void> {
@@ -44,26 +48,46 @@ export function startErasing(options: ErasureOptions): () => Promise<void> {
   };
 }
 
-/** Returns whether an account was due. */
-export function sweepOne({ database, log, erase }: ErasureOptions): Promise<boolean> {
-  return database.transaction(async (tx) => {
-    const [due] = await sql<{ accountId: string; sweeps: number }>(
-      tx,
-      `SELECT account_id AS "accountId", sweeps FROM erased_accounts WHERE next_sweep_at <= now()
-       ORDER BY next_sweep_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+/** Returns whether an account was due. One that cannot be erased is put off, so that it does not stop the others. */
+export async function sweepOne(options: ErasureOptions): Promise<boolean> {
+  const { pool } = options.database;
+  const { rows } = await pool.query<{ accountId: string }>(
+    `SELECT account_id AS "accountId" FROM erased_accounts WHERE next_sweep_at <= now()
+     ORDER BY next_sweep_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  );
+  const [due] = rows;
+  if (due === undefined) return false;
+  const { accountId } = due;
+  try {
+    await sweep(options, accountId);
+  } catch (error) {
+    options.log.warn({ err: error, account: accountId }, 'an erased account waits to be swept');
+    await pool.query(
+      "UPDATE erased_accounts SET next_sweep_at = now() + $2 * interval '1 second' WHERE account_id = $1",
+      [accountId, retryAfter],
     );
-    if (due === undefined) return false;
-    const { accountId, sweeps } = due;
+  }
+  return true;
+}
+
+function sweep({ database, log, erase }: ErasureOptions, accountId: string): Promise<void> {
+  return database.transaction(async (tx) => {
+    const [due] = await sql<{ sweeps: number }>(
+      tx,
+      'SELECT sweeps FROM erased_accounts WHERE account_id = $1 AND next_sweep_at <= now() FOR UPDATE SKIP LOCKED',
+      [accountId],
+    );
+    if (due === undefined) return;
     await sql(tx, 'DELETE FROM idempotency_keys WHERE account_id = $1', [accountId]);
-    const isComplete = await erase(tx, accountId);
-    const seconds = isComplete ? nextSweeps[sweeps] : retryAfter;
+    const erased = await erase(tx, accountId);
+    const isDone = erased === 'done';
+    const seconds = { done: nextSweeps[due.sweeps] ?? null, more: 0, waits: retryAfter }[erased];
     await sql(
       tx,
       `UPDATE erased_accounts SET sweeps = sweeps + $2, next_sweep_at = now() + $3 * interval '1 second'
        WHERE account_id = $1`,
-      [accountId, isComplete ? 1 : 0, seconds ?? null],
+      [accountId, isDone ? 1 : 0, seconds],
     );
-    log.info({ account: accountId, isComplete }, 'personal data erased');
-    return true;
+    if (erased !== 'more') log.info({ account: accountId, isDone }, 'personal data erased');
   });
 }

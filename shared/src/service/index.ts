@@ -1,6 +1,6 @@
 // Starts and configures a service and its operator's functions.
 export { callerVariables, internalVariables, serviceVariables } from './config.ts';
-export { recordErasure, startErasing } from './erasure.ts';
+export { type Erased, recordErasure, startErasing } from './erasure.ts';
 export { migrateService } from './migrate-service.ts';
 export { startService } from './start-service.ts';
 export { withDatabase } from './with-database.ts';

@@ -23,7 +23,8 @@ async function explain(client: pg.Client, spec: CollectionSpec<never>, input: In
       ? `ARRAY[${value.map((each) => pg.escapeLiteral(String(each)))}]`
       : pg.escapeLiteral(String(value)),
   );
-  const types = given.map((_, index) => new RegExp(`\\$${index + 1}::([a-z]+(\\[\\])?)`).exec(text)?.[1] ?? 'text');
+  const casts = [...text.matchAll(/\$(\d+)::([a-z]+(?:\[\])?)/g)];
+  const types = given.map((_, index) => casts.find(([, number]) => Number(number) === index + 1)?.[2] ?? 'text');
   await client.query(`PREPARE asked ${types.length > 0 ? `(${types.join()})` : ''} AS ${text}`);
   const call = `EXECUTE asked ${literals.length > 0 ? `(${literals.map((each, index) => `${each}::${types[index]}`).join()})` : ''}`;
   const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${call}`);

@@ -53,7 +53,8 @@ const places = `
     UNION ALL SELECT 'audit_log', count(*)::int FROM audit_log
       WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)
     UNION ALL SELECT 'outbox', count(*)::int FROM outbox WHERE subject = $1::text AND type <> 'account.erased.v1'
-    UNION ALL SELECT 'idempotency_keys', count(*)::int FROM idempotency_keys WHERE account_id = $1::text
+    UNION ALL SELECT 'idempotency_keys', count(*)::int FROM idempotency_keys
+      WHERE account_id = $1::text OR (operation_id = 'registerAccount' AND body::jsonb ->> 'id' = $1::text)
   ) AS places WHERE rows > 0`;
 
 /**

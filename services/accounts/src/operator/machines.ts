@@ -70,11 +70,9 @@ export function rotateMachine(environment: Environment, name: string, now: boole
     database.transaction(async (tx) => {
       const machine = await requireMachine(tx, name);
       const { clientId } = machine;
-      if (now) await deleteSecrets(tx, clientId);
+      if (now) await deleteSecrets(tx, clientId, 'all');
       else {
-        await sql(tx, 'UPDATE machine_secrets SET expires_at = now() WHERE machine_id = $1 AND expires_at > now()', [
-          clientId,
-        ]);
+        await deleteSecrets(tx, clientId, 'former');
         await sql(
           tx,
           `UPDATE machine_secrets SET expires_at = now() + ${overlapHours} * interval '1 hour'
@@ -94,7 +92,7 @@ export function revokeMachine(environment: Environment, name: string): Promise<{
   return inAccounts(environment, (database) =>
     database.transaction(async (tx) => {
       const { clientId } = await requireMachine(tx, name);
-      await deleteSecrets(tx, clientId);
+      await deleteSecrets(tx, clientId, 'all');
       await sql(tx, 'UPDATE machines SET revoked_at = now() WHERE id = $1', [clientId]);
       await record(tx, 'machine-revoked', clientId, { name });
       return { clientId };

@@ -32,7 +32,7 @@ export function listEmails(environment: Environment, orderId: string): Promise<Q
 }
 
 /**
- * Adds an e-mail to the queue again, to the present address of the account.
+ * Adds an e-mail to the queue again. One about an order goes to the present address of the account.
  * @param environment the variables of notifications, of which DATABASE_URL is read
  * @throws StartError for an unknown or waiting e-mail, one with a token, and one to an address that is not verified
  */
@@ -53,8 +53,10 @@ const hasToken = "n.kind IN ('email-verification', 'email-change-undo', 'passwor
 const canBeResent = `n.status <> 'waiting' AND (n.recipient IS NOT NULL OR r.verified) AND NOT ${hasToken}`;
 
 async function refusal({ pool }: Database, id: string): Promise<StartError> {
-  const { rows } = await pool.query<{ waits: boolean; hasToken: boolean }>(
-    `SELECT status = 'waiting' AS waits, ${hasToken} AS "hasToken" FROM notifications n WHERE id = $1`,
+  const { rows } = await pool.query<{ waits: boolean; hasToken: boolean; isErased: boolean }>(
+    `SELECT status = 'waiting' AS waits, ${hasToken} AS "hasToken",
+       EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = n.account_id) AS "isErased"
+     FROM notifications n WHERE id = $1`,
     [id],
   );
   const [email] = rows;
@@ -62,6 +64,7 @@ async function refusal({ pool }: Database, id: string): Promise<StartError> {
   if (email.hasToken)
     return new StartError('its token works once, so the holder of the account has to ask for another');
   if (email.waits) return new StartError('it waits to be sent: emails list ORDER shows its last problem');
+  if (email.isErased) return new StartError('its account is erased');
   return new StartError('its address is not verified: accounts verify-email ADDRESS verifies it');
 }
 
