@@ -198,7 +198,7 @@ function shown(order: OrderWithHistory): string {
     // Customers wrote some reasons, so that control characters are escaped.
     reason === undefined ? undefined : JSON.stringify(reason),
   ]);
-  const next = order.allowedActions;
+  const next = order.allowedActions.map((action) => (action === 'cancel' ? 'cancel --reason TEXT' : action));
   return [
     `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
     ...parcelOf(order),

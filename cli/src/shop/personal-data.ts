@@ -25,7 +25,7 @@ export async function findPersonalData(shop: OpenShop, accountId: string): Promi
   }
   const letters = await withDeadLetters(shop, (store) => store.list(undefined, deadLettersPerRead));
   for (const { consumer, id, content } of letters) {
-    if (content.includes(accountId) && !content.includes('account.erased.v1')) {
+    if (content.includes(accountId)) {
       found.push({ where: 'dead letters', place: `${consumer} ${id}`, rows: 1 });
     }
   }

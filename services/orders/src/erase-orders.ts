@@ -13,14 +13,12 @@ const batchSize = 500;
  * its address and its customer until then.
  */
 export async function eraseOrders(tx: Transaction, accountId: string): Promise<Erased> {
-  const changed = [
-    await cancelPending(tx, accountId),
-    (await sql(tx, eraseRows, [accountId])).length,
-    (await sql(tx, eraseHistory, [accountId])).length,
-    (await sql(tx, eraseEvents, [accountId])).length,
-  ];
-  if (changed.some((rows) => rows === batchSize)) return 'more';
-  await sql(tx, `DELETE FROM idempotency_keys WHERE ${isAnswerToStaff}`, [accountId]);
+  const pending = await cancelPending(tx, accountId);
+  const orders = (await sql<{ id: string }>(tx, findOrders, [accountId])).map(({ id }) => id);
+  await sql(tx, eraseRows, [accountId, orders]);
+  await sql(tx, eraseHistory, [accountId, orders]);
+  const events = await sql(tx, eraseEvents, [accountId]);
+  if ([pending, orders.length, events.length].includes(batchSize)) return 'more';
   await sql(
     tx,
     `DELETE FROM customers WHERE account_id = $1
@@ -33,7 +31,9 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<E
        EXISTS (SELECT FROM outbox WHERE ${isOfAccount} AND published_at IS NULL AND ${eventHasData}) AS events`,
     [accountId],
   );
-  return left !== undefined && !left.orders && !left.events ? 'done' : 'waits';
+  if (left === undefined || left.orders || left.events) return 'waits';
+  await sql(tx, `DELETE FROM idempotency_keys WHERE ${isAnswerToStaff}`, [accountId]);
+  return 'done';
 }
 
 /** Place → number of rows that still have personal data of the account. */
@@ -80,22 +80,24 @@ const isOfAccount = 'subject IN (SELECT id::text FROM orders WHERE account_id = 
 const isAnswerToStaff = `operation_id IN ('processOrder', 'shipOrder', 'deliverOrder', 'cancelOrder')
   AND body LIKE '%"accountId":"' || $1::text || '"%'`;
 
+const isHistoryWithData = "(h.reason IS NOT NULL OR h.customer_notified = 'pending')";
+
+const findOrders = `
+  SELECT id FROM orders
+  WHERE account_id = $1 AND ${isFinal} AND (${hasData} OR customer_notified = 'pending' OR EXISTS (
+    SELECT FROM order_history h WHERE h.order_id = id AND h.account_id = $1 AND ${isHistoryWithData}))
+  LIMIT ${batchSize}`;
+
 // With another version, because what clients see changes.
 const eraseRows = `
   UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL,
     cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, ${nobodyToNotify},
     version = version + 1, updated_at = greatest(now(), updated_at)
-  WHERE account_id = $1 AND id IN (
-    SELECT id FROM orders
-    WHERE account_id = $1 AND ${isFinal} AND (${hasData} OR customer_notified = 'pending') LIMIT ${batchSize})
-  RETURNING id`;
+  WHERE account_id = $1 AND id = ANY ($2::uuid[])`;
 
 const eraseHistory = `
-  UPDATE order_history SET reason = NULL, ${nobodyToNotify}
-  WHERE account_id = $1 AND (order_id, version) IN (
-    SELECT h.order_id, h.version FROM orders o JOIN order_history h ON h.order_id = o.id AND h.account_id = o.account_id
-    WHERE o.account_id = $1 AND (h.reason IS NOT NULL OR h.customer_notified = 'pending') LIMIT ${batchSize})
-  RETURNING order_id`;
+  UPDATE order_history AS h SET reason = NULL, ${nobodyToNotify}
+  WHERE h.account_id = $1 AND h.order_id = ANY ($2::uuid[]) AND ${isHistoryWithData}`;
 
 const eraseEvents = `
   UPDATE outbox SET data = ${withoutPersonalData}

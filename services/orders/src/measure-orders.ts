@@ -25,7 +25,7 @@ export type PaymentOutcome = (typeof paymentOutcomes)[number];
 /** The states of orders with which the shop has not finished. */
 const openStatuses = ['pending', 'processing', 'shipped'] as const satisfies readonly OrderStatus[];
 
-// The index by status and creation has all that this reads.
+// The index by status and creation has all that the first part reads. The second reads the pending orders.
 const openOrders = `
   SELECT status, count(*)::int AS orders, extract(epoch FROM now() - min(created_at))::float8 AS age
   FROM orders WHERE status IN ('pending', 'processing', 'shipped') GROUP BY status
@@ -92,13 +92,20 @@ function observeRefunds(pool: Pool): void {
   observe('shop.refunds.age', oldest, async (tell) => tell((await read()).age));
 }
 
-/** Gauges that are read at the same time share one query. */
+/** Milliseconds for which gauges share the result of one query. */
+const readEvery = 10_000;
+
 function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
+  let readAt = 0;
   return () => {
-    current ??= read().finally(() => {
-      current = undefined;
-    });
+    if (current === undefined || performance.now() - readAt > readEvery) {
+      readAt = performance.now();
+      current = read();
+      current.catch(() => {
+        current = undefined;
+      });
+    }
     return current;
   };
 }

@@ -64,5 +64,5 @@ it('count open orders by status and refunds that are due, with the age of the ol
     expect(found['shop_orders_age paid']).toBeLessThan(3 * 86_400);
     expect(found['shop_orders_age shipped']).toBeLessThan(600);
     expect(found.shop_refunds_age).toBeLessThan(600);
-  });
+  }, 30_000);
 });
