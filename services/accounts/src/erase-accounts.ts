@@ -1,9 +1,8 @@
 // Erases the accounts whose time has come, and tells the other services.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { requestIdentity } from '@shop/shared/http';
-import type { Log } from '@shop/shared/runtime';
+import { type Log, startRepeating } from '@shop/shared/runtime';
 import { type Erased, recordErasure } from '@shop/shared/service';
 import { audit } from './audit.ts';
 import { endAllFamilies } from './refresh-token.ts';
@@ -22,23 +21,14 @@ const quietMinutes = 60;
 
 /** Starts the loop; any number of replicas may run it. The returned function stops it after the account in progress. */
 export function startErasingAccounts({ database, log }: ErasingOptions): () => Promise<void> {
-  const stop = new AbortController();
-  const run = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      try {
-        while (!stop.signal.aborted && (await endSessionsOfOne(database))) {}
-        while (!stop.signal.aborted && (await eraseOne(database, log))) {}
-      } catch (error) {
-        log.warn({ err: error }, 'accounts wait to be erased');
-      }
-      await sleep(lookEvery, undefined, { signal: stop.signal }).catch(() => {});
-    }
-  };
-  const running = run();
-  return async () => {
-    stop.abort();
-    await running;
-  };
+  return startRepeating(
+    lookEvery,
+    async (signal) => {
+      while (!signal.aborted && (await endSessionsOfOne(database))) {}
+      while (!signal.aborted && (await eraseOne(database, log))) {}
+    },
+    (error) => log.warn({ err: error }, 'accounts wait to be erased'),
+  );
 }
 
 /** Ends the sessions of an account whose time has come. Returns whether there was one. */

@@ -1,5 +1,6 @@
 // account.erased.v1: late events of an erased account store nothing, and waiting e-mails are not sent.
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
@@ -55,6 +56,30 @@ it('withholds what waits, removes the files, and keeps kinds and states', async 
   await swept(order.accountId);
   expect(await keptOf(order.accountId)).toEqual(['order-received sent {}']);
   expect(await files()).toEqual([]);
+});
+
+it('of one account that fails stops no other', async () => {
+  const [stuck, other] = [someOrder(), someOrder()];
+  for (const { account, created } of [stuck, other]) {
+    await events.send('account.registered.v1', { ...account, emailVerified: true });
+    await events.send('order.created.v1', created);
+  }
+  for (const { accountId } of [stuck, other])
+    await eventually(async () => expect((await keptOf(accountId))[0]).toMatch(/^order-received sent/));
+  // A folder in the place of the file cannot be removed as a file.
+  const file = join(services.mailFolder, `${stuck.orderId}.order-received.eml`);
+  await rm(file);
+  await mkdir(file);
+  await erase(stuck.accountId);
+  await eventually(
+    () => expect(services.service('notifications').output()).toContain('an erased account waits'),
+    30_000,
+  );
+  await erase(other.accountId);
+  await swept(other.accountId);
+  expect(await keptOf(other.accountId)).toEqual(['order-received sent {}']);
+  expect(await keptOf(stuck.accountId)).toHaveLength(2);
+  await rm(file, { recursive: true });
 });
 
 it('stores nothing of events that arrive after it', async () => {

@@ -23,6 +23,7 @@ export { createLog, type Log, readLogLevel } from './log.ts';
 export { memoryBounds } from './memory-bounds.ts';
 export { type Pause, startPause } from './pause.ts';
 export { random } from './random.ts';
+export { startRepeating } from './repeat.ts';
 export { inRequest, outsideRequests, requestNow } from './request-scope.ts';
 export { type ProcessLife, runProcess, StartError } from './run-process.ts';
 export { type ServiceName, serviceNames } from './services.ts';

@@ -1,7 +1,6 @@
 // Erases the personal data of erased accounts from the schema of a service, again and again until nothing can follow.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql, type Transaction } from '../database/index.ts';
-import type { Log } from '../runtime/index.ts';
+import { type Log, startRepeating } from '../runtime/index.ts';
 
 export interface ErasureOptions {
   readonly database: Database;
@@ -30,26 +29,17 @@ export async function recordErasure(tx: Transaction, accountId: string): Promise
 
 /** Starts the loop; any number of replicas may run it. The returned function stops it after the account in progress. */
 export function startErasing(options: ErasureOptions): () => Promise<void> {
-  const stop = new AbortController();
-  const run = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      try {
-        while (!stop.signal.aborted && (await sweepOne(options))) {}
-      } catch (error) {
-        options.log.warn({ err: error }, 'erased accounts wait to be swept');
-      }
-      await sleep(lookEvery, undefined, { signal: stop.signal }).catch(() => {});
-    }
-  };
-  const running = run();
-  return async () => {
-    stop.abort();
-    await running;
-  };
+  return startRepeating(
+    lookEvery,
+    async (signal) => {
+      while (!signal.aborted && (await sweepOne(options))) {}
+    },
+    (error) => options.log.warn({ err: error }, 'erased accounts wait to be swept'),
+  );
 }
 
 /** Returns whether an account was due. One that cannot be erased is put off, so that it does not stop the others. */
-export async function sweepOne(options: ErasureOptions): Promise<boolean> {
+async function sweepOne(options: ErasureOptions): Promise<boolean> {
   const { pool } = options.database;
   const { rows } = await pool.query<{ accountId: string }>(
     `SELECT account_id AS "accountId" FROM erased_accounts WHERE next_sweep_at <= now()

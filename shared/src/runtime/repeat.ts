@@ -1,0 +1,27 @@
+// Work that a process repeats in the background until it stops.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Runs `work` immediately, and again after each pause of `every` milliseconds. A failure goes to `onError`, and the
+ * work is repeated all the same.
+ * @param work gets a signal that tells it to end early
+ * @returns a function that stops it and waits for the work in progress
+ */
+export function startRepeating(
+  every: number,
+  work: (signal: AbortSignal) => Promise<void>,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  const stop = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await work(stop.signal).catch(onError);
+      await sleep(every, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  };
+  const running = run();
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
