@@ -1,8 +1,7 @@
 // Cancels orders that were not paid in time, or that have been pending for too long.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
-import type { Log } from '@shop/shared/runtime';
+import { type Log, startRepeating } from '@shop/shared/runtime';
 import { lockOrder } from './order.ts';
 import { findPayment } from './order-payment.ts';
 import { recordCancellation } from './record-cancellation.ts';
@@ -42,25 +41,16 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
  * progress.
  */
 export function startExpiring(options: ExpiryOptions): () => Promise<void> {
-  const stop = new AbortController();
-  const run = async (): Promise<void> => {
-    // The first pass reads all pending orders, and later ones those that became due since the last complete pass.
-    let since = new Date(0);
-    while (!stop.signal.aborted) {
-      try {
-        await expireUnpaid(options, stop.signal);
-        if (options.pendingHours > 0) since = await expirePending(options, since, stop.signal);
-      } catch (error) {
-        options.log.warn({ err: error }, 'expired orders wait to be cancelled');
-      }
-      await sleep(lookEvery, undefined, { signal: stop.signal }).catch(() => {});
-    }
-  };
-  const running = run();
-  return async () => {
-    stop.abort();
-    await running;
-  };
+  // The first pass reads all pending orders, and later ones those that became due since the last complete pass.
+  let since = new Date(0);
+  return startRepeating(
+    lookEvery,
+    async (signal) => {
+      await expireUnpaid(options, signal);
+      if (options.pendingHours > 0) since = await expirePending(options, since, signal);
+    },
+    (error) => options.log.warn({ err: error }, 'expired orders wait to be cancelled'),
+  );
 }
 
 /** How far before the end of a complete pass the next one begins: a transaction may commit its order this late. */

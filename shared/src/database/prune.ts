@@ -1,6 +1,5 @@
 // Deletes expired rows in batches, each in its own transaction, so that a backlog of any size can be deleted.
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../runtime/index.ts';
+import { type Log, startRepeating } from '../runtime/index.ts';
 import type { Queryable } from './replica-lag.ts';
 
 /** The rows of a table that have expired. Table and column are trusted text from the source code. */
@@ -41,20 +40,12 @@ export async function prune(pool: Queryable, { table, since, hours }: Expiry, si
  * nor the other tables. The returned function stops it after the batch in progress.
  */
 export function startPruning(pool: Queryable, expiries: readonly Expiry[], log: Log): () => Promise<void> {
-  const stop = new AbortController();
-  const run = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      for (const expiry of expiries) {
-        await prune(pool, expiry, stop.signal).catch((error: unknown) =>
-          log.warn({ err: error, table: expiry.table }, 'old rows stay for now'),
-        );
-      }
-      await sleep(pruneEvery, undefined, { signal: stop.signal }).catch(() => {});
+  const pruneAll = async (signal: AbortSignal): Promise<void> => {
+    for (const expiry of expiries) {
+      await prune(pool, expiry, signal).catch((error: unknown) =>
+        log.warn({ err: error, table: expiry.table }, 'old rows stay for now'),
+      );
     }
   };
-  const running = run();
-  return async () => {
-    stop.abort();
-    await running;
-  };
+  return startRepeating(pruneEvery, pruneAll, (error) => log.warn({ err: error }, 'old rows stay for now'));
 }
