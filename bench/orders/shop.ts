@@ -2,6 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { verifyEmailAsOperator } from '@shop/accounts/operator';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { launchShop, runningShop, runShop } from '../../cli/test/started-shop.ts';
@@ -91,7 +92,7 @@ export async function openShop(
     const { rows } = await reading.catalogue.query<{ id: string }>(fill);
     await reading.catalogue.query('VACUUM (ANALYZE) products');
     const post = postTo(shop.gateway);
-    const tokens = await registerCustomers(post, customers);
+    const tokens = await registerCustomers(post, customers, databases.accounts);
     return {
       gateway: shop.gateway,
       products: rows.map(({ id }) => id),
@@ -138,11 +139,12 @@ function credentials(index: number): { email: string; password: string } {
   return { email: `customer-${index}@shop.example`, password: 'only for the benchmark' };
 }
 
-/** @returns a token of each */
-async function registerCustomers(post: BenchShop['post'], customers: number): Promise<string[]> {
+/** Registers accounts whose addresses are verified, so that e-mails about orders are sent. @returns a token of each */
+async function registerCustomers(post: BenchShop['post'], customers: number, databaseUrl = ''): Promise<string[]> {
   const tokens: string[] = [];
   for (let index = 0; index < customers; index += 1) {
     await post('/v1/accounts', '', { name: 'Customer', ...credentials(index) });
+    await verifyEmailAsOperator({ DATABASE_URL: databaseUrl }, credentials(index).email);
     tokens.push((await post('/v1/tokens', '', credentials(index))).access_token ?? '');
   }
   return tokens;
