@@ -732,7 +732,8 @@ export interface paths {
         /**
          * List products by criteria in a body
          * @description Returns the same pages as `GET /v1/products`, for criteria that are too long, complex or private for an address. The
-         *     cursors of both operations are interchangeable.
+         *     cursors of both operations are interchangeable. A search changes nothing, so `If-None-Match` is answered with 304, as
+         *     for a GET.
          */
         post: operations["searchProducts"];
         delete?: never;
@@ -2056,6 +2057,14 @@ export interface components {
             };
             content?: never;
         };
+        /** @description The page that the client has is current. */
+        PageNotModified: {
+            headers: {
+                ETag: components["headers"]["PageETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The password is one of the most common passwords. */
         PasswordTooCommon: {
             headers: {
@@ -2661,6 +2670,8 @@ export interface components {
         KeySetETag: string;
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         NextPage: string;
+        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. */
+        PageETag: string;
         /** @description Seconds to wait before the next attempt. */
         RetryAfter: string;
         /** @description How to authenticate (RFC 6750). */
@@ -2688,7 +2699,10 @@ export interface operations {
                 /** @description The `nextCursor` of the previous page, with the same other parameters. */
                 cursor?: components["parameters"]["AccountsCursor"];
             };
-            header?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2697,6 +2711,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    ETag: components["headers"]["PageETag"];
                     Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
@@ -2704,6 +2719,7 @@ export interface operations {
                     "application/json": components["schemas"]["FoundAccountPage"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SupportForbidden"];
@@ -3127,7 +3143,10 @@ export interface operations {
                 /** @description The `nextCursor` of the previous page, with the same other parameters. */
                 cursor?: components["parameters"]["AccountsCursor"];
             };
-            header?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /** @description The id of an account. A value that is not a UUID is answered with 404. */
                 accountId: components["parameters"]["SupportedAccountId"];
@@ -3139,6 +3158,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    ETag: components["headers"]["PageETag"];
                     Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
@@ -3146,6 +3166,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditPage"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             400: components["responses"]["AccountsInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SupportForbidden"];
@@ -3618,7 +3639,10 @@ export interface operations {
                 /** @description The members to return, separated by commas. All members when absent. */
                 fields?: components["parameters"]["OrdersFields"];
             };
-            header?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3627,6 +3651,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    ETag: components["headers"]["PageETag"];
                     Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
@@ -3634,6 +3659,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrderPage"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             400: components["responses"]["OrdersInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ForeignAccount"];
@@ -4031,7 +4057,10 @@ export interface operations {
                 /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
                 fields?: components["parameters"]["CatalogueFields"];
             };
-            header?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4040,6 +4069,7 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    ETag: components["headers"]["PageETag"];
                     Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
@@ -4047,6 +4077,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProductPage"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
             422: components["responses"]["QueryTooCostly"];
@@ -4107,7 +4138,10 @@ export interface operations {
     searchProducts: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4121,12 +4155,14 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    ETag: components["headers"]["PageETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ProductPage"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["ContentTooLarge"];

@@ -751,6 +751,14 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The page that the client has is current. */
+        readonly PageNotModified: {
+            headers: {
+                readonly ETag: components["headers"]["PageETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The request has no valid access token. */
         readonly Unauthenticated: {
             headers: {
@@ -855,10 +863,10 @@ export interface components {
         readonly Cursor: string;
         /** @description The maximum number of items on a page. */
         readonly Limit: number;
-        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
-        readonly IdempotencyKey: string;
         /** @description The entity tags of the representations that the client has stored. */
         readonly IfNoneMatch: string;
+        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+        readonly IdempotencyKey: string;
         /** @description The entity tag of the version to change. */
         readonly IfMatch: string;
     };
@@ -872,6 +880,8 @@ export interface components {
         readonly WWWAuthenticate: string;
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
+        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. */
+        readonly PageETag: string;
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
         /** @description Strong entity tag of the row version, the same for every projection. */
@@ -892,7 +902,10 @@ export interface operations {
                 /** @description The `nextCursor` of the previous page, with the same other parameters. */
                 readonly cursor?: components["parameters"]["Cursor"];
             };
-            readonly header?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -901,6 +914,7 @@ export interface operations {
             /** @description One page. */
             readonly 200: {
                 headers: {
+                    readonly ETag: components["headers"]["PageETag"];
                     readonly Link: components["headers"]["NextPage"];
                     readonly [name: string]: unknown;
                 };
@@ -908,6 +922,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["FoundAccountPage"];
                 };
             };
+            readonly 304: components["responses"]["PageNotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["SupportForbidden"];
@@ -1314,7 +1329,10 @@ export interface operations {
                 /** @description The `nextCursor` of the previous page, with the same other parameters. */
                 readonly cursor?: components["parameters"]["Cursor"];
             };
-            readonly header?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             readonly path: {
                 /** @description The id of an account. A value that is not a UUID is answered with 404. */
                 readonly accountId: components["parameters"]["SupportedAccountId"];
@@ -1326,6 +1344,7 @@ export interface operations {
             /** @description One page. */
             readonly 200: {
                 headers: {
+                    readonly ETag: components["headers"]["PageETag"];
                     readonly Link: components["headers"]["NextPage"];
                     readonly [name: string]: unknown;
                 };
@@ -1333,6 +1352,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["AuditPage"];
                 };
             };
+            readonly 304: components["responses"]["PageNotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["SupportForbidden"];

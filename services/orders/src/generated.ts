@@ -626,6 +626,14 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The page that the client has is current. */
+        readonly PageNotModified: {
+            headers: {
+                readonly ETag: components["headers"]["PageETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
         readonly InvalidRequest: {
             headers: {
@@ -767,10 +775,10 @@ export interface components {
         readonly CreatedAtFilter: readonly string[];
         /** @description The maximum number of items on a page. */
         readonly Limit: number;
-        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
-        readonly IdempotencyKey: string;
         /** @description The entity tags of the representations that the client has stored. */
         readonly IfNoneMatch: string;
+        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+        readonly IdempotencyKey: string;
         /** @description The entity tag of the version to change. */
         readonly IfMatch: string;
     };
@@ -784,6 +792,8 @@ export interface components {
         readonly IdempotencyReplayed: "true";
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
+        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. */
+        readonly PageETag: string;
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
         /** @description How to authenticate (RFC 6750). */
@@ -822,7 +832,10 @@ export interface operations {
                 /** @description The members to return, separated by commas. All members when absent. */
                 readonly fields?: components["parameters"]["Fields"];
             };
-            readonly header?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -831,6 +844,7 @@ export interface operations {
             /** @description One page. */
             readonly 200: {
                 headers: {
+                    readonly ETag: components["headers"]["PageETag"];
                     readonly Link: components["headers"]["NextPage"];
                     readonly [name: string]: unknown;
                 };
@@ -838,6 +852,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["OrderPage"];
                 };
             };
+            readonly 304: components["responses"]["PageNotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["ForeignAccount"];

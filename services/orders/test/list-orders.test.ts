@@ -50,6 +50,14 @@ describe('200', () => {
     expect(body.items[3]?.cancellation.reason).toBe('Zu spät "bestellt"');
   });
 
+  it('is answered 304 while no order on the page has changed, for the same caller only', async () => {
+    const { etag = '' } = (await list()).headers;
+    const again = (who = customer) =>
+      shop.orders.get('/v1/orders', { token: who.token, headers: { 'If-None-Match': etag } });
+    expect(await again()).toMatchObject({ status: 304, text: '', headers: { etag } });
+    expect((await again(other)).status).toBe(200);
+  });
+
   it("accepts me and the caller's own id as the account", async () => {
     expect(await numbers('?accountId=me')).toEqual([5, 4, 3, 2, 1]);
     expect(await numbers(`?accountId=${customer.accountId}`)).toEqual([5, 4, 3, 2, 1]);

@@ -25,6 +25,8 @@ export interface OperationOutline {
   readonly security: Security;
   /** It takes an `Idempotency-Key`: with one it may be sent a second time. */
   readonly takesKey: boolean;
+  /** It answers 304 without a body when `If-None-Match` names the present representation. */
+  readonly conditional: boolean;
   /** The most bytes that its body may have (`x-max-bytes`); undefined when the contract gives no bound. */
   readonly maxBytes: number | undefined;
 }
@@ -46,8 +48,9 @@ function outline(document: Node, path: string, method: Method, operation: Node):
   const security = securityOf(operation.security ?? document.security, operation['x-machine-scopes']);
   const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isNode) : [];
   const takesKey = parameters.some((parameter) => dereference(document, parameter).name === 'Idempotency-Key');
+  const conditional = isNode(operation.responses) && '304' in operation.responses;
   const maxBytes = maxBytesOf(operationId, dereference(document, operation.requestBody));
-  return { operationId, method, path, internal, security, takesKey, maxBytes };
+  return { operationId, method, path, internal, security, takesKey, conditional, maxBytes };
 }
 
 function maxBytesOf(operationId: string, { 'x-max-bytes': bound }: Node): number | undefined {

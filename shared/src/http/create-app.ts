@@ -132,7 +132,7 @@ async function handle<Context>(
   };
   // The contract has been checked, and the function's types are generated from the same contract.
   const reply = await run(checked as never, options.context);
-  const unchanged = (request.method === 'GET' || request.method === 'HEAD') && notModified(request.headers, reply.etag);
+  const unchanged = operation.conditional && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
   const headers = headersOf(operation, caller);
   if (answer.stream === undefined) send(response, answer, headers);

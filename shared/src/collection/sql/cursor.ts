@@ -1,7 +1,6 @@
 // Cursors: the place of a page's last row, encrypted, and bound to the request that it belongs to.
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { Problem } from '../../problem/index.ts';
-import { random } from '../../runtime/index.ts';
 import { bounds } from '../grammar/bounds.ts';
 import type { InputLocation } from '../grammar/tree.ts';
 
@@ -9,7 +8,10 @@ import type { InputLocation } from '../grammar/tree.ts';
 export type Position = readonly (string | null)[];
 
 export interface Cursors {
-  /** @param binding identifies the query of the cursor; the cursor can only be decrypted with the same text */
+  /**
+   * The same position and binding give the same cursor, so that an unchanged page has an unchanged text and entity tag.
+   * @param binding identifies the query of the cursor; the cursor can only be decrypted with the same text
+   */
   seal(position: Position, binding: string): string;
   /**
    * @param at where the cursor stood in the request
@@ -23,20 +25,24 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals with the first key and opens with any (AES-256-GCM, a random nonce each, the binding as additional data: a
- * cursor of another collection, caller, filter or sort fails like a forged one).
+ * Seals with the first key and opens with any (AES-256-GCM with the binding as additional data: a cursor of another
+ * collection, caller, filter or sort fails like a forged one). The nonce is an HMAC of all that is sealed, under a key
+ * of its own, so two different cursors do not share a nonce.
  * @param keys of 32 bytes each, newest first
  */
 export function createCursors(keys: readonly Buffer[]): Cursors {
   const secrets = keys.map((key) => createSecretKey(key));
   const [newest] = secrets;
   if (!newest) throw new RangeError('cursors need a key');
+  const nonceKey = createSecretKey(Buffer.from(hkdfSync('sha256', newest, '', 'nonces of cursors', 32)));
   return {
     seal(position, binding) {
-      const nonce = random(nonceBytes);
+      const content = JSON.stringify(position);
+      // JSON has no line break outside its texts, so it shows where the content ends.
+      const nonce = createHmac('sha256', nonceKey).update(`${content}\n${binding}`).digest().subarray(0, nonceBytes);
       const cipher = createCipheriv(algorithm, newest, nonce);
       cipher.setAAD(Buffer.from(binding));
-      const sealed = cipher.update(JSON.stringify(position), 'utf8');
+      const sealed = cipher.update(content, 'utf8');
       // Gives no more bytes: this way of AES fills no blocks.
       cipher.final();
       return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');

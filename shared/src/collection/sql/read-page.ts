@@ -1,4 +1,5 @@
 // Reads one page: criteria to SQL, rows to JSON text, the last row to a cursor. The only part that touches a database.
+import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Problem } from '../../problem/index.ts';
 import { matchesNothing } from '../grammar/contradiction.ts';
@@ -42,6 +43,8 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
   /** The envelope: `items` and `pagination`. */
   readonly json: string;
+  /** Strong: a digest of `json`. */
+  readonly etag: string;
 }
 
 const asText = { getTypeParser: () => (text: string) => text };
@@ -77,15 +80,18 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
     ({ field }) => last[statement.columns.get(spec.fields[field]?.column ?? '') ?? -1] ?? null,
   );
   const nextCursor = cursors.seal(place, binding);
-  return {
-    status: 200,
-    headers: url === undefined ? {} : { Link: `<${nextUrl(url, nextCursor)}>; rel="next"` },
-    json: `{"items":[${items}],"pagination":{"limit":${criteria.limit},"nextCursor":"${nextCursor}","hasMore":true}}`,
-  };
+  return pageOf(
+    `{"items":[${items}],"pagination":{"limit":${criteria.limit},"nextCursor":"${nextCursor}","hasMore":true}}`,
+    url === undefined ? {} : { Link: `<${nextUrl(url, nextCursor)}>; rel="next"` },
+  );
 }
 
 function lastPage({ limit }: Criteria, items: string): Page {
-  return { status: 200, headers: {}, json: `{"items":[${items}],"pagination":{"limit":${limit},"hasMore":false}}` };
+  return pageOf(`{"items":[${items}],"pagination":{"limit":${limit},"hasMore":false}}`);
+}
+
+function pageOf(json: string, headers: Readonly<Record<string, string>> = {}): Page {
+  return { status: 200, headers, json, etag: `"${hash('sha256', json, 'base64url')}"` };
 }
 
 /** A scope that lacks a column would show other people's rows, so that is a fault of ours and never a page. */
