@@ -18,6 +18,10 @@ interface OrderEffects {
   readonly dated: boolean;
   readonly shortened: number;
   readonly shortenedMails: number;
+  readonly paid: number;
+  readonly paidMails: number;
+  readonly unneeded: number;
+  readonly unneededMails: number;
 }
 
 const effects = `
@@ -28,6 +32,14 @@ const effects = `
       WHERE h.order_id = o.id AND h.cancelled_lines IS NOT NULL) AS shortened,
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = o.id AND n.kind LIKE 'order-lines-cancelled %' AND n.status = 'sent') AS "shortenedMails",
+    (SELECT count(*)::int FROM orders.payment_ledger l
+      WHERE l.order_id = o.id AND l.kind = 'received' AND l.cause = 'order-paid') AS paid,
+    (SELECT count(*)::int FROM notifications.notifications n
+      WHERE n.order_id = o.id AND n.kind = 'order-paid' AND n.status = 'sent') AS "paidMails",
+    (SELECT count(*)::int FROM orders.payment_ledger l
+      WHERE l.order_id = o.id AND l.kind = 'received' AND l.cause <> 'order-paid') AS unneeded,
+    (SELECT count(*)::int FROM notifications.notifications n
+      WHERE n.order_id = o.id AND n.kind LIKE 'order-refund-due %' AND n.status = 'sent') AS "unneededMails",
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = o.id AND n.kind = 'order-cancelled' AND n.status = 'sent') AS mails,
     (SELECT count(*)::int FROM notifications.notifications n
@@ -43,7 +55,8 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
   const { rows } = await admin.query<OrderEffects>(effects);
   const written = await mailsByOrder(mailFolder);
   const found: string[] = [];
-  for (const { id, status, released, mails, received, events, dated, shortened, shortenedMails } of rows) {
+  for (const row of rows) {
+    const { id, status, released, mails, received, events, dated, shortened, shortenedMails, paid, unneeded } = row;
     const expected = status === 'cancelled' ? 1 : 0;
     if (released !== expected) found.push(`order ${id} is ${status} and its stock was released ${released} times`);
     if (mails !== expected) found.push(`order ${id} is ${status} and has ${mails} e-mails that say it is cancelled`);
@@ -54,7 +67,13 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
     if (shortenedMails !== shortened) {
       found.push(`units of order ${id} were cancelled ${shortened} times, and ${shortenedMails} e-mails say so`);
     }
-    const told = (status === 'cancelled' || status === 'shipped' ? 2 : 1) + shortened;
+    if (row.paidMails !== paid || row.unneededMails !== unneeded) {
+      found.push(
+        `order ${id} was paid by ${paid} payments and got ${unneeded} others, and ${row.paidMails} and ${row.unneededMails} ` +
+          'e-mails say so',
+      );
+    }
+    const told = (status === 'cancelled' || status === 'shipped' ? 2 : 1) + shortened + paid + unneeded;
     if (files !== told) found.push(`order ${id} is ${status} and ${files} e-mails lie in the folder`);
   }
   const { rows: doubled } = await admin.query<{ reservation_id: string }>(`
@@ -90,7 +109,7 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
         SELECT count(*)::int FROM harness.handler_runs
         WHERE account_id::text NOT IN (SELECT subject FROM erased)) AS runs,
       (SELECT count(*)::int FROM notifications.inbox
-        WHERE consumer = 'notifications.mail' AND (type LIKE 'order.%' OR type = 'email-token.issued.v1')
+        WHERE consumer = 'notifications.mail' AND (type LIKE 'order.%' OR type = 'refund.due.v1' OR type = 'email-token.issued.v1')
           AND subject NOT IN (SELECT subject FROM erased)) AS events`);
   const { runs = 0, events = 0 } = rows[0] ?? {};
   return runs === events

@@ -37,10 +37,13 @@ export const blockNames = ['lines', 'remaining', 'address', 'tracking', 'link', 
 const ofTokens = ['request', 'until'] as const;
 /** Placeholders inside of texts. */
 export const textNames: Readonly<Record<Kind, readonly string[]>> = {
-  'order-received': ['orderId'],
+  'order-received': ['orderId', 'amount', 'payBy'],
+  'order-paid': ['orderId', 'amount'],
   'order-shipped': ['orderId'],
-  'order-cancelled': ['orderId', 'cancelledBy', 'reason'],
-  'order-lines-cancelled': ['orderId', 'cancelledBy', 'reason'],
+  'order-cancelled': ['orderId', 'cancelledBy', 'reason', 'refund'],
+  'order-lines-cancelled': ['orderId', 'cancelledBy', 'reason', 'refund'],
+  'order-refund-due': ['orderId', 'amount', 'cause', 'orderCost'],
+  'order-refunded': ['orderId', 'amount'],
   'email-changed': ['changedAt'],
   'password-changed': ['changedAt'],
   'erasure-requested': ['changedAt', 'eraseAt'],
@@ -49,10 +52,22 @@ export const textNames: Readonly<Record<Kind, readonly string[]>> = {
   'password-reset': ofTokens,
 };
 
+type TextName =
+  | 'orderId'
+  | 'amount'
+  | 'payBy'
+  | 'cancelledBy'
+  | 'reason'
+  | 'refund'
+  | 'cause'
+  | 'orderCost'
+  | 'changedAt'
+  | 'eraseAt'
+  | 'request'
+  | 'until';
+
 export type EmailValues = {
   readonly [Name in (typeof blockNames)[number]]?: Block | undefined;
 } & {
-  readonly [Name in 'orderId' | 'cancelledBy' | 'reason' | 'changedAt' | 'eraseAt' | 'request' | 'until']?:
-    | string
-    | undefined;
+  readonly [Name in TextName]?: string | undefined;
 };

@@ -9,8 +9,24 @@ import type { TokenOpener } from './token-email.ts';
 export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpener): EmailValues {
   switch (occasion.kind) {
     case 'order-received': {
-      const { orderId, items, totalCost, currency, shippingAddress } = occasion.details;
-      return { orderId, lines: amounts(items, totalCost, currency, wording), address: address(shippingAddress) };
+      const { orderId, items, totalCost: amount, currency, shippingAddress, paymentDueAt } = occasion.details;
+      return {
+        orderId,
+        lines: amounts(items, amount, currency, wording),
+        ...(paymentDueAt !== undefined && {
+          amount: money({ amount, currency }, wording),
+          payBy: minuteOf(paymentDueAt, wording),
+        }),
+        address: address(shippingAddress),
+      };
+    }
+    case 'order-paid':
+    case 'order-refunded':
+      return { orderId: occasion.details.orderId, amount: money(occasion.details, wording) };
+    case 'order-refund-due': {
+      const { orderId, currency, cause, orderCost: cost } = occasion.details;
+      const orderCost = cost === undefined ? undefined : money({ amount: cost, currency }, wording);
+      return { orderId, amount: money(occasion.details, wording), cause: refundCauses[cause], orderCost };
     }
     case 'order-shipped': {
       const { orderId, items, shippingAddress, tracking = {} } = occasion.details;
@@ -26,13 +42,14 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
     case 'order-cancelled': {
       const { orderId, items, cancelledBy = 'customer' } = occasion.details;
       const reason = cancelledBy === 'system' ? undefined : plainSentence(occasion.details.reason ?? '');
-      return { orderId, lines: units(items), cancelledBy, reason };
+      return { orderId, lines: units(items), cancelledBy, reason, refund: refundOf(occasion.details, wording) };
     }
     case 'order-lines-cancelled': {
       const { orderId, items, remaining, totalCost, currency, cancelledBy } = occasion.details;
       const reason = plainSentence(occasion.details.reason ?? '');
       const rest = amounts(remaining, totalCost, currency, wording);
-      return { orderId, lines: units(items), remaining: rest, cancelledBy, reason };
+      const refund = refundOf(occasion.details, wording);
+      return { orderId, lines: units(items), remaining: rest, cancelledBy, reason, refund };
     }
     case 'email-changed':
     case 'password-changed':
@@ -58,6 +75,14 @@ const tokenRequests = {
   'password-reset': 'POST /v1/password-resets/confirm',
 } as const;
 
+/** Names for the choices of a message, which may not contain a hyphen. */
+const refundCauses: Readonly<Record<EventPayloads['refund.due.v1']['cause'], string>> = {
+  cancelled: 'cancelled',
+  'paid-before': 'paidBefore',
+  'amount-differs': 'amountDiffers',
+  'lines-cancelled': 'linesCancelled',
+};
+
 interface Item {
   readonly name: string;
   readonly quantity: number;
@@ -77,9 +102,22 @@ function amounts(
   currency: string,
   { language, labels }: Wording,
 ): Table {
-  const money = moneyFormat(language, currency);
-  const rows = items.map((item) => [unitsOf(item), money(item.lineTotal)]);
-  return { style: 'amounts', rows: [...rows, [labels.total, money(total)]] };
+  const format = moneyFormat(language, currency);
+  const rows = items.map((item) => [unitsOf(item), format(item.lineTotal)]);
+  return { style: 'amounts', rows: [...rows, [labels.total, format(total)]] };
+}
+
+interface Money {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+function money({ amount, currency }: Money, { language }: Wording): string {
+  return moneyFormat(language, currency)(amount);
+}
+
+function refundOf({ refund }: { readonly refund?: Money }, wording: Wording): string | undefined {
+  return refund && money(refund, wording);
 }
 
 type Address = NonNullable<EventPayloads['order.created.v1']['shippingAddress']>;

@@ -1,7 +1,7 @@
 // Composes e-mails: a plain text and HTML with the same content.
 import type { Block, Content } from './email-content.ts';
 import { valuesOf } from './email-values.ts';
-import { isAboutOrder, type Occasion } from './notification.ts';
+import type { Occasion } from './notification.ts';
 import { oneLine, plainName } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
 import type { Templates } from './templates.ts';
@@ -58,9 +58,9 @@ export function fileNameOf(occasion: Occasion, resends: number): string {
 
 /** What an e-mail is about, and what distinguishes it from the others about that. */
 function identityOf(occasion: Occasion, resends: number): { readonly about: string; readonly file: string } {
-  const { kind } = occasion;
-  const about = isAboutOrder(occasion) ? occasion.details.orderId : occasion.details.eventId;
-  const version = kind === 'order-lines-cancelled' ? `.${occasion.details.orderVersion}` : '';
+  const { kind, details } = occasion;
+  const about = 'orderId' in details ? details.orderId : details.eventId;
+  const version = 'orderVersion' in details ? `.${details.orderVersion}` : '';
   return { about, file: `${kind}${version}${resends === 0 ? '' : `.again-${resends}`}` };
 }
 

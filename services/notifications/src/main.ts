@@ -12,7 +12,10 @@ import { onEmailTokenIssued } from './on-email-token-issued.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrdersCreated } from './on-order-created.ts';
 import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
+import { onOrderPaid } from './on-order-paid.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
+import { onRefundDone } from './on-refund-done.ts';
+import { handlerOfRefundDue } from './on-refund-due.ts';
 import { operations } from './operations.ts';
 import { startSendLoop } from './send-loop.ts';
 import { readTemplates } from './templates.ts';
@@ -58,6 +61,9 @@ await startService({
           'order.shipped.v1': (event, tx) => onOrderShipped(event, tx, wake),
           'order.cancelled.v1': (event, tx) => onOrderCancelled(event, tx, wake),
           'order.lines-cancelled.v1': (event, tx) => onOrderLinesCancelled(event, tx, wake),
+          'order.paid.v1': (event, tx) => onOrderPaid(event, tx, wake),
+          'refund.due.v1': handlerOfRefundDue(wake),
+          'refund.done.v1': (event, tx) => onRefundDone(event, tx, wake),
         },
       },
     };

@@ -12,15 +12,18 @@ export interface Pace {
   readonly secondsEach: number;
 }
 
-export type OrderKind = EventPayloads['notification.sent.v1']['kind'];
+export type OrderKind = keyof Causes;
 export type AccountKind = 'email-changed' | 'password-changed' | 'erasure-requested';
 export type Kind = OrderKind | AccountKind | TokenKind;
 
 export const orderKinds: readonly OrderKind[] = [
   'order-received',
+  'order-paid',
   'order-shipped',
   'order-cancelled',
   'order-lines-cancelled',
+  'order-refund-due',
+  'order-refunded',
 ];
 export const kinds: readonly Kind[] = [
   ...orderKinds,
@@ -35,9 +38,21 @@ export const kinds: readonly Kind[] = [
 /** The event that causes each kind of e-mail about an order. */
 interface Causes {
   'order-received': 'order.created.v1';
+  'order-paid': 'order.paid.v1';
   'order-shipped': 'order.shipped.v1';
   'order-cancelled': 'order.cancelled.v1';
   'order-lines-cancelled': 'order.lines-cancelled.v1';
+  'order-refund-due': 'refund.due.v1';
+  'order-refunded': 'refund.done.v1';
+}
+
+/** The kinds of which an order can have several e-mails. */
+const repeatedKinds = ['order-lines-cancelled', 'order-refund-due', 'order-refunded'] as const;
+type RepeatedKind = (typeof repeatedKinds)[number];
+
+/** The version of the order after the change that the e-mail is about. It distinguishes e-mails of one kind. */
+interface Versioned {
+  readonly orderVersion: number;
 }
 
 /** The content of a notice to the holder of an account. It contains nothing that the holder wrote. */
@@ -51,7 +66,10 @@ export interface AccountNotice {
 }
 
 export type OrderOccasion = {
-  [K in OrderKind]: { readonly kind: K; readonly details: EventPayloads[Causes[K]] };
+  [K in OrderKind]: {
+    readonly kind: K;
+    readonly details: EventPayloads[Causes[K]] & (K extends RepeatedKind ? Versioned : unknown);
+  };
 }[OrderKind];
 
 /** A kind of e-mail with the data of its event. */
@@ -71,14 +89,17 @@ export function isAboutOrder(occasion: Occasion): occasion is OrderOccasion {
 }
 
 /**
- * Adds an e-mail for each event. An order that already has an e-mail of this kind gets no second one. Units can be
- * cancelled several times, so the stored kind of that e-mail has the version of the order.
+ * Adds an e-mail for each event. An order that already has an e-mail of this kind gets no second one. The stored kind of
+ * an e-mail that can be repeated has the version of the order.
  */
 export async function addNotifications<K extends OrderKind>(
   tx: Transaction,
   kind: K,
   events: readonly ShopEvent<Causes[K]>[],
 ): Promise<void> {
+  const details = events.map(({ data, sequence }) =>
+    repeatedKinds.some((each) => each === kind) ? { orderVersion: sequence, ...data } : data,
+  );
   await sql(
     tx,
     `INSERT INTO notifications (kind, id, order_id, account_id, details, request_id, traceparent)
@@ -87,11 +108,11 @@ export async function addNotifications<K extends OrderKind>(
      WHERE NOT EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = added.account_id)
      ON CONFLICT (order_id, kind) DO NOTHING`,
     [
-      events.map(({ data }) => ('orderVersion' in data ? `${kind} ${data.orderVersion}` : kind)),
+      details.map((data) => ('orderVersion' in data ? `${kind} ${data.orderVersion}` : kind)),
       events.map(() => newId()),
       events.map(({ data }) => data.orderId),
       events.map(({ data }) => data.accountId),
-      events.map(({ data }) => JSON.stringify(data)),
+      details.map((data) => JSON.stringify(data)),
       events.map(({ requestId }) => requestId),
       events.map(({ traceparent }) => traceparent ?? null),
     ],
@@ -145,20 +166,22 @@ export async function addTokenEmail(
 }
 
 /**
- * When an order is cancelled, an earlier e-mail about it that is delayed becomes obsolete. The e-mail about the
- * cancellation takes over the reserved time.
+ * When an order is cancelled, earlier e-mails that say that it was received or paid become obsolete if they are delayed.
+ * The e-mail about the cancellation takes over the first reserved time.
  */
 export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(
     tx,
     `WITH obsolete AS (
        UPDATE notifications SET status = 'obsolete', settled_at = now()
-       WHERE order_id = $1 AND kind = 'order-received' AND ${isDelayed}
-       RETURNING order_id, paced_for, next_attempt_at)
-     UPDATE notifications n SET paced_for = obsolete.paced_for, next_attempt_at = obsolete.next_attempt_at
-     FROM obsolete
-     WHERE obsolete.paced_for IS NOT NULL
-       AND n.order_id = obsolete.order_id AND n.kind = 'order-cancelled' AND n.status = 'waiting'`,
+       WHERE order_id = $1 AND kind IN ('order-received', 'order-paid') AND ${isDelayed}
+       RETURNING paced_for, next_attempt_at
+     ), reserved AS (
+       SELECT * FROM obsolete WHERE paced_for IS NOT NULL ORDER BY next_attempt_at LIMIT 1
+     )
+     UPDATE notifications n SET paced_for = reserved.paced_for, next_attempt_at = reserved.next_attempt_at
+     FROM reserved
+     WHERE n.order_id = $1 AND n.kind = 'order-cancelled' AND n.status = 'waiting'`,
     [orderId],
   );
 }

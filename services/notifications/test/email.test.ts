@@ -167,6 +167,57 @@ describe('composeEmail', () => {
     expect(byStaff.text).not.toContain('evil');
   });
 
+  it('states until when an order has to be paid, and how much', () => {
+    const { created } = someOrder();
+    const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
+    const details = { ...created, paymentDueAt: '2026-11-21T03:05:00.000Z' };
+    const email = composeEmail(sender, recipient, { kind: 'order-received', details });
+    expect(email.text).toContain(
+      'Please pay EUR 160.48 by November 21, 2026 at 3:05 AM UTC, unless you have paid already.',
+    );
+  });
+
+  it('confirms a payment and a refund with their amounts', () => {
+    const { paid, refunded, orderId } = someOrder();
+    const recipient = { email: 'a@example.org', name: 'Ada', locale: 'de' };
+    const payment = composeEmail(sender, recipient, { kind: 'order-paid', details: paid });
+    expect(payment).toMatchObject({ name: `${orderId}.order-paid`, subject: 'Wir haben Ihre Zahlung erhalten' });
+    expect(payment.text).toContain('Ihre Zahlung von 160,48 EUR erhalten');
+    const details = { ...refunded, currency: 'JPY', amount: 1200, orderVersion: 4 };
+    const refund = composeEmail(sender, recipient, { kind: 'order-refunded', details });
+    expect(refund.name).toBe(`${orderId}.order-refunded.4`);
+    expect(refund.text).toContain('Wir haben Ihnen 1.200 JPY erstattet.');
+  });
+
+  it('names the refund of a cancellation only when something was paid', () => {
+    const { cancelled, linesCancelled } = someOrder();
+    const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
+    const refund = { amount: 19.99, currency: 'EUR' };
+    const texts = [{}, { refund }].flatMap((more) => [
+      composeEmail(sender, recipient, { kind: 'order-cancelled', details: { ...cancelled, ...more } }).text,
+      composeEmail(sender, recipient, { kind: 'order-lines-cancelled', details: { ...linesCancelled, ...more } }).text,
+    ]);
+    const sentences = texts.map((text) => text.includes('We will refund EUR 19.99 to you.'));
+    expect(sentences).toEqual([false, false, true, true]);
+    expect(texts.map((text) => text.includes('refund'))).toEqual(sentences);
+  });
+
+  it.each([
+    ['cancelled', {}, 'The order is cancelled, so we will refund EUR 99.00 to you.\n\nYour order number'],
+    ['paid-before', {}, 'The order was paid before, so we will refund EUR 99.00 to you.\n\nYour order number'],
+    [
+      'amount-differs',
+      { orderCost: 160.48 },
+      'This is not the amount of the order, so we will refund EUR 99.00 to you.\n\n' +
+        'Your order costs EUR 160.48 and is not paid yet.\n\nYour order number',
+    ],
+  ] as const)('says why a payment is refunded: %s', (cause, more, text) => {
+    const details = { ...someOrder().refundDue, cause, ...more, orderVersion: 3 };
+    const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
+    const email = composeEmail(sender, recipient, { kind: 'order-refund-due', details });
+    expect(email.text).toContain(`We have received a payment of EUR 99.00 for your order. ${text}`);
+  });
+
   it('omits a reason that was not given', () => {
     const { cancelled } = someOrder();
     for (const reason of [null, '  ']) {

@@ -46,15 +46,20 @@ it('withholds what waits, removes the files, and keeps kinds and states', async 
   const order = someOrder();
   await events.send('account.registered.v1', { ...order.account, emailVerified: true });
   await events.send('order.created.v1', order.created);
-  await eventually(async () => expect((await keptOf(order.accountId))[0]).toMatch(/^order-received sent/));
+  await events.send('refund.done.v1', order.refunded, { sequence: 4 });
+  await eventually(async () =>
+    expect(await keptOf(order.accountId)).toEqual(
+      [/^order-received sent/, /^order-refunded 4 sent/, /^recipient/].map((kept) => expect.stringMatching(kept)),
+    ),
+  );
   await database().query(
     "UPDATE notifications SET next_attempt_at = now() + interval '1 hour' WHERE status = 'waiting'",
   );
   const files = async () => (await readdir(services.mailFolder)).filter((file) => file.includes(order.orderId));
-  expect(await files()).toHaveLength(1);
+  expect(await files()).toHaveLength(2);
   await erase(order.accountId);
   await swept(order.accountId);
-  expect(await keptOf(order.accountId)).toEqual(['order-received sent {}']);
+  expect(await keptOf(order.accountId)).toEqual(['order-received sent {}', 'order-refunded 4 sent {}']);
   expect(await files()).toEqual([]);
 });
 
@@ -89,7 +94,10 @@ it('stores nothing of events that arrive after it', async () => {
   await swept(accountId);
   await events.send('account.updated.v1', { ...order.account, credentialsChanged: ['password'] }, { sequence: 3 });
   await events.send('order.created.v1', order.created);
-  await events.send('order.cancelled.v1', order.cancelled, { sequence: 2 });
+  await events.send('order.paid.v1', order.paid, { sequence: 2 });
+  await events.send('order.cancelled.v1', order.cancelled, { sequence: 3 });
+  await events.send('refund.due.v1', order.refundDue, { sequence: 4 });
+  await events.send('refund.done.v1', order.refunded, { sequence: 5 });
   const kind = 'email-verification';
   const { email, name } = order.account;
   const sealedToken = createEmailTokenSeal('x'.repeat(32)).seal('token', { kind, accountId, email });
@@ -105,6 +113,6 @@ it('stores nothing of events that arrive after it', async () => {
     'SELECT count(*)::int AS n FROM inbox WHERE subject = ANY ($1)',
     [[accountId, order.orderId]],
   );
-  expect(rows).toEqual([{ n: 5 }]);
+  expect(rows).toEqual([{ n: 8 }]);
   expect(await keptOf(accountId)).toEqual([]);
 });

@@ -78,6 +78,33 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(await files(order.orderId)).toHaveLength(3);
     });
 
+    it('writes an e-mail for a payment, for each payment that the order does not need, and for each refund, once', async () => {
+      const order = someOrder();
+      await events.send('account.registered.v1', order.account);
+      await events.send('order.paid.v1', order.paid, { sequence: 2 });
+      const { receivedAt: _, ...ofCancellation } = order.refundDue;
+      await events.send('refund.due.v1', { ...ofCancellation, cause: 'cancelled' }, { sequence: 9 });
+      for (const sequence of [3, 4, 3, 4]) await events.send('refund.due.v1', order.refundDue, { sequence });
+      for (const sequence of [5, 6, 5, 6]) await events.send('refund.done.v1', order.refunded, { sequence });
+      const subjects = {
+        'order-paid': 'We have received your payment',
+        'order-refund-due.3': 'We will refund your payment',
+        'order-refund-due.4': 'We will refund your payment',
+        'order-refunded.5': 'We have refunded your payment',
+        'order-refunded.6': 'We have refunded your payment',
+      };
+      for (const [about, subject] of Object.entries(subjects)) {
+        expect(await mail(order.orderId, about)).toContain(`Subject: ${subject}\r\n`);
+      }
+      await eventually(() => {
+        const told = events.told.filter(({ orderId }) => orderId === order.orderId);
+        expect(told.map(({ kind, orderVersion }) => [kind, orderVersion].join('.')).sort()).toEqual(
+          Object.keys(subjects).map((about) => (about === 'order-paid' ? 'order-paid.' : about)),
+        );
+      });
+      expect(await files(order.orderId)).toHaveLength(5);
+    });
+
     it('publishes each sent e-mail, with the id of the request that caused it', async () => {
       const order = someOrder();
       await events.send('account.registered.v1', order.account);

@@ -17,6 +17,7 @@ const shippingAddress = {
   postal_code: '4052',
   country: 'CH',
 };
+const refund = { amount: 19.99, currency: 'EUR' };
 const notice = { accountId: newId(), eventId: newId(), changedAt: '2026-11-21T03:05:00.000Z' };
 
 function token(kind: TokenOccasion['kind']): TokenOccasion {
@@ -26,7 +27,11 @@ function token(kind: TokenOccasion['kind']): TokenOccasion {
 }
 
 export const occasions: readonly Occasion[] = [
-  { kind: 'order-received', details: { ...order.created, shippingAddress } },
+  {
+    kind: 'order-received',
+    details: { ...order.created, shippingAddress, paymentDueAt: '2026-11-21T03:05:00.000Z' },
+  },
+  { kind: 'order-paid', details: order.paid },
   {
     kind: 'order-shipped',
     details: {
@@ -40,8 +45,10 @@ export const occasions: readonly Occasion[] = [
       },
     },
   },
-  { kind: 'order-cancelled', details: { ...order.cancelled, cancelledBy: 'staff' } },
-  { kind: 'order-lines-cancelled', details: { ...order.linesCancelled, cancelledBy: 'staff' } },
+  { kind: 'order-cancelled', details: { ...order.cancelled, cancelledBy: 'staff', refund } },
+  { kind: 'order-lines-cancelled', details: { ...order.linesCancelled, cancelledBy: 'staff', refund } },
+  { kind: 'order-refund-due', details: { ...order.refundDue, orderVersion: 3, orderCost: 160.48 } },
+  { kind: 'order-refunded', details: { ...order.refunded, orderVersion: 4 } },
   { kind: 'email-changed', details: notice },
   { kind: 'password-changed', details: notice },
   { kind: 'erasure-requested', details: { ...notice, eraseAt: '2026-11-28T03:05:00.000Z' } },

@@ -88,6 +88,18 @@ export function someOrder() {
       cancelledAt: new Date().toISOString(),
       cancelledBy: 'customer' as const,
     },
+    paid: { ...reference, amount: 160.48, currency: 'EUR', paidAt: new Date().toISOString() },
+    /** A payment that is not the total cost. */
+    refundDue: {
+      ...reference,
+      refundId: newId(),
+      amount: 99,
+      currency: 'EUR',
+      cause: 'amount-differs' as const,
+      dueAt: new Date().toISOString(),
+      receivedAt: new Date().toISOString(),
+    },
+    refunded: { ...reference, amount: 99, currency: 'EUR', refundedAt: new Date().toISOString() },
     cancelled: {
       ...reference,
       items: items.map(({ productId, name, quantity }) => ({ productId, name, quantity })),

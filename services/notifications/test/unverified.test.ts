@@ -79,6 +79,18 @@ it('sends only "order cancelled" when the order was cancelled meanwhile', async 
   await becomes(order, 'order-received obsolete', 'order-cancelled sent');
 });
 
+it('sends only "order cancelled" when the order was paid and cancelled meanwhile', async () => {
+  const order = await orderOfStranger();
+  await events.send('order.created.v1', order.created);
+  await becomes(order, 'order-received delayed');
+  await events.send('order.paid.v1', order.paid, { sequence: 2 });
+  await becomes(order, 'order-received delayed', 'order-paid delayed');
+  await events.send('order.cancelled.v1', order.cancelled, { sequence: 3 });
+  await becomes(order, 'order-received obsolete', 'order-paid obsolete', 'order-cancelled delayed');
+  await verify(order);
+  await becomes(order, 'order-received obsolete', 'order-paid obsolete', 'order-cancelled sent');
+});
+
 it('gives up after a week, and reports that the customer was not notified', async () => {
   const order = await orderOfStranger();
   await events.send('order.created.v1', order.created);

@@ -5,7 +5,7 @@ import { type Fault, Problem } from '@shop/shared/problem';
 import type { Cause, ChangedOrder } from './change-status.ts';
 import type { LockedOrder, Orders } from './order.ts';
 import { type OrderLine, readRemaining, toItem } from './order-lines.ts';
-import { findPayment, oweRefund, waivePayment } from './order-payment.ts';
+import { findPayment, type OrderPayment, oweRefund, refundFor, waivePayment } from './order-payment.ts';
 import { recordCancellation, requireCancellable } from './record-cancellation.ts';
 
 /** Units of a product in the request, which may name a product more than once. */
@@ -42,6 +42,8 @@ export async function cancelLines(
   if (remaining.length === 0) return recordCancellation(tx, cause, order, { actor, reason });
 
   const { version, changedAt, totalMinor } = await reduceLines(tx, cause, order, { actor, reason, units });
+  const payment = await findPayment(tx, order);
+  const refund = refundFor(order, payment, order.totalMinor - totalMinor);
   const major = (minor: number): number => Number(orders.money.toJson(minor));
   await appendEvent(tx, {
     type: 'order.lines-cancelled.v1',
@@ -68,18 +70,23 @@ export async function cancelLines(
       reason: reason ?? null,
       cancelledAt: changedAt.toISOString(),
       cancelledBy: actor,
+      ...(refund && { refund }),
     },
   });
-  await adjustPayment(tx, cause, order, totalMinor);
+  if (payment !== undefined) await adjustPayment(tx, cause, order, payment, totalMinor);
 }
 
 /**
  * What was paid for the cancelled units becomes due as a refund. An order that is not paid is due with its new total,
  * and needs no payment when that is nothing.
  */
-async function adjustPayment(tx: Transaction, cause: Cause, order: LockedOrder, totalMinor: number): Promise<void> {
-  const payment = await findPayment(tx, order);
-  if (payment === undefined) return;
+async function adjustPayment(
+  tx: Transaction,
+  cause: Cause,
+  order: LockedOrder,
+  payment: OrderPayment,
+  totalMinor: number,
+): Promise<void> {
   const amountMinor = order.totalMinor - totalMinor;
   if (payment.paidAt === null) {
     if (totalMinor === 0) await waivePayment(tx, order);

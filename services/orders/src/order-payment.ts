@@ -83,13 +83,26 @@ export async function changePayment(
   return changed.version;
 }
 
+/** The amount that cancelled units make due as a refund, as events show it. Undefined when nothing was paid for them. */
+export function refundFor(order: LockedOrder, payment: OrderPayment | undefined, minor: number) {
+  if (!payment?.paidAt || minor === 0) return undefined;
+  return { amount: majorOf(order, minor), currency: order.currency };
+}
+
 export interface Owed {
   readonly amountMinor: number;
   readonly cause: OwedCause;
+  /** When the payment was received that is owed back. Undefined when a cancellation is the cause. */
+  readonly receivedAt?: Date;
 }
 
 /** Records that the shop owes money of an order back, and publishes the event. */
-export async function oweRefund(tx: Transaction, cause: Cause, order: LockedOrder, owed: Owed): Promise<void> {
+export async function oweRefund(
+  tx: Transaction,
+  cause: Cause,
+  order: LockedOrder,
+  { receivedAt, ...owed }: Owed,
+): Promise<void> {
   const { id, at } = await addEntry(tx, cause, order, { kind: 'refund-due', reference: null, ...owed });
   const version = await changePayment(tx, order, { owedMinor: owed.amountMinor });
   await appendEvent(tx, {
@@ -103,13 +116,19 @@ export async function oweRefund(tx: Transaction, cause: Cause, order: LockedOrde
       refundId: id,
       cause: owed.cause,
       dueAt: at.toISOString(),
+      ...(receivedAt && { receivedAt: receivedAt.toISOString() }),
+      ...(owed.cause === 'amount-differs' && { orderCost: majorOf(order, order.totalMinor) }),
     },
   });
 }
 
 /** Ends the payment of an order that has just been cancelled. What was paid for it becomes due as a refund. */
-export async function cancelPayment(tx: Transaction, cause: Cause, order: LockedOrder): Promise<void> {
-  const payment = await findPayment(tx, order);
+export async function cancelPayment(
+  tx: Transaction,
+  cause: Cause,
+  order: LockedOrder,
+  payment: OrderPayment | undefined,
+): Promise<void> {
   if (payment === undefined) return;
   const cancelled: LockedOrder = { ...order, status: 'cancelled' };
   if (payment.paidAt !== null && order.totalMinor > 0) {

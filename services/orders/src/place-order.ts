@@ -36,7 +36,7 @@ export async function placeOrder(
   const { accountId } = caller;
   const id = newId();
   const { columns, reply } = orders.viewOf(caller);
-  const row = await insertOrder(tx, request, columns, {
+  const { paymentDueAt, ...row } = await insertOrder(tx, request, columns, {
     ...order,
     id,
     accountId,
@@ -64,6 +64,7 @@ export async function placeOrder(
       totalCost: major(order.totalMinor),
       currency: orders.currency,
       ...(order.shippingAddress && { shippingAddress: order.shippingAddress }),
+      ...(paymentDueAt && { paymentDueAt: paymentDueAt.toISOString() }),
     },
   });
   countOrder(tx, 'placed');
@@ -77,18 +78,23 @@ interface InsertedOrder extends NewOrder {
   readonly paymentDueMinutes: number | undefined;
 }
 
+interface PlacedRow {
+  /** Null when the order need not be paid. */
+  readonly paymentDueAt: Date | null;
+}
+
 /**
- * Returns the row that the reply shows. The inserted rows have the names of the tables, so that the usual columns can
- * be read.
+ * Returns the row that the reply shows, and until when the order has to be paid. The inserted rows have the names of
+ * the tables, so that the usual columns can be read.
  */
 async function insertOrder(
   tx: Transaction,
   request: OperationRequest,
   columns: OrderView['columns'],
   order: InsertedOrder,
-): Promise<object> {
+): Promise<PlacedRow> {
   const { lines } = order;
-  const [row] = await sql(
+  const [row] = await sql<PlacedRow>(
     tx,
     `WITH fence AS (
        INSERT INTO reservations (id, account_id, order_id) VALUES ($3, $2, $1)
@@ -112,7 +118,7 @@ async function insertOrder(
        WHERE $12::int IS NOT NULL AND total_minor > 0
        RETURNING *
      )
-     SELECT ${columns} FROM orders`,
+     SELECT (SELECT due_at FROM order_payments) AS "paymentDueAt", ${columns} FROM orders`,
     [
       order.id,
       order.accountId,

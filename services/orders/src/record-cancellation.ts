@@ -5,7 +5,7 @@ import { Problem } from '@shop/shared/problem';
 import { type Actor, type Cause, changeStatus } from './change-status.ts';
 import type { LockedOrder } from './order.ts';
 import { readRemaining, toItem } from './order-lines.ts';
-import { cancelPayment } from './order-payment.ts';
+import { cancelPayment, findPayment, refundFor } from './order-payment.ts';
 import { mayBecome } from './order-status.ts';
 
 export interface Cancellation {
@@ -27,6 +27,8 @@ export async function recordCancellation(
   requireCancellable(order);
   const { version, changedAt } = await changeStatus(tx, cause, order, { to: 'cancelled', actor, reason });
   const items = (await readRemaining(tx, order)).map(toItem);
+  const payment = await findPayment(tx, order);
+  const refund = refundFor(order, payment, order.totalMinor);
   await appendEvent(tx, {
     type: 'order.cancelled.v1',
     subject: order.id,
@@ -41,9 +43,10 @@ export async function recordCancellation(
       reason: reason ?? null,
       cancelledAt: changedAt.toISOString(),
       cancelledBy: actor,
+      ...(refund && { refund }),
     },
   });
-  await cancelPayment(tx, cause, order);
+  await cancelPayment(tx, cause, order, payment);
 }
 
 /** @throws Problem 409 once the order has shipped */

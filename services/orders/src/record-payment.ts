@@ -47,7 +47,7 @@ async function receive(
     ...(use === 'amount-differs' && { dueMinor: order.totalMinor }),
   });
   if (use === 'order-paid') await pay(tx, cause, order, entry);
-  else await oweRefund(tx, cause, order, { amountMinor, cause: use });
+  else await oweRefund(tx, cause, order, { amountMinor, cause: use, receivedAt: entry.at });
   countPayment(tx, use);
   return entry;
 }

@@ -208,7 +208,13 @@ describe('200', () => {
     expect(part.body).toMatchObject({ totalCost: 32.5, payment: { status: 'paid', refundDue: 20 } });
     const all = await shop.act(customer, id, 'cancel');
     expect(all.body).toMatchObject({ status: 'cancelled', payment: { status: 'refund_due', refundDue: 52.5 } });
-    const owed = (await events(id)).filter(({ type }) => type === 'refund.due.v1').map(({ data }) => data);
+    const published = await events(id);
+    const owed = published.filter(({ type }) => type === 'refund.due.v1').map(({ data }) => data);
+    const refunds = published.filter(({ type }) => /cancelled/.test(type)).map(({ data }) => data.refund);
+    expect(refunds).toEqual([
+      { amount: 20, currency: 'EUR' },
+      { amount: 32.5, currency: 'EUR' },
+    ]);
     expect(owed).toMatchObject([
       { amount: 20, cause: 'lines-cancelled' },
       { amount: 32.5, cause: 'cancelled' },

@@ -49,6 +49,7 @@ describe('200', () => {
     const order = (await shop.order(customer, { [await shop.product()]: 2 })).body;
     const dueAt = new Date(Date.parse(String(order.createdAt)) + 30 * 60_000).toISOString();
     expect(order.payment).toEqual({ status: 'due', dueAt });
+    expect(await eventsOf(order.id, 'order.created.v1')).toMatchObject([{ data: { paymentDueAt: dueAt } }]);
     expect((await shop.view(shop.staff, order.id)).body.allowedActions).toEqual(['cancel']);
     const answer = await pay(order.id, { reference: 'first payment' });
     expect([answer.status, answer.body]).toEqual([
@@ -99,7 +100,11 @@ describe('200', () => {
     const answer = await pay(id, { amount: 20 });
     expect([answer.status, answer.body.outcome]).toEqual([200, 'refund_due']);
     expect(await paymentOf(id)).toMatchObject({ status: 'refund_due', refundDue: 20 });
-    expect(await eventsOf(id, 'refund.due.v1')).toMatchObject([{ data: { amount: 20, cause: 'cancelled' } }]);
+    expect(await eventsOf(id, 'refund.due.v1')).toMatchObject([
+      { data: { amount: 20, cause: 'cancelled', receivedAt: answer.body.recordedAt } },
+    ]);
+    const [cancelled] = await eventsOf(id, 'order.cancelled.v1');
+    expect(cancelled.data).not.toHaveProperty('refund');
   });
 
   it('makes a second payment due as a refund, and the order stays paid', async () => {
@@ -179,6 +184,9 @@ describe('409', () => {
         { pointer: '/amount', detail: `is ${amount.toFixed(2)}, but 19.98 is due`, due: 19.98 },
       ]);
       expect(await paymentOf(id)).toMatchObject({ status: 'due', refundDue: amount });
+      expect(await eventsOf(id, 'refund.due.v1')).toMatchObject([
+        { data: { amount, cause: 'amount-differs', orderCost: 19.98, receivedAt: expect.any(String) } },
+      ]);
       const again = await pay(id, { reference, amount });
       expect([again.status, again.body.errors]).toEqual([409, answer.body.errors]);
       expect(await paymentOf(id)).toMatchObject({ status: 'due', refundDue: amount });

@@ -41,9 +41,10 @@ describe('200', () => {
       );
       expect(rows).toMatchObject([
         { type: 'order.paid.v1', sequence: 2 },
-        { type: 'order.cancelled.v1', sequence: 3 },
+        { type: 'order.cancelled.v1', sequence: 3, data: { refund: { amount: 9.99, currency: 'EUR' } } },
         { type: 'refund.due.v1', sequence: 4, data: { amount: 9.99, currency: 'EUR', cause: 'cancelled' } },
       ]);
+      expect(rows[2].data).not.toHaveProperty('receivedAt');
       const answer = await report(id, 'refunds', 9.99);
       expect([answer.status, answer.body.outcome]).toEqual([200, 'refunded']);
       const payment = await paymentOf(id);

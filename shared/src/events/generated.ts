@@ -149,6 +149,23 @@ export interface components {
          *       "totalCost": 29,
          *       "currency": "EUR"
          *     }
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "items": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 2,
+         *           "unitPrice": 14.5,
+         *           "lineTotal": 29
+         *         }
+         *       ],
+         *       "totalCost": 29,
+         *       "currency": "EUR",
+         *       "paymentDueAt": "2026-11-21T04:00:00.000Z"
+         *     }
          */
         readonly "order.created.v1": components["schemas"]["OrderReference"] & {
             readonly items: readonly {
@@ -161,6 +178,8 @@ export interface components {
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly shippingAddress?: components["schemas"]["ShippingAddress"];
+            /** @description Until when the order has to be paid; absent when it need not be paid. */
+            readonly paymentDueAt?: components["schemas"]["Time"];
         };
         readonly "order.processing.v1": components["schemas"]["OrderReference"];
         /**
@@ -220,6 +239,25 @@ export interface components {
          *       "reason": null,
          *       "cancelledAt": "2026-11-21T03:05:00.000Z"
          *     }
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "items": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 2
+         *         }
+         *       ],
+         *       "reason": "Ordered twice",
+         *       "cancelledAt": "2026-11-21T03:05:00.000Z",
+         *       "cancelledBy": "customer",
+         *       "refund": {
+         *         "amount": 29,
+         *         "currency": "EUR"
+         *       }
+         *     }
          */
         readonly "order.cancelled.v1": components["schemas"]["OrderReference"] & {
             readonly items: readonly {
@@ -235,6 +273,15 @@ export interface components {
              * @enum {unknown}
              */
             readonly cancelledBy?: "customer" | "staff" | "system";
+            readonly refund?: components["schemas"]["CancellationRefund"];
+        };
+        /**
+         * @description What was paid for the cancelled units, which the shop owes back now. Absent when nothing was paid for them. An event
+         *     `refund.due.v1` reports the same amount.
+         */
+        readonly CancellationRefund: {
+            readonly amount: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
         };
         /**
          * @example {
@@ -262,6 +309,18 @@ export interface components {
          *       "cause": "cancelled",
          *       "dueAt": "2026-11-21T03:05:00.000Z"
          *     }
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "refundId": "01931f75-1c20-7d11-8a4b-3e5f9a7c0d02",
+         *       "amount": 19,
+         *       "currency": "EUR",
+         *       "cause": "amount-differs",
+         *       "dueAt": "2026-11-21T03:02:00.000Z",
+         *       "receivedAt": "2026-11-21T03:02:00.000Z",
+         *       "orderCost": 29
+         *     }
          */
         readonly "refund.due.v1": components["schemas"]["OrderReference"] & {
             /** @description Identifies the obligation. Use it as the key with which the provider pays back once. */
@@ -275,6 +334,13 @@ export interface components {
              */
             readonly cause: "cancelled" | "paid-before" | "amount-differs" | "lines-cancelled";
             readonly dueAt: components["schemas"]["Time"];
+            /**
+             * @description When the payment was received that the order does not need. Absent when a cancellation made the refund due, and in events
+             *     of versions before this member.
+             */
+            readonly receivedAt?: components["schemas"]["Time"];
+            /** @description With `amount-differs`, the total cost of the order, which is not paid. */
+            readonly orderCost?: components["schemas"]["Money"];
         };
         /**
          * @example {
@@ -324,6 +390,37 @@ export interface components {
          *       "cancelledAt": "2026-11-21T03:05:00.000Z",
          *       "cancelledBy": "customer"
          *     }
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "reservationId": "b7d2f6a0-3c1e-8f4a-9b25-6e0d1c7a5f93",
+         *       "orderVersion": 3,
+         *       "items": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1
+         *         }
+         *       ],
+         *       "remaining": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "unitPrice": 14.5,
+         *           "lineTotal": 14.5
+         *         }
+         *       ],
+         *       "totalCost": 14.5,
+         *       "currency": "EUR",
+         *       "reason": null,
+         *       "cancelledAt": "2026-11-21T03:05:00.000Z",
+         *       "cancelledBy": "staff",
+         *       "refund": {
+         *         "amount": 14.5,
+         *         "currency": "EUR"
+         *       }
+         *     }
          */
         readonly "order.lines-cancelled.v1": components["schemas"]["OrderReference"] & {
             readonly orderVersion: components["schemas"]["OrderVersion"];
@@ -342,6 +439,7 @@ export interface components {
             readonly cancelledAt: components["schemas"]["Time"];
             /** @enum {unknown} */
             readonly cancelledBy: "customer" | "staff";
+            readonly refund?: components["schemas"]["CancellationRefund"];
         };
         /** @description The version of the order after units were cancelled. It identifies this change of the order. */
         readonly OrderVersion: number;
@@ -453,9 +551,15 @@ export interface components {
         readonly "notification.sent.v1": {
             readonly orderId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
-            /** @enum {unknown} */
-            readonly kind: "order-received" | "order-shipped" | "order-cancelled" | "order-lines-cancelled";
-            /** @description With `order-lines-cancelled`. */
+            /**
+             * @description At present `order-received`, `order-paid`, `order-shipped`, `order-cancelled`, `order-lines-cancelled`, `order-refund-due` and
+             *     `order-refunded`. Further kinds may be added: ignore a kind that you do not know.
+             */
+            readonly kind: string;
+            /**
+             * @description The version of the order whose event caused the e-mail, with kinds of which an order can have several:
+             *     `order-lines-cancelled`, `order-refund-due` and `order-refunded`.
+             */
             readonly orderVersion?: components["schemas"]["OrderVersion"];
             /** @enum {unknown} */
             readonly outcome: "done" | "failed";
@@ -537,7 +641,10 @@ export const consumers = {
     "order.created.v1",
     "order.shipped.v1",
     "order.cancelled.v1",
-    "order.lines-cancelled.v1"
+    "order.lines-cancelled.v1",
+    "order.paid.v1",
+    "refund.due.v1",
+    "refund.done.v1"
   ],
   "orders.effects": [
     "account.registered.v1",
