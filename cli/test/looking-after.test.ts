@@ -226,6 +226,10 @@ describe('orders', () => {
     expect(shown).toContain('Its payment is not required. The shop owes 999999.00 EUR back.');
     await call('POST', `/v1/orders/${first}/refunds`, { ...money, reference: 're 1' });
     expect(await ask('orders', 'refunds')).toEqual([]);
+    const { cancelled, ...others } = await ask<Record<string, number>>('orders', 'count');
+    expect(cancelled).toBeGreaterThan(0);
+    expect(Object.keys(others)).toEqual(['pending', 'processing', 'shipped', 'delivered']);
+    expect((await runShop(dataDir, 'orders', 'count')).output).toContain(`cancelled   ${cancelled}\n`);
   });
 
   it('that do not exist are refused', async () => {

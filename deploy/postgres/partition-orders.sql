@@ -25,6 +25,9 @@ BEGIN
     EXECUTE format('ALTER TABLE %I ADD FOREIGN KEY (order_id, account_id) REFERENCES orders (id, account_id)', name);
     EXECUTE format('DROP TABLE %I', name || '_whole');
   END LOOP;
+  CREATE TRIGGER orders_finished AFTER UPDATE OF status ON orders FOR EACH ROW
+  WHEN (NEW.status IN ('delivered', 'cancelled') AND NEW.status <> OLD.status)
+  EXECUTE FUNCTION count_finished_order();
   DROP TABLE orders_whole;
   DROP TABLE reservations_whole;
 END

@@ -84,6 +84,15 @@ describe('the tables of orders in hash partitions', () => {
     expect(rows).toEqual([{ left: 0 }]);
   });
 
+  it('count orders that are cancelled', async () => {
+    const count = async () => (await query('SELECT sum(orders)::int AS orders FROM finished_orders'))[0]?.orders ?? 0;
+    const customer = await shop.customer();
+    const { body } = await shop.order(customer, { [productId]: 1 });
+    const before = await count();
+    expect(await shop.act(customer, body.id, 'cancel')).toMatchObject({ status: 200 });
+    expect(await count()).toBe(before + 1);
+  });
+
   it('are read and written in one partition by every operation of a customer', async () => {
     const [customer = early] = customers;
     const { token } = customer;

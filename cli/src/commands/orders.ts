@@ -6,6 +6,7 @@ import {
   advanceOrders,
   type ChangedOrder,
   cancelOrders,
+  countOrders,
   listAllOrders,
   listRefundsDue,
   type Order,
@@ -53,6 +54,12 @@ export function ordersCommand(): Command {
       if (order === undefined) throw new StartError(`there is no order ${id}: orders list shows the newest`);
       print(output, order, () => shown(order));
     });
+  withJson(command.command('count').description('show how many orders are in each state')).action(
+    async (output: Output) => {
+      const counts = await withShop((shop) => countOrders(operatorEnvironment(shop, 'orders')));
+      print(output, counts, () => table([['STATUS', 'ORDERS'], ...Object.entries(counts)]));
+    },
+  );
   withJson(command.command('refunds').description('list the orders of which the shop owes money back, oldest first'))
     .option('--limit <n>', 'the largest number of orders', limit, 100)
     .action(async ({ limit: most, ...output }: Output & { limit: number }) => {

@@ -5,6 +5,7 @@ import { assertCurrency, openReadReplica } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
 import type { CatalogueContext } from './context.ts';
+import { observeHolds } from './measure-holds.ts';
 import { beginCountingStock } from './measure-stock.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
 import { onOrderCreated } from './on-order-created.ts';
@@ -23,6 +24,7 @@ await startService({
   async build({ config, database, log, callService, onStop }) {
     beginCountingStock();
     await assertCurrency(database.pool, config.currency);
+    observeHolds(database);
     const orders = callService('orders', config.ordersUrl);
     onStop('resolving reservations', startResolving({ database, orders, log }));
     const { readUrl, readLag: maximumLag } = config;

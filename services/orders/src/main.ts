@@ -5,6 +5,7 @@ import { assertCurrency } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
 import type { OrdersContext } from './context.ts';
+import { startAddingUp } from './count-orders.ts';
 import { eraseOrders } from './erase-orders.ts';
 import { startExpiring } from './expire-orders.ts';
 import { observeOrders } from './measure-orders.ts';
@@ -34,6 +35,7 @@ await startService({
       idempotencySecret: config.internalSecret,
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
+    onStop('adding up finished orders', startAddingUp(database.pool, log));
     onStop('erasing orders', startErasing({ database, log, erase: eraseOrders }));
     const handlers = {
       'account.erased.v1': onAccountErased,

@@ -1,7 +1,8 @@
-// The metrics of orders: placed and refused orders, changes of state, open orders by state, payments and refunds.
+// The metrics of orders: placed and refused orders, changes of state, orders by state, payments and refunds.
 import type { Database, Transaction } from '@shop/shared/database';
 import type { ProblemCode } from '@shop/shared/problem';
-import { beginCounting, instruments, observe } from '@shop/shared/telemetry';
+import { beginCounting, instruments, observe, sharedRead } from '@shop/shared/telemetry';
+import { finishedStatuses, readFinishedOrders } from './count-orders.ts';
 import { type OrderStatus, statuses } from './order-status.ts';
 
 /** Counts an order once its transaction has committed. */
@@ -48,7 +49,7 @@ const none: Figures = { orders: 0, age: 0 };
 /** The reasons for which an order is refused. */
 const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed', 'hold-limit'];
 
-/** Observes open orders by state and refunds that are due: how many, and since when the oldest. */
+/** Observes orders by state and refunds that are due. Of open orders and refunds also since when the oldest waits. */
 export function observeOrders({ pool }: Database): void {
   const outcomes = ['placed', ...statuses.filter((status) => status !== 'pending'), ...refusals];
   beginCounting(
@@ -60,6 +61,7 @@ export function observeOrders({ pool }: Database): void {
     paymentOutcomes.map((outcome) => ({ 'shop.outcome': outcome })),
   );
   observeOpenOrders(pool);
+  observeFinishedOrders(pool);
   observeRefunds(pool);
 }
 
@@ -84,28 +86,22 @@ function observeOpenOrders(pool: Pool): void {
   });
 }
 
+function observeFinishedOrders(pool: Pool): void {
+  const read = sharedRead(() => readFinishedOrders(pool));
+  const finished = {
+    unit: '{order}',
+    description: 'All orders that were ever delivered or cancelled, by their status.',
+  };
+  observe('shop.orders.finished', finished, async (tell) => {
+    const found = await read();
+    for (const status of finishedStatuses) tell(found.get(status) ?? 0, { 'shop.status': status });
+  });
+}
+
 function observeRefunds(pool: Pool): void {
   const read = sharedRead(async () => (await pool.query<Figures>(refundsDue)).rows[0] ?? none);
   const due = { unit: '{order}', description: 'Orders of which the shop owes money back.' };
   observe('shop.refunds.due', due, async (tell) => tell((await read()).orders));
   const oldest = { unit: 's', description: 'Since when the oldest refund is due; 0 when none is.' };
   observe('shop.refunds.age', oldest, async (tell) => tell((await read()).age));
-}
-
-/** Milliseconds for which gauges share the result of one query. */
-const readEvery = 10_000;
-
-function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
-  let current: Promise<T> | undefined;
-  let readAt = 0;
-  return () => {
-    if (current === undefined || performance.now() - readAt > readEvery) {
-      readAt = performance.now();
-      current = read();
-      current.catch(() => {
-        current = undefined;
-      });
-    }
-    return current;
-  };
 }

@@ -1,4 +1,4 @@
-// The gauges of orders, as Prometheus reads them: exact numbers of open orders and refunds, and the age of the oldest.
+// The gauges of orders, as Prometheus reads them: exact numbers of orders and refunds, and the age of the oldest.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { freePorts } from '@shop/shared/embedded';
 import { eventually } from '@shop/shared/testing';
@@ -21,7 +21,7 @@ afterAll(() => shop?.stop());
 async function gauges(): Promise<Record<string, number>> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const lines = text.matchAll(
-    /^(shop_(?:orders_open|orders_age|refunds_\w+)\w*)\{(?:.*shop_status="(\w+)")?.*\} (\S+)$/gm,
+    /^(shop_(?:orders_open|orders_age|orders_finished|refunds_\w+)\w*)\{(?:.*shop_status="(\w+)")?.*\} (\S+)$/gm,
   );
   return Object.fromEntries(
     [...lines].map(([, name = '', status = '', value]) => [`${name} ${status}`.trim(), Number(value)]),
@@ -38,7 +38,7 @@ async function pay(orderId: string): Promise<void> {
   expect(await shop.act(shop.staff, orderId, 'payments', { body })).toMatchObject({ status: 200 });
 }
 
-it('count open orders by status and refunds that are due, with the age of the oldest', async () => {
+it('count orders by status and refunds that are due, with the age of the oldest', async () => {
   const ids: string[] = [];
   for (let count = 0; count < 6; count += 1) ids.push(await place());
   const [processed = '', shipped = '', delivered = '', refunded = '', paid = ''] = ids;
@@ -57,6 +57,8 @@ it('count open orders by status and refunds that are due, with the age of the ol
       'shop_orders_open paid': 1,
       'shop_orders_open processing': 1,
       'shop_orders_open shipped': 1,
+      'shop_orders_finished delivered': 1,
+      'shop_orders_finished cancelled': 1,
       shop_refunds_due: 1,
     });
     expect(found['shop_orders_age pending']).toBeGreaterThan(3 * 86_400 - 1);
