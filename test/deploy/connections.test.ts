@@ -14,11 +14,14 @@ function source(path: string): string {
   return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 }
 
-/** Returns the connections that one replica opens at most: its pool, and one each for the relay and a probe. */
+/** The connection of the catalogue for changes of products. */
+const further: Readonly<Record<string, number>> = { catalogue: 1 };
+
+/** Returns the connections that one replica opens at most: its pool, one each for the relay and a probe, and further. */
 function connectionsOf(service: string): number {
   const usual = /poolSize: size = (\d+)/.exec(source('shared/src/database/connect.ts'))?.[1];
   const own = /poolSize: (\d+)/.exec(source(`services/${service}/src/main.ts`))?.[1];
-  return Number(own ?? usual) + 2;
+  return Number(own ?? usual) + 2 + (further[service] ?? 0);
 }
 
 function named(manifests: readonly Manifest[], kind: string, name: string): Manifest {

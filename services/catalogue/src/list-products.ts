@@ -7,5 +7,5 @@ export const listProducts: Operation<'listProducts'> = async (request, { reads, 
   const { query, faults, url, caller } = request;
   const { collection } = products.viewFor(caller);
   const criteria = fromQuery(collection.spec, query, faults);
-  return reads.read(caller, (pool) => readPage({ collection, criteria, pool, context: undefined, url }));
+  return reads.readPage(caller, criteria, (pool) => readPage({ collection, criteria, pool, context: undefined, url }));
 };

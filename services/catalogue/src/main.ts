@@ -13,6 +13,7 @@ import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
 import { onOrderProcessing } from './on-order-processing.ts';
 import { onOrderShipped } from './on-order-shipped.ts';
 import { operations } from './operations.ts';
+import { ProductPages } from './pages/product-pages.ts';
 import { openProducts } from './product.ts';
 import { openProductReads } from './product-reads.ts';
 import { startResolving } from './resolve-reservations.ts';
@@ -27,13 +28,18 @@ await startService({
     observeHolds(database);
     const orders = callService('orders', config.ordersUrl);
     onStop('resolving reservations', startResolving({ database, orders, log }));
-    const { readUrl, readLag: maximumLag } = config;
-    const recent =
-      readUrl && openReadReplica({ replicaUrl: readUrl, primary: database.pool, maximumLag, name: 'catalogue', log });
-    if (recent) onStop('replica', () => recent.close());
+    const { readUrl, readLag: maximumLag, pageCacheMb, databaseUrl } = config;
+    const primary = database.pool;
+    const replica = readUrl && openReadReplica({ replicaUrl: readUrl, primary, maximumLag, name: 'catalogue', log });
+    if (replica) onStop('replica', () => replica.close());
+    const pages =
+      pageCacheMb === 0
+        ? undefined
+        : new ProductPages({ databaseUrl, maximumBytes: pageCacheMb * 2 ** 20, longestSilence: maximumLag, log });
+    if (pages) onStop('pages', () => pages.close());
     const context: CatalogueContext = {
       database,
-      reads: openProductReads(database.pool, recent || undefined),
+      reads: openProductReads({ primary, replica: replica || undefined, pages }),
       products: openProducts(config.currency, createCursors(config.cursorKeys)),
       reservationSeconds: config.reservationSeconds,
       idempotencySecret: config.internalSecret,
@@ -45,6 +51,6 @@ await startService({
       'order.cancelled.v1': onOrderCancelled,
       'order.lines-cancelled.v1': onOrderLinesCancelled,
     };
-    return { operations, context, consume: { name: 'catalogue.inventory', handlers } };
+    return { operations, context, memory: pages, consume: { name: 'catalogue.inventory', handlers } };
   },
 });

@@ -1,19 +1,35 @@
-// Reads lists of products: for customers on the replica, for callers who may change products on the primary.
+// Reads lists of products: for customers from memory or on the replica, for callers who may change products on the
+// primary.
 import type { Caller } from '@shop/shared/auth';
+import type { Criteria, PageExtent } from '@shop/shared/collection';
 import type { Queryable, ReadReplica } from '@shop/shared/database';
+import type { Reply } from '@shop/shared/http';
+import type { ProductPages } from './pages/product-pages.ts';
 
 export interface ProductReads {
   /**
-   * Runs `work`, which only reads. For customers the data may be a little old. For staff it is the primary's, because the
+   * A page, which `work` reads. For customers the data may be a little old. For staff it is the primary's, because the
    * next list must show the change of the last request.
    * @param staff undefined for customers
    */
-  read<T>(staff: Caller | undefined, work: (on: Queryable) => Promise<T>): Promise<T>;
+  readPage(staff: Caller | undefined, criteria: Criteria, work: ReadPage): Promise<Reply<never>>;
 }
 
-/** @param recent undefined without a replica */
-export function openProductReads(primary: Queryable, recent: ReadReplica | undefined): ProductReads {
+type ReadPage = (on: Queryable) => Promise<Reply<never> & { readonly extent: (() => PageExtent) | undefined }>;
+
+export interface ProductSources {
+  readonly primary: Queryable;
+  readonly replica: ReadReplica | undefined;
+  readonly pages: ProductPages | undefined;
+}
+
+export function openProductReads({ primary, replica, pages }: ProductSources): ProductReads {
   return {
-    read: (staff, work) => (recent === undefined || staff !== undefined ? work(primary) : recent.read(work)),
+    readPage(staff, criteria, work) {
+      if (staff !== undefined) return work(primary);
+      // A page that is kept has to be newer than the last change that was received. A replica cannot prove that.
+      if (pages?.canKeep(criteria) === true) return pages.read(() => work(primary));
+      return replica === undefined ? work(primary) : replica.read(work);
+    },
   };
 }

@@ -7,5 +7,5 @@ export const searchProducts: Operation<'searchProducts'> = async (request, { rea
   const { body, faults, caller } = request;
   const { collection } = products.viewFor(caller);
   const criteria = fromBody(collection.spec, body, faults);
-  return reads.read(caller, (pool) => readPage({ collection, criteria, pool, context: undefined }));
+  return reads.readPage(caller, criteria, (pool) => readPage({ collection, criteria, pool, context: undefined }));
 };

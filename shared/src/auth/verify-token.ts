@@ -24,6 +24,11 @@ export interface TokenVerifier {
    * @throws Problem `service-unavailable` while the issuer's keys were never loaded
    */
   verify(authorization: string | undefined): Promise<Caller | undefined>;
+  /**
+   * The caller behind an `Authorization` header whose token was verified before; undefined when it has to be verified,
+   * or is no longer valid.
+   */
+  known(authorization: string): Caller | undefined;
   /** Ends the background refresh of the key set and of the ended sessions. */
   close(): Promise<void>;
 }
@@ -88,13 +93,20 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return fresh;
   }
 
+  const hasEnded = ({ sessionId }: Caller) => sessionId !== undefined && keys.hasEnded(sessionId);
+
   return {
+    known(authorization) {
+      const token = bearer.exec(authorization)?.[1];
+      const caller = token === undefined ? undefined : findVerified(token)?.caller;
+      return caller === undefined || hasEnded(caller) ? undefined : caller;
+    },
     async verify(authorization) {
       if (authorization === undefined) return undefined;
       const token = bearer.exec(authorization)?.[1];
       if (token === undefined) throw invalidToken('The Authorization header holds no bearer token.');
       const { caller } = findVerified(token) ?? (await verifyAnew(token));
-      if (caller.sessionId !== undefined && keys.hasEnded(caller.sessionId)) {
+      if (hasEnded(caller)) {
         throw invalidToken('The session of this access token has ended. Log in again.');
       }
       return caller;

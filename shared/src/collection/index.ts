@@ -1,4 +1,6 @@
 // The collection grammar: filters, sorts, cursors and pages, the same for every resource.
+export { PageCache } from './cache/page-cache.ts';
+export type { PageExtent, RowChange, RowValues } from './cache/page-extent.ts';
 export type { Condition, Criteria } from './grammar/criteria.ts';
 export { boolean, choice, decimal, json, text, time, uuid, type Value } from './grammar/field-types.ts';
 export { fromBody } from './grammar/from-body.ts';

@@ -1,11 +1,13 @@
 // The fixed list of steps that every request of every service takes, and the only place that sends an answer.
+import type { RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import { authorize, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
 import type { Contract, ContractOperation } from '../contract/load-contract.ts';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import type { Health, Log } from '../runtime/index.ts';
+import { type AnswerMemory, answerFromMemory, answerKept, type KeptAnswer, requestText } from './answer-memory.ts';
 import { notModified } from './conditional.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
@@ -27,6 +29,8 @@ export interface AppOptions<Context> {
   readonly serviceTokens?: ServiceTokens;
   /** The share of its answers that is held against the contract, from 0 to 1; none when not given. */
   readonly contractWatch?: number;
+  /** Answers that operations keep. */
+  readonly memory?: AnswerMemory | undefined;
   readonly health: Health;
   readonly log: Log;
 }
@@ -35,7 +39,7 @@ export interface AppOptions<Context> {
  * The HTTP application of a service.
  * @throws when an operation of the contract has no function, or a function no operation
  */
-export function createApp<Context>(options: AppOptions<Context>): Express {
+export function createApp<Context>(options: AppOptions<Context>): RequestListener {
   requireSameOperations(options.contract, options.operations);
   const app = express();
   app.disable('x-powered-by');
@@ -83,7 +87,11 @@ export function createApp<Context>(options: AppOptions<Context>): Express {
       status: problem.status,
     });
   });
-  return app;
+  const { memory, verifier } = options;
+  if (memory === undefined) return app;
+  return (request, response) => {
+    if (!answerFromMemory(memory, verifier, request, response)) app(request, response);
+  };
 }
 
 /** An unavailable dependency is one line; an unexpected error is a fault of the program, so its stack is logged. */
@@ -114,6 +122,8 @@ async function handle<Context>(
   requireAcceptable(request);
   const bytes = await readBody(request, operation.body);
   if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
+  const kept = bytes && options.memory?.find(requestText(request.method, request.url, bytes));
+  if (kept && answerKept(kept, request, response, caller, arrivalAt(response))) return;
   const body = bytes === undefined ? undefined : parseBody(bytes);
   if (body !== undefined)
     response.locals.deprecation = operation.deprecation({ url: request.url, headers: request.headers, body });
@@ -135,9 +145,30 @@ async function handle<Context>(
   const unchanged = operation.conditional && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
   const headers = headersOf(operation, caller);
+  keepAnswer(operation, requestText(request.method, request.url, bytes), response, reply, headers);
   if (answer.stream === undefined) send(response, answer, headers);
   else await sendStream(response, answer, answer.stream, headers);
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
+}
+
+function keepAnswer(
+  operation: ContractOperation,
+  text: string,
+  response: Response,
+  reply: Reply<unknown>,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const { keep, etag, json } = reply;
+  if (keep === undefined || etag === undefined || json === undefined) return;
+  const body = Buffer.from(json);
+  const kept: KeptAnswer = {
+    operation,
+    etag,
+    headers: Object.entries(fieldsOf(response, reply, headers)).flat(),
+    content: Object.entries(contentOf(body.length)).flat(),
+    body,
+  };
+  keep(text, kept);
 }
 
 const forAnyone = { 'Cache-Control': 'no-cache' };
@@ -189,8 +220,7 @@ function send(response: Response, reply: Reply<unknown>, headers: Readonly<Recor
     reply.status === 304 || reply.status === 204
       ? undefined
       : (reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
-  const content =
-    text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
+  const content = text === undefined ? {} : contentOf(Buffer.byteLength(text));
   writeHead(response, reply, content, headers);
   response.end(text);
 }
@@ -219,21 +249,36 @@ async function sendStream(
 function writeHead(
   response: Response,
   reply: Reply<unknown>,
-  content: Readonly<Record<string, string | number>>,
+  content: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
 ): void {
-  const deprecation = deprecationIn(response);
-  const links = [reply.headers?.Link, deprecation?.Link];
   // All headers in one call: a header that was set before makes Node use a slower path.
   response.writeHead(reply.status, {
     'X-Request-Id': requestIdentityOf(response).id,
+    ...content,
+    ...fieldsOf(response, reply, headers),
+  });
+}
+
+/** The header fields of an answer, without the request id and those of the content. */
+function fieldsOf(
+  response: Response,
+  reply: Reply<unknown>,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const deprecation = deprecationIn(response);
+  const links = [reply.headers?.Link, deprecation?.Link];
+  return {
     ...headers,
     ...deprecation,
-    ...content,
     ...(reply.etag === undefined ? {} : { ETag: reply.etag }),
     ...reply.headers,
     ...(links.includes(undefined) ? {} : { Link: links.join(', ') }),
-  });
+  };
+}
+
+function contentOf(length: number): Readonly<Record<string, string>> {
+  return { 'Content-Type': 'application/json', 'Content-Length': String(length) };
 }
 
 /** What is said of the request's operation and parameters; undefined also where it has met no operation. */

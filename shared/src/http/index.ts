@@ -1,4 +1,5 @@
 // Everything between a socket and an operation.
+export type { AnswerMemory, KeptAnswer } from './answer-memory.ts';
 export { etagOf, requireMatch, weakEtagOf } from './conditional.ts';
 export { type AppOptions, createApp } from './create-app.ts';
 export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer, problemReply } from './idempotent.ts';

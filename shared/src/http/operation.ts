@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../auth/index.ts';
 import type { QueryValue } from '../contract/index.ts';
 import type { Fault } from '../problem/index.ts';
+import type { KeptAnswer } from './answer-memory.ts';
 
 /** A request that has passed authentication and the contract. */
 export interface OperationRequest {
@@ -42,6 +43,11 @@ export interface Reply<Body = never> {
   readonly stream?: AsyncIterable<string>;
   /** An entity tag, quotes included (RFC 9110 section 8.8.3). */
   readonly etag?: string;
+  /**
+   * Keeps the answer for further requests with the same text. It has an entity tag, and does not depend on the caller
+   * unless the caller has the scopes of the operation.
+   */
+  readonly keep?: (text: string, answer: KeptAnswer) => void;
 }
 
 /** The types that the generator writes for one operation of a contract. */

@@ -1,8 +1,7 @@
 // Listens, and stops without losing a request: not ready, no new connections, finish what runs, close what idles.
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Express } from 'express';
 import { type Health, type ProcessLife, StartError } from '../runtime/index.ts';
 import { answerParserErrors } from './client-errors.ts';
 
@@ -30,7 +29,7 @@ const maxHeaderSize = 2 * 65_536 + 8_192;
  * @returns the port that it listens on
  * @throws StartError when the port is taken or not allowed
  */
-export async function serve(app: Express, { host, port, drain, health, life }: ServeOptions): Promise<number> {
+export async function serve(app: RequestListener, { host, port, drain, health, life }: ServeOptions): Promise<number> {
   // Longer than a gateway keeps an idle connection, so that it is never the service that closes first.
   const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
   const server = createServer({ ...times, maxHeaderSize }, app);

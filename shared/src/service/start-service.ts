@@ -4,6 +4,7 @@ import { loadContract } from '../contract/index.ts';
 import { connectDatabase, type Database, startPruning, untilMigrated } from '../database/index.ts';
 import { type ConsumerName, expiredEvents, type HandlersOf, longestLag, startEvents } from '../events/index.ts';
 import {
+  type AnswerMemory,
   type AppOptions,
   createApp,
   createInternalClient,
@@ -41,6 +42,8 @@ export interface ServiceStart<Config> extends ProcessLife {
 export interface ServiceParts<Context, Consumer extends ConsumerName> {
   readonly operations: Operations<Context>;
   readonly context: Context;
+  /** Answers that operations keep. */
+  readonly memory?: AnswerMemory | undefined;
   readonly consume?: { readonly name: Consumer; readonly handlers: HandlersOf<Consumer> };
   /** The service cannot work without the broker, so it is not ready while the broker is unavailable. */
   readonly needsBroker?: boolean;
@@ -90,9 +93,9 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     health.tell('outboxLag', () => events.lag(), longestLag);
     if (parts.needsBroker === true) health.add('events', () => events.ping());
 
-    const { operations, context } = parts;
+    const { operations, context, memory } = parts;
     const contract = loadContract(`${folder}/openapi.yaml`);
-    const app = createApp({ name, contract, operations, context, ...callers, health, log });
+    const app = createApp({ name, contract, operations, context, memory, ...callers, health, log });
     await serve(app, { host: config.host, port: config.port, drain: config.drain, health, life });
   });
 }

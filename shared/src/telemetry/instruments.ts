@@ -8,6 +8,9 @@ const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 /** Seconds between a COMMIT and its event in the queue. */
 const delays = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+/** Seconds for which a page is kept. */
+const ages = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
+
 function createInstruments(meter: Meter) {
   const seconds = (name: string, description: string, boundaries = durations) =>
     meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: boundaries } });
@@ -30,6 +33,13 @@ function createInstruments(meter: Meter) {
       'Units of stock that were entered in the stock ledger, by kind.',
     ),
     emails: count('shop.emails', '{email}', 'E-mails, by what became of an attempt to send them.'),
+    pageRequests: count('shop.pages.requests', '{page}', 'Pages of products for customers, kept in memory or read.'),
+    pageChanges: count('shop.pages.changes', '{change}', 'Changes of products that clients can see.'),
+    pageAges: seconds(
+      'shop.pages.age',
+      'Time for which a page was kept, by the reason for which it was dropped.',
+      ages,
+    ),
     answersChecked: count('shop.contract.checked', '{answer}', 'Answers that were held against the contract.'),
     answersDrifted: count('shop.contract.drift', '{answer}', 'Answers among them that the contract does not allow.'),
   };

@@ -69,6 +69,8 @@ export async function startServices(names: readonly ServiceName[], options: Star
     MAIL_DIR: mailFolder,
     EMAILS_PER_HOUR: '1000000',
     ...highHoldLimits,
+    // A test reads what it has just written. page-cache.test.ts keeps pages.
+    PAGE_CACHE_MB: '0',
     ...Object.fromEntries(
       serviceNames.map((name) => [`${name.toUpperCase()}_URL`, urls.get(name) ?? 'http://127.0.0.1:9']),
     ),

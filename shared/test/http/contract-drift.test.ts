@@ -38,7 +38,7 @@ async function serviceOf(replies: readonly (Reply<object> | Problem)[], contract
     name: 'notes',
     contract,
     context: {},
-    verifier: { verify: async () => undefined, close: async () => {} },
+    verifier: { known: () => undefined, verify: async () => undefined, close: async () => {} },
     health: createHealth(),
     log,
     contractWatch,

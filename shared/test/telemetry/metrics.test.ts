@@ -33,7 +33,7 @@ beforeAll(async () => {
     name: 'notes',
     contract,
     context: {},
-    verifier: { verify: async () => undefined, close: async () => {} },
+    verifier: { known: () => undefined, verify: async () => undefined, close: async () => {} },
     health: createHealth(),
     log: pino({ level: 'silent' }),
     contractWatch: 1,

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Problem } from '../../problem/index.ts';
+import { type PageExtent, placeOf } from '../cache/page-extent.ts';
 import { matchesNothing } from '../grammar/contradiction.ts';
 import type { Criteria } from '../grammar/criteria.ts';
 import type { CollectionSpec } from '../grammar/spec.ts';
@@ -45,6 +46,8 @@ export interface Page {
   readonly json: string;
   /** Strong: a digest of `json`. */
   readonly etag: string;
+  /** What the page depends on; undefined when no row can ever be on it. */
+  readonly extent: (() => PageExtent) | undefined;
 }
 
 const asText = { getTypeParser: () => (text: string) => text };
@@ -59,39 +62,47 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
   const { spec, cursors } = collection;
   const scope = checkedScope(spec, request.scope ?? {});
   const binding = bindingOf(spec, criteria, scope);
-  const at = url === undefined ? { pointer: '/pagination/cursor' } : { parameter: 'cursor' };
-  const position = criteria.cursor === undefined ? undefined : cursors.open(criteria.cursor, binding, at);
+  const source = url === undefined ? { pointer: '/pagination/cursor' } : { parameter: 'cursor' };
+  const position = criteria.cursor === undefined ? undefined : cursors.open(criteria.cursor, binding, source);
   if (matchesNothing(spec, criteria)) return lastPage(criteria, '');
   const input = { criteria, position, scope };
   const { statement, name } = collection.prepared.get(input);
   const rows = await query(request.pool, name, statement.text, statement.values(input));
 
   const hasMore = rows.length > criteria.limit;
-  const shown = hasMore ? criteria.limit : rows.length;
+  const shown = hasMore ? rows.slice(0, criteria.limit) : rows;
   const write = writerFor(collection, criteria, statement.columns);
-  let items = '';
-  for (let index = 0; index < shown; index += 1) {
-    if (index > 0) items += ',';
-    items += write(rows[index] ?? [], request.context);
-  }
-  const last = hasMore ? rows[shown - 1] : undefined;
-  if (last === undefined) return lastPage(criteria, items);
-  const place = criteria.sort.map(
-    ({ field }) => last[statement.columns.get(spec.fields[field]?.column ?? '') ?? -1] ?? null,
-  );
-  const nextCursor = cursors.seal(place, binding);
+  const items = shown.map((row) => write(row, request.context)).join();
+  const at = (field: string) => statement.columns.get(spec.fields[field]?.column ?? '') ?? -1;
+  const places = criteria.sort.map(({ field }) => at(field));
+  const positionOf = (row: readonly (string | null)[]) => places.map((place) => row[place] ?? null);
+  const last = hasMore ? shown.at(-1) : undefined;
+  const extent = (): PageExtent => ({
+    criteria,
+    ids: shown.map((row) => row[at('id')] ?? ''),
+    behind: hasMore ? (rows.at(-1)?.[at('id')] ?? undefined) : undefined,
+    after: position && placeOf(spec, criteria.sort, position),
+    until: last && placeOf(spec, criteria.sort, positionOf(last)),
+  });
+  if (last === undefined) return lastPage(criteria, items, extent);
+  const nextCursor = cursors.seal(positionOf(last), binding);
   return pageOf(
     `{"items":[${items}],"pagination":{"limit":${criteria.limit},"nextCursor":"${nextCursor}","hasMore":true}}`,
+    extent,
     url === undefined ? {} : { Link: `<${nextUrl(url, nextCursor)}>; rel="next"` },
   );
 }
 
-function lastPage({ limit }: Criteria, items: string): Page {
-  return pageOf(`{"items":[${items}],"pagination":{"limit":${limit},"hasMore":false}}`);
+function lastPage({ limit }: Criteria, items: string, extent?: () => PageExtent): Page {
+  return pageOf(`{"items":[${items}],"pagination":{"limit":${limit},"hasMore":false}}`, extent);
 }
 
-function pageOf(json: string, headers: Readonly<Record<string, string>> = {}): Page {
-  return { status: 200, headers, json, etag: `"${hash('sha256', json, 'base64url')}"` };
+function pageOf(
+  json: string,
+  extent: (() => PageExtent) | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): Page {
+  return { status: 200, headers, json, etag: `"${hash('sha256', json, 'base64url')}"`, extent };
 }
 
 /** A scope that lacks a column would show other people's rows, so that is a fault of ours and never a page. */

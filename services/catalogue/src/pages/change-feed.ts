@@ -1,0 +1,112 @@
+// The connection on which PostgreSQL delivers the changes of products, in the order of their commits. It proves
+// several times a second that nothing is missing.
+import { type Log, newId, startRepeating } from '@shop/shared/runtime';
+import pg from 'pg';
+
+export interface ChangeFeedOptions {
+  readonly databaseUrl: string;
+  /** Shown by PostgreSQL beside the connection. */
+  readonly name: string;
+  /** Milliseconds without a proof after which the feed is not current. */
+  readonly longestSilence: number;
+  readonly log: Log;
+  /** Called for each change that was committed while the feed was open. */
+  readonly changed: (payload: string) => void;
+  /** Called when the connection is lost: until the next proof, changes are missed. */
+  readonly missed: () => void;
+}
+
+const proofEvery = 250;
+const proof = 'proof ';
+
+/**
+ * A notification that the connection sends to itself arrives behind those of all transactions that committed before.
+ * PostgreSQL delivers a notification once the changes of its transaction are visible.
+ */
+export class ChangeFeed {
+  readonly #options: ChangeFeedOptions;
+  readonly #sentAt = new Map<string, number>();
+  readonly #stop: () => Promise<void>;
+  #client: pg.Client | undefined;
+  /** Every change that was committed before this time (on the clock of `performance.now()`) has arrived. */
+  #provenAt = Number.NEGATIVE_INFINITY;
+  #reason = '';
+
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
+    this.#stop = startRepeating(
+      proofEvery,
+      () => this.#prove(),
+      (error) => this.#lose(error),
+    );
+  }
+
+  /** Whether all changes have arrived that were committed before the longest silence. */
+  get current(): boolean {
+    return performance.now() - this.#provenAt <= this.#options.longestSilence;
+  }
+
+  async close(): Promise<void> {
+    await this.#stop();
+    await this.#client?.end().catch(() => {});
+  }
+
+  /** Sends a proof on the present connection, or on a new one after a loss. */
+  async #prove(): Promise<void> {
+    if (this.#client === undefined) this.#client = await this.#connect();
+    const client = this.#client;
+    const token = `${proof}${newId()}`;
+    this.#sentAt.set(token, performance.now());
+    await client.query("SELECT pg_notify('products:' || current_schema(), $1)", [token]);
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const { databaseUrl, name, longestSilence } = this.#options;
+    const client = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: name,
+      connectionTimeoutMillis: 3_000,
+      query_timeout: longestSilence,
+      keepAlive: true,
+    });
+    const lost = (error?: Error): void => {
+      if (this.#client === client) this.#lose(error ?? new Error('the connection was closed'));
+    };
+    client.on('error', lost);
+    client.on('end', () => lost());
+    client.on('notification', ({ payload = '' }) => this.#receive(client, payload));
+    try {
+      await client.connect();
+      await client.query(`DO $$ BEGIN EXECUTE format('LISTEN %I', 'products:' || current_schema()); END $$`);
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+    return client;
+  }
+
+  #receive(client: pg.Client, payload: string): void {
+    if (!payload.startsWith(proof)) {
+      this.#options.changed(payload);
+      return;
+    }
+    const at = this.#sentAt.get(payload);
+    if (at === undefined || this.#client !== client) return;
+    this.#sentAt.delete(payload);
+    if (this.#provenAt === Number.NEGATIVE_INFINITY) this.#options.log.info('pages of products are kept in memory');
+    this.#provenAt = Math.max(this.#provenAt, at);
+    this.#reason = '';
+  }
+
+  #lose(error: unknown): void {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#provenAt = Number.NEGATIVE_INFINITY;
+    this.#sentAt.clear();
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason !== this.#reason) this.#options.log.warn({ reason }, 'no pages of products are kept in memory');
+    this.#reason = reason;
+    this.#options.missed();
+    client?.end().catch(() => {});
+  }
+}

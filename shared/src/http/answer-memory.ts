@@ -1,0 +1,88 @@
+// Answers that an operation keeps: given again to a request with exactly the same text, without checking that text or
+// running the operation once more.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller, TokenVerifier } from '../auth/index.ts';
+import type { ContractOperation } from '../contract/index.ts';
+import { notModified } from './conditional.ts';
+import { measureAnswer } from './measure-answer.ts';
+import { type Arrival, arrivalOf } from './request-identity.ts';
+
+/** An answer with status 200 that is the same for everybody who lacks a scope of its operation. */
+export interface KeptAnswer {
+  readonly operation: Pick<ContractOperation, 'path' | 'security'>;
+  readonly etag: string;
+  /** Header fields, flat, without the request id and those of the content. */
+  readonly headers: readonly string[];
+  /** Header fields of the content, flat. */
+  readonly content: readonly string[];
+  readonly body: Buffer;
+}
+
+export interface AnswerMemory {
+  /** The answer that is kept for a request with this text, if it is still right. */
+  find(text: string): KeptAnswer | undefined;
+}
+
+/** The text of a request under which its answer is kept: all that the answer depends on beside the caller. */
+export function requestText(method: string | undefined, url: string | undefined, body?: Buffer): string {
+  return body === undefined ? `${method} ${url}` : `${method} ${url}\n${body.toString('latin1')}`;
+}
+
+/**
+ * Answers from the memory, if it can.
+ * @param caller of a token that was verified before; undefined without a token
+ * @returns false when the request has to be checked and answered by its operation
+ */
+export function answerKept(
+  kept: KeptAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: Caller | undefined,
+  arrival: Arrival,
+): boolean {
+  const { operation, etag, headers, content, body } = kept;
+  if (caller !== undefined && operation.security.scopes.every((scope) => caller.scopes.has(scope))) return false;
+  const unchanged = isUnchanged(request, etag);
+  if (unchanged === undefined) return false;
+  const common = ['X-Request-Id', arrival.id, ...headers];
+  if (unchanged) response.writeHead(304, common).end();
+  else response.writeHead(200, [...common, ...content]).end(body);
+  measureAnswer(arrival, { method: request.method, route: operation.path, status: unchanged ? 304 : 200 });
+  return true;
+}
+
+/** Undefined for a header that is not valid, which the operation's own path refuses. */
+function isUnchanged({ headers }: IncomingMessage, etag: string): boolean | undefined {
+  try {
+    return notModified(headers, etag);
+  } catch {
+    return undefined;
+  }
+}
+
+const acceptable = new Set([undefined, '*/*', 'application/json']);
+
+/**
+ * Answers a GET from the memory before anything else looks at it.
+ * @returns false when the memory has no answer for exactly this request
+ */
+export function answerFromMemory(
+  memory: AnswerMemory,
+  verifier: TokenVerifier | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  if (request.method !== 'GET') return false;
+  const kept = memory.find(requestText(request.method, request.url));
+  if (kept === undefined) return false;
+  const { accept, authorization } = request.headers;
+  if (!acceptable.has(accept) || hasBody(request)) return false;
+  const caller = authorization === undefined ? undefined : verifier?.known(authorization);
+  // A token that is not known has to be verified first: it may be that of staff.
+  if (authorization !== undefined && caller === undefined) return false;
+  return answerKept(kept, request, response, caller, arrivalOf(request.headers));
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
+}

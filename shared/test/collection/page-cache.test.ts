@@ -1,0 +1,194 @@
+// Kept pages: a page is dropped exactly when a change makes it another one.
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { PageCache, type PageExtent, type RowValues } from '../../src/collection/index.ts';
+
+type Criteria = PageExtent['criteria'];
+type Place = NonNullable<PageExtent['after']>;
+type Row = RowValues & { readonly id: string };
+
+// Beyond the first plane, where the order by code point differs from that by UTF-16 unit.
+const names = ['A', 'a', 'Z', '\uFB01', '𝒜', '😀'];
+const row = (id: string): fc.Arbitrary<Row> =>
+  fc.record({
+    id: fc.constant(id),
+    name: fc.constantFrom(...names),
+    brand: fc.constantFrom('X', 'Y'),
+    price: fc.nat(4),
+    rating: fc.option(fc.nat(3), { nil: null }),
+  });
+const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+const rows = fc.tuple(...ids.map((id) => fc.option(row(id), { nil: undefined, freq: 4 })));
+
+const condition = fc.oneof(
+  fc.record({ field: fc.constant('brand'), operator: fc.constantFrom('eq', 'ne'), value: fc.constantFrom('X', 'Y') }),
+  fc.record({ field: fc.constant('price'), operator: fc.constantFrom('lt', 'gte'), value: fc.nat(4) }),
+  fc.record({ field: fc.constant('rating'), operator: fc.constantFrom('lte', 'gt', 'eq'), value: fc.nat(3) }),
+);
+const direction = fc.constantFrom('asc', 'desc');
+const criteria: fc.Arbitrary<Criteria> = fc.record({
+  conditions: fc.array(condition, { maxLength: 1 }),
+  or: fc.oneof(fc.constant([]), fc.tuple(fc.tuple(condition), fc.tuple(condition))),
+  sort: fc
+    .tuple(
+      fc.array(fc.record({ field: fc.constantFrom('name', 'price', 'rating'), direction }), { maxLength: 2 }),
+      direction,
+    )
+    .map(([fields, last]) => [...fields, { field: 'id', direction: last }]),
+  limit: fc.integer({ min: 1, max: 3 }),
+  fields: fc.constant(undefined),
+  cursor: fc.constant(undefined),
+}) as fc.Arbitrary<Criteria>;
+
+const codePoints = (text: string) => [...text].map((character) => character.codePointAt(0) ?? 0);
+
+/** The order of PostgreSQL, written differently from the code under test. */
+function order(one: unknown, other: unknown): number {
+  if (typeof one === 'number') return one - Number(other);
+  const [a, b] = [codePoints(String(one)), codePoints(String(other))];
+  const index = a.findIndex((point, at) => point !== b[at]);
+  return index < 0 ? a.length - b.length : (a[index] ?? 0) - (b[index] ?? -1);
+}
+
+function comparePlaces(sort: Criteria['sort'], one: Place, other: Place): number {
+  for (const [index, each] of sort.entries()) {
+    const [a, b] = [one[index] ?? null, other[index] ?? null];
+    if (a === b) continue;
+    if (a === null || b === null) return a === null ? 1 : -1;
+    return each.direction === 'asc' ? order(a, b) : order(b, a);
+  }
+  return 0;
+}
+
+function isMet({ field, operator, ...rest }: Criteria['conditions'][number], of: RowValues): boolean {
+  const value = of[field] ?? null;
+  const wanted = 'value' in rest ? rest.value : undefined;
+  if (value === null || wanted === undefined) return false;
+  const sign = Math.sign(order(value, wanted));
+  return { eq: sign === 0, ne: sign !== 0, lt: sign < 0, lte: sign <= 0, gt: sign > 0, gte: sign >= 0, in: false }[
+    operator
+  ];
+}
+
+const placeOf = ({ sort }: Criteria, of: RowValues): Place => sort.map(({ field }) => of[field] ?? null);
+
+/** The page as the database would read it, and its extent. */
+function read(all: readonly Row[], of: Criteria, after: Place | undefined): { text: string; extent: PageExtent } {
+  const found = all
+    .filter((each) => of.conditions.every((one) => isMet(one, each)))
+    .filter((each) => of.or.length === 0 || of.or.some((group) => group.every((one) => isMet(one, each))))
+    .sort((one, other) => comparePlaces(of.sort, placeOf(of, one), placeOf(of, other)))
+    .filter((each) => after === undefined || comparePlaces(of.sort, placeOf(of, each), after) > 0);
+  const shown = found.slice(0, of.limit);
+  const [behind] = found.slice(of.limit);
+  const last = behind && shown.at(-1);
+  return {
+    text: JSON.stringify([shown, behind !== undefined]),
+    extent: {
+      criteria: of,
+      ids: shown.map(({ id }) => id),
+      behind: behind?.id,
+      after,
+      until: last && placeOf(of, last),
+    },
+  };
+}
+
+const open = (maximumBytes = 1e6) => new PageCache<string>({ maximumBytes });
+
+function keep(cache: PageCache<string>, text: string, page: { text: string; extent: PageExtent }): void {
+  cache.begin().keep(text, { answer: page.text, extent: page.extent, bytes: page.text.length });
+}
+
+/** Everything that a change of one row and one page can be. */
+const situation = fc.record({
+  rows,
+  criteria,
+  after: fc.option(row('m'), { nil: undefined }),
+  changed: fc.constantFrom(...ids).chain((id) => fc.tuple(fc.constant(id), fc.option(row(id), { nil: undefined }))),
+});
+
+describe('a kept page', () => {
+  it('is dropped exactly when a change makes it another one', () => {
+    fc.assert(
+      fc.property(situation, ({ rows: given, criteria: of, after, changed: [id, present] }) => {
+        const place = after && placeOf(of, after);
+        const before = given.filter((each) => each !== undefined);
+        const later = [...before.filter((each) => each.id !== id), ...(present ? [present] : [])];
+        const page = read(before, of, place);
+        const isChanged = read(later, of, place).text !== page.text;
+        const wasBehind = page.extent.behind === id;
+        const wasShown = page.extent.ids.includes(id);
+        const cache = open();
+        keep(cache, 'page', page);
+        cache.apply({ id, row: present });
+        if (isChanged) expect(cache.find('page')).toBeUndefined();
+        // A row that is on the page counts as changed, and the page does not know which row follows the one behind it.
+        else if (!wasShown && !wasBehind) expect(cache.find('page')).toBe(page.text);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('is not kept when a change that touches it arrives while it is read', () => {
+    const cache = open();
+    const { criteria: of } = {
+      criteria: {
+        conditions: [],
+        or: [],
+        sort: [{ field: 'id', direction: 'asc' }],
+        limit: 2,
+        fields: undefined,
+        cursor: undefined,
+      } satisfies Criteria,
+    };
+    const page = read([{ id: 'b' }], of, undefined);
+    const fills = [cache.begin(), cache.begin()];
+    cache.apply({ id: 'a', row: { id: 'a' } });
+    fills[0]?.keep('page', { answer: page.text, extent: page.extent, bytes: 1 });
+    expect(cache.find('page')).toBeUndefined();
+    const next = read([{ id: 'a' }, { id: 'b' }, { id: 'c' }], of, undefined);
+    cache.begin().keep('page', { answer: next.text, extent: next.extent, bytes: 1 });
+    expect(cache.find('page')).toBe(next.text);
+    cache.clear();
+    fills[1]?.keep('page', { answer: next.text, extent: next.extent, bytes: 1 });
+    expect([cache.find('page'), cache.pages, cache.bytes]).toEqual([undefined, 0, 0]);
+  });
+});
+
+describe('the memory for pages', () => {
+  const of: Criteria = {
+    conditions: [],
+    or: [],
+    sort: [{ field: 'id', direction: 'asc' }],
+    limit: 2,
+    fields: undefined,
+    cursor: undefined,
+  };
+  const page = read([{ id: 'a' }], of, undefined);
+
+  it('has a bound, and the pages make room that were not used for longest', () => {
+    const cache = open(100_000);
+    keep(cache, 'first', page);
+    for (let index = 0; index < 200; index += 1) {
+      cache.find('first');
+      keep(cache, `page ${index}`, page);
+      expect(cache.bytes).toBeLessThanOrEqual(100_000);
+    }
+    expect([cache.find('first'), cache.find('page 0'), cache.find('page 199')]).toEqual([
+      page.text,
+      undefined,
+      page.text,
+    ]);
+  });
+
+  it('is free again when pages are dropped, and a page that is larger than all of it is not kept', () => {
+    const cache = open(100_000);
+    for (const text of ['one', 'two', 'two']) keep(cache, text, page);
+    expect(cache.pages).toBe(2);
+    cache.apply({ id: 'a', row: undefined });
+    expect([cache.pages, cache.bytes]).toEqual([0, 0]);
+    cache.begin().keep('large', { answer: page.text, extent: page.extent, bytes: 100_000 });
+    expect(cache.pages).toBe(0);
+  });
+});
