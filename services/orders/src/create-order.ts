@@ -1,7 +1,7 @@
 // POST /v1/orders: reserves the stock in the catalogue, then places the order in one transaction of its own.
 import { violatedConstraint } from '@shop/shared/database';
 import { idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
-import type { Problem } from '@shop/shared/problem';
+import { Problem } from '@shop/shared/problem';
 import { checkPrices, readExpectedPrices } from './check-prices.ts';
 import type { Operation, OrdersContext } from './context.ts';
 import type { components } from './generated.ts';
@@ -39,6 +39,9 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     try {
       return await idempotent(request, context, (tx) => placeOrder(tx, request, context, order));
     } catch (error) {
+      // Another request with the key was quicker. If it wants the same lines, its order has this reservation and keeps it.
+      if (error instanceof Problem && error.code === 'idempotency-key-reused')
+        await abandonReservation(request, context, reservation.id);
       // The reservation was resolved before this COMMIT and cannot be used, so a new one is needed.
       if (!reservationKey.test(violatedConstraint(error) ?? '')) throw error;
     }

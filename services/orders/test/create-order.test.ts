@@ -1,6 +1,7 @@
 // POST /v1/orders, by status.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -429,6 +430,46 @@ describe('422', () => {
     expect(answer.status).toBe(422);
     expect(answer.body.code).toBe('idempotency-key-reused');
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
+  });
+
+  it('releases the stock when the other request with the key was quicker', async () => {
+    const pan = await shop.product();
+    const key = newId();
+    const client = await shop.services.service('catalogue').database.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SELECT FROM products WHERE id = $1 FOR UPDATE', [pan]);
+      const slower = shop.order(customer, { [pan]: 1 }, { headers: { 'Idempotency-Key': key } });
+      await eventually(async () => {
+        const { rows } = await client.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        expect(rows).toHaveLength(1);
+      });
+      // The row that a quicker request leaves. The slower one has looked for it before.
+      await shop.services.service('orders').database.query(
+        `INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers)
+         VALUES ($1, 'createOrder', $2, 'of the quicker request', 201, '{}')`,
+        [customer.accountId, key],
+      );
+      await client.query('COMMIT');
+      const { status, body } = await slower;
+      expect([status, body.code]).toEqual([422, 'idempotency-key-reused']);
+    } finally {
+      client.release();
+    }
+    expect(await shop.stockOf(pan)).toMatchObject({ reserved: 0 });
+  });
+
+  it('keeps the reservation of the quicker request, when both want the same lines', async () => {
+    const cup = await shop.product();
+    const headers = { 'Idempotency-Key': newId() };
+    const addresses = ['Basel', 'Bern', 'Zug', 'Chur'].map((city) => ({ city }));
+    const answers = await Promise.all(
+      addresses.map((shipping_address) =>
+        shop.order(customer, {}, { headers, body: { items: [{ productId: cup, quantity: 1 }], shipping_address } }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    await eventually(async () => expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 }));
   });
 
   it('keeps the keys of two accounts apart', async () => {
