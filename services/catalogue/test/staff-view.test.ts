@@ -85,6 +85,31 @@ describe('staff', () => {
   });
 });
 
+const invalid = new Map([
+  ['expired staff', 'The access token has expired.'],
+  ['forged staff', 'The access token is not valid.'],
+  ['nonsense', 'The access token is not valid.'],
+]);
+
+describe.each(['staff', ...customers])('%s', (who) => {
+  it('is told that its token is invalid, and nothing otherwise', async () => {
+    const detail = invalid.get(who);
+    const challenge = detail && `Bearer realm="shop", error="invalid_token", error_description="${detail}"`;
+    const { etag = '' } = (await single(who)).headers;
+    const answers = [
+      await single(who),
+      await list(who),
+      await search(who),
+      await single(who, { 'If-None-Match': etag }),
+    ];
+    expect(answers.map(({ status, headers }) => [status, headers['www-authenticate']])).toEqual(
+      [200, 200, 200, 304].map((status) => [status, challenge]),
+    );
+    for (const { headers } of [await list('nobody'), await search('nobody')])
+      expect(headers['www-authenticate']).toBeUndefined();
+  });
+});
+
 describe.each(customers)('%s', (who) => {
   it('sees neither, and no other tag than before', async () => {
     const { body, headers } = await single(who);

@@ -31,6 +31,8 @@ const everywhere = new Set([
   'sunset',
   // Of a deprecated operation, also on its errors.
   'link',
+  // Of an operation that takes a token optionally, when it ignores an invalid one.
+  'www-authenticate',
 ]);
 
 interface Documented {

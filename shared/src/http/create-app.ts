@@ -3,11 +3,12 @@ import type { RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { authorize, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
+import type { Caller, ServiceTokens, TokenVerifier } from '../auth/index.ts';
 import type { Contract, ContractOperation } from '../contract/load-contract.ts';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import type { Health, Log } from '../runtime/index.ts';
 import { type AnswerMemory, answerFromMemory, answerKept, type KeptAnswer, requestText } from './answer-memory.ts';
+import { authenticate, requireServiceToken } from './authenticate.ts';
 import { notModified } from './conditional.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
@@ -117,12 +118,13 @@ async function handle<Context>(
   response.locals.operationId = operation.operationId;
   response.locals.route = operation.path;
   response.locals.deprecation = operation.deprecation(request);
-  const caller = await authenticate(options, operation, request.headers.authorization);
+  const { caller, challenge } = await authenticate(options.verifier, operation.security, request.headers.authorization);
   const path = request.params as Readonly<Record<string, string>>;
   requireAcceptable(request);
   const bytes = await readBody(request, operation.body);
   if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
-  const kept = bytes && options.memory?.find(requestText(request.method, request.url, bytes));
+  // A kept answer has no challenge.
+  const kept = challenge || !bytes ? undefined : options.memory?.find(requestText(request.method, request.url, bytes));
   if (kept && answerKept(kept, request, response, caller, arrivalAt(response))) return;
   const body = bytes === undefined ? undefined : parseBody(bytes);
   if (body !== undefined)
@@ -144,8 +146,9 @@ async function handle<Context>(
   const reply = await run(checked as never, options.context);
   const unchanged = operation.conditional && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
-  const headers = headersOf(operation, caller);
-  keepAnswer(operation, requestText(request.method, request.url, bytes), response, reply, headers);
+  const common = headersOf(operation, caller);
+  keepAnswer(operation, requestText(request.method, request.url, bytes), response, reply, common);
+  const headers = { ...common, ...challenge };
   if (answer.stream === undefined) send(response, answer, headers);
   else await sendStream(response, answer, answer.stream, headers);
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
@@ -179,33 +182,6 @@ const forCaller = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' 
 function headersOf({ security }: ContractOperation, caller: Caller | undefined): Readonly<Record<string, string>> {
   if (security.access === 'public') return forAnyone;
   return security.access === 'optional' && caller === undefined ? forAnonymous : forCaller;
-}
-
-async function authenticate<Context>(
-  { verifier }: AppOptions<Context>,
-  { security }: ContractOperation,
-  authorization: string | undefined,
-): Promise<Caller | undefined> {
-  if (security.access === 'public' || security.access === 'service') return undefined;
-  if (verifier === undefined) throw new Error('an operation that takes an access token needs a token verifier');
-  if (security.access === 'optional') {
-    // An invalid token is treated as anonymous, because an old token must not prevent anyone from reading.
-    const caller = await verifier.verify(authorization).catch(() => undefined);
-    return security.scopes.every((needed) => caller?.scopes.has(needed)) ? caller : undefined;
-  }
-  const caller = await verifier.verify(authorization);
-  authorize(caller, security);
-  return caller;
-}
-
-/** The token of an internal call covers its body, so it can be judged only once that is here. */
-function requireServiceToken<Context>(
-  { name, serviceTokens }: AppOptions<Context>,
-  { method, url: path, headers }: Request,
-  body: Uint8Array | undefined,
-): void {
-  if (serviceTokens === undefined) throw new Error('an internal operation needs service tokens');
-  serviceTokens.verify(headers.authorization, name, { method, path, body: body ?? '' });
 }
 
 function requireAcceptable(request: Request): void {

@@ -1,0 +1,52 @@
+// Who calls an operation, from the token of the request.
+import type { Request } from 'express';
+import { authorize, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
+import type { Security } from '../contract/index.ts';
+import { Problem } from '../problem/index.ts';
+
+export interface Authentication {
+  readonly caller?: Caller | undefined;
+  /** The header that says why the token has no effect. */
+  readonly challenge?: Readonly<Record<string, string>> | undefined;
+}
+
+/** @throws Problem when the operation needs another caller */
+export async function authenticate(
+  verifier: TokenVerifier | undefined,
+  security: Security,
+  authorization: string | undefined,
+): Promise<Authentication> {
+  if (security.access === 'public' || security.access === 'service') return {};
+  if (verifier === undefined) throw new Error('an operation that takes an access token needs a token verifier');
+  if (security.access === 'optional') return authenticateOptionally(verifier, security.scopes, authorization);
+  const caller = await verifier.verify(authorization);
+  authorize(caller, security);
+  return { caller };
+}
+
+/**
+ * An invalid token is treated as anonymous, because an old token must not prevent anyone from reading. The header tells
+ * the client that another token would change the response (RFC 9110 section 11.6.1).
+ */
+async function authenticateOptionally(
+  verifier: TokenVerifier,
+  scopes: readonly string[],
+  authorization: string | undefined,
+): Promise<Authentication> {
+  try {
+    const caller = await verifier.verify(authorization);
+    return { caller: scopes.every((needed) => caller?.scopes.has(needed)) ? caller : undefined };
+  } catch (error) {
+    return error instanceof Problem && error.code === 'unauthenticated' ? { challenge: error.headers } : {};
+  }
+}
+
+/** The token of an internal call covers its body, so it can be judged only once that is here. */
+export function requireServiceToken(
+  { name, serviceTokens }: { readonly name: string; readonly serviceTokens?: ServiceTokens },
+  { method, url: path, headers }: Request,
+  body: Uint8Array | undefined,
+): void {
+  if (serviceTokens === undefined) throw new Error('an internal operation needs service tokens');
+  serviceTokens.verify(headers.authorization, name, { method, path, body: body ?? '' });
+}
