@@ -83,13 +83,12 @@ function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { f
 
 /**
  * Whether one plan serves all values of a branch. Where rows are filtered along an index, the best plan depends on how
- * many rows the values keep, and PostgreSQL has to see them.
+ * many rows the values keep, and PostgreSQL has to see them. Nearly all rows may have the same value of a closed list, so
+ * that such a value does not bound the rows that are filtered.
  */
 export function isSteady(spec: CollectionSpec<never>, { sort }: Criteria, { fanOut, rest }: Branch): boolean {
   const leading = sort[0]?.field;
-  return (
-    fanOut !== undefined ||
-    rest.some(({ condition }) => isEquality(spec, leading, condition)) ||
-    rest.every(({ condition }) => condition.field === leading)
-  );
+  const scanned = fanOut ?? rest.find(({ condition }) => isEquality(spec, leading, condition));
+  if (scanned !== undefined && fieldNamed(spec, scanned.condition.field).type.values === undefined) return true;
+  return rest.every((each) => each === scanned || each.condition.field === leading);
 }
