@@ -1211,6 +1211,11 @@ export interface components {
              *     `query-too-costly`.
              */
             nearest?: string | Record<string, never>;
+            /**
+             * @description Queries that together give what the request asks for, in the form of the request; with `query-too-costly` when only lists
+             *     of values are too long.
+             */
+            split?: (string | Record<string, never>)[];
         };
         /**
          * @example {
@@ -1629,9 +1634,19 @@ export interface components {
             tracking_number?: string;
             tracking_url?: string;
         };
+        BooleanConditions: {
+            eq?: boolean;
+            /** @description At most 100 values. */
+            in?: boolean[];
+        };
         Brand: string;
         Category: string;
         Description: string;
+        IdConditions: {
+            eq?: components["schemas"]["Id"];
+            /** @description At most 100 values. */
+            in?: components["schemas"]["Id"][];
+        };
         /** @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none. */
         LowStockThreshold: number;
         /**
@@ -1711,9 +1726,12 @@ export interface components {
             updatedAt: components["schemas"]["Time"];
         };
         ProductFilters: {
+            id?: components["schemas"]["IdConditions"];
             price?: components["schemas"]["NumberConditions"];
             rating?: components["schemas"]["NumberConditions"];
             createdAt?: components["schemas"]["TimeConditions"];
+            updatedAt?: components["schemas"]["TimeConditions"];
+            inStock?: components["schemas"]["BooleanConditions"];
             brand?: components["schemas"]["ShortTextConditions"];
             category?: components["schemas"]["ShortTextConditions"];
             name?: components["schemas"]["TextConditions"];
@@ -1785,9 +1803,12 @@ export interface components {
         ProductSearch: {
             /** @description All conditions must match, and one of `or` when it is present. */
             filters?: {
+                id?: components["schemas"]["IdConditions"];
                 price?: components["schemas"]["NumberConditions"];
                 rating?: components["schemas"]["NumberConditions"];
                 createdAt?: components["schemas"]["TimeConditions"];
+                updatedAt?: components["schemas"]["TimeConditions"];
+                inStock?: components["schemas"]["BooleanConditions"];
                 brand?: components["schemas"]["ShortTextConditions"];
                 category?: components["schemas"]["ShortTextConditions"];
                 name?: components["schemas"]["TextConditions"];
@@ -1797,7 +1818,7 @@ export interface components {
             };
             sort?: {
                 /** @enum {string} */
-                field: "createdAt" | "name" | "price" | "rating" | "id";
+                field: "createdAt" | "updatedAt" | "name" | "price" | "rating" | "id";
                 /** @enum {string} */
                 direction: "asc" | "desc";
             }[];
@@ -1852,7 +1873,10 @@ export interface components {
             /** @description At most 100 values. */
             in?: string[];
         };
-        /** @enum {unknown} */
+        /**
+         * @description `available` and `active` products can be ordered while stock lasts, `backorder` products beyond it. `pending` products are not for sale yet: only callers with `catalogue:write` see them.
+         * @enum {unknown}
+         */
         CatalogueStatus: "available" | "active" | "backorder" | "pending";
         StatusConditions: {
             eq?: components["schemas"]["CatalogueStatus"];
@@ -2470,7 +2494,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The product or reservation does not exist. */
+        /** @description The product or reservation does not exist, or the caller may not see it. */
         CatalogueNotFound: {
             headers: {
                 [name: string]: unknown;
@@ -2620,7 +2644,7 @@ export interface components {
         /** @description The members to return, separated by commas. All members when absent. */
         OrdersFields: string;
         /** @description Operators eq, in; up to 100 ids of orders. */
-        IdFilter: string[];
+        OrdersIdFilter: string[];
         /** @description The id of an order. A value that is not a UUID is answered with 404. */
         OrderId: string;
         /** @description `return=minimal` requests a response without the order (RFC 7240). */
@@ -2636,7 +2660,7 @@ export interface components {
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         TotalCostFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
-        UpdatedAtFilter: string[];
+        OrdersUpdatedAtFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         BrandFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
@@ -2645,6 +2669,10 @@ export interface components {
         CatalogueCursor: string;
         /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
         CatalogueFields: string;
+        /** @description Operators eq, in; up to 100 ids of products. */
+        CatalogueIdFilter: string[];
+        /** @description Operators eq, in; true or false. */
+        InStockFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         NameFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
@@ -2652,13 +2680,15 @@ export interface components {
         /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
         RatingFilter: string[];
         /**
-         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, name, price, rating and id. Without
-         *     `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, updatedAt, name, price, rating and
+         *     id. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
          *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
          */
         CatalogueSort: string;
-        /** @description Operators eq, ne, in; available, active, backorder or pending. */
+        /** @description Operators eq, ne, in; available, active, backorder or pending. Only callers with `catalogue:write` find pending products. */
         CatalogueStatusFilter: string[];
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold. */
+        CatalogueUpdatedAtFilter: string[];
     };
     requestBodies: never;
     headers: {
@@ -3617,13 +3647,13 @@ export interface operations {
                 /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
                 accountId?: components["parameters"]["AccountId"];
                 /** @description Operators eq, in; up to 100 ids of orders. */
-                id?: components["parameters"]["IdFilter"];
+                id?: components["parameters"]["OrdersIdFilter"];
                 /** @description Operators eq, ne, in; pending, processing, shipped, delivered or cancelled. */
                 status?: components["parameters"]["OrdersStatusFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 createdAt?: components["parameters"]["CreatedAtFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
-                updatedAt?: components["parameters"]["UpdatedAtFilter"];
+                updatedAt?: components["parameters"]["OrdersUpdatedAtFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 totalCost?: components["parameters"]["TotalCostFilter"];
                 /**
@@ -4030,23 +4060,29 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
+                /** @description Operators eq, in; up to 100 ids of products. */
+                id?: components["parameters"]["CatalogueIdFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 price?: components["parameters"]["PriceFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
                 rating?: components["parameters"]["RatingFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 createdAt?: components["parameters"]["CreatedAtFilter"];
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold. */
+                updatedAt?: components["parameters"]["CatalogueUpdatedAtFilter"];
+                /** @description Operators eq, in; true or false. */
+                inStock?: components["parameters"]["InStockFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 brand?: components["parameters"]["BrandFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 category?: components["parameters"]["CategoryFilter"];
-                /** @description Operators eq, ne, in; available, active, backorder or pending. */
+                /** @description Operators eq, ne, in; available, active, backorder or pending. Only callers with `catalogue:write` find pending products. */
                 status?: components["parameters"]["CatalogueStatusFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 name?: components["parameters"]["NameFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, name, price, rating and id. Without
-                 *     `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, updatedAt, name, price, rating and
+                 *     id. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
                  *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
                  */
                 sort?: components["parameters"]["CatalogueSort"];

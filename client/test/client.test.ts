@@ -137,13 +137,14 @@ describe('the types', () => {
   it('contain the errors of a problem and the nearest accepted query', async () => {
     const errors = [{ parameter: 'price', detail: 'not a number', position: 4 }];
     const exceeded = [{ bound: 'conditions', maximum: 20, actual: 21 }];
-    const body = { code: 'query-too-costly', detail: '', errors, exceeded, nearest: { filters: {} } };
+    const body = { code: 'query-too-costly', detail: '', errors, exceeded, nearest: { filters: {} }, split: [{}] };
     const shop = await clientOf([{ status: 422, body }]);
     const refusal: unknown = await Array.fromAsync(shop.products()).catch((error: unknown) => error);
     const problem = refusal instanceof Refusal ? refusal.problem : undefined;
     expect(problem?.errors?.map(({ parameter, position }) => [parameter, position])).toEqual([['price', 4]]);
     expect(problem?.exceeded?.map(({ bound }) => bound)).toEqual(['conditions']);
     expect(problem?.nearest).toEqual({ filters: {} });
+    expect(problem?.split).toEqual([{}]);
   });
 
   it('are those of the published contract', async () => {

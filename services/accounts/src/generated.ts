@@ -512,6 +512,11 @@ export interface components {
              *     `query-too-costly`.
              */
             readonly nearest?: string | Record<string, never>;
+            /**
+             * @description Queries that together give what the request asks for, in the form of the request; with `query-too-costly` when only lists
+             *     of values are too long.
+             */
+            readonly split?: readonly (string | Record<string, never>)[];
         };
     };
     responses: {

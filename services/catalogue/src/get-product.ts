@@ -1,12 +1,12 @@
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 
-/** 404 for an unknown id. create-app makes a 304 from the entity tag. */
+/** 404 for an unknown id, and for a product that the caller may not see. create-app makes a 304 from the entity tag. */
 export const getProduct: Operation<'getProduct'> = async ({ path, caller }, { database, products }) => {
-  const { columns, reply } = products.viewFor(caller);
+  const { collection, columns, reply } = products.viewFor(caller);
   const { rows } = await database.pool.query<(string | null)[]>({
     name: caller === undefined ? 'product' : 'staff-product',
-    text: `SELECT ${columns} FROM products WHERE id = $1`,
+    text: `SELECT ${columns} FROM ${collection.spec.from} WHERE id = $1`,
     values: [path.productId],
     rowMode: 'array',
   });

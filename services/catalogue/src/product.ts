@@ -9,6 +9,7 @@ import {
   choice,
   decimal,
   json,
+  listed,
   matched,
   none,
   openCollection,
@@ -25,8 +26,12 @@ import { decimalsOf } from '@shop/shared/runtime';
 
 const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 
-/** Sort orders for which brand and category have an index each; see migrations/0001. */
-const scanned = ['createdAt', 'price', 'name', 'rating'];
+/** The products that customers see. */
+const visible = "(SELECT * FROM products WHERE status <> 'pending') AS products";
+const visibleStatuses = statuses.filter((status) => status !== 'pending');
+
+/** Sort orders for which brand and category have an index each; see migrations/0001 and 0034. */
+const scanned = ['createdAt', 'updatedAt', 'price', 'name', 'rating'];
 
 /**
  * All members of a product for customers. A member that is not in this table appears in no response to them and in no
@@ -36,9 +41,9 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
   const price = decimal(decimalsOf(currency));
   return {
     name: 'products',
-    from: 'products',
+    from: visible,
     fields: {
-      id: { type: uuid(), operators: none, column: 'id', sortable: true },
+      id: { type: uuid(), operators: listed, column: 'id', sortable: true, unique: true },
       name: { type: text(200), operators: matched, column: 'name', sortable: true },
       description: { type: text(5000), operators: none, column: 'description' },
       brand: { type: text(100), operators: matched, column: 'brand', scans: scanned },
@@ -58,12 +63,12 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
         sortable: true,
         nullable: true,
         range: { from: 0, to: 50 },
-        lowCardinality: { followedBy: ['price', 'createdAt'] },
+        lowCardinality: { followedBy: ['price', 'createdAt', 'updatedAt'] },
       },
-      status: { type: choice(statuses), operators: matched, column: 'status' },
-      inStock: { type: boolean(), operators: none, column: '(stock > reserved)' },
+      status: { type: choice(statuses), operators: matched, column: 'status', occurring: visibleStatuses },
+      inStock: { type: boolean(), operators: listed, column: '(stock > reserved)' },
       createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
-      updatedAt: { type: time(), operators: none, column: 'updated_at' },
+      updatedAt: { type: time(), operators: ordered, column: 'updated_at', sortable: true },
     },
     defaultSort: [
       { field: 'createdAt', direction: 'desc' },
@@ -76,13 +81,15 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
 export const stockFigures =
   "json_build_object('onHand', stock, 'promised', reserved + oversold, 'available', stock - reserved)";
 
-/** All members of a product for staff. Filters, sort orders and cursors are those of customers. */
+/** All members of a product for staff, and all products. Filters, sort orders and cursors are those of customers. */
 function staffSpec(currency: string): CollectionSpec<unknown> {
   const spec = productSpec(currency);
   return {
     ...spec,
+    from: 'products',
     fields: {
       ...spec.fields,
+      status: { type: choice(statuses), operators: matched, column: 'status' },
       stock: { type: json(), operators: none, column: stockFigures },
       lowStockThreshold: { type: decimal(0), operators: none, column: 'low_stock_threshold' },
     },

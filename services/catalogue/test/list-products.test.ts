@@ -13,7 +13,7 @@ beforeAll(async () => {
     { name: 'Kettle', brand: 'Acme', category: 'kitchen', price: 19.99, rating: 4.5, status: 'available', stock: 3 },
     { name: 'Mug', brand: 'Smith, Sons', category: 'kitchen', price: 5, status: 'active', stock: 0 },
     { name: 'Lamp', brand: 'Acme', category: 'light', price: 49.5, rating: 3.9, status: 'backorder' },
-    { name: 'Bulb', brand: 'Lumen', category: 'light', price: 2.25, rating: 4.5, status: 'pending' },
+    { name: 'Bulb', brand: 'Lumen', category: 'light', price: 2.25, rating: 4.5, status: 'backorder' },
   ]);
 });
 
@@ -60,6 +60,12 @@ describe('200', () => {
     ['?sort=rating:desc,price:asc', ['Bulb', 'Kettle', 'Lamp', 'Mug']],
     ['?sort=rating:asc,price:desc', ['Lamp', 'Kettle', 'Bulb', 'Mug']],
     ['?createdAt=lt:2020-01-01T00:00:00Z', []],
+    ['?inStock=true', ['Kettle']],
+    ['?inStock=false', ['Bulb', 'Lamp', 'Mug']],
+    ['?inStock=true,false&brand=Acme', ['Lamp', 'Kettle']],
+    ['?updatedAt=gte:2020-01-01T00:00:00Z&sort=updatedAt:asc', ['Kettle', 'Mug', 'Lamp', 'Bulb']],
+    ['?sort=rating:desc,updatedAt:desc', ['Bulb', 'Kettle', 'Lamp', 'Mug']],
+    ['?status=pending', []],
   ])('%s', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
   });
@@ -96,6 +102,11 @@ describe('400', () => {
     'price=gte:',
     'brand=',
     'status=sold',
+    'inStock=yes',
+    'inStock=ne:true',
+    'id=kettle',
+    'id=gt:01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01',
+    'updatedAt=yesterday',
     'stock=1',
     'sort=brand:asc',
     'sort=price',

@@ -50,7 +50,10 @@ function faults(plan: Plan): string[] {
   });
 }
 
-const sorts = ['createdAt', 'name', 'price', 'rating', 'id'].flatMap((field) => [`${field}:asc`, `${field}:desc`]);
+const sorts = ['createdAt', 'updatedAt', 'name', 'price', 'rating', 'id'].flatMap((field) => [
+  `${field}:asc`,
+  `${field}:desc`,
+]);
 const brands = ['Nordwick', 'Ashdale', 'Greyford'];
 const filters: Readonly<Record<string, Record<string, string>>> = {
   alone: {},
@@ -62,9 +65,14 @@ const filters: Readonly<Record<string, Record<string, string>>> = {
   },
   'with a category': { category: 'Audio / Speaker' },
   'with two categories': { category: 'Audio / Speaker,Garden / Hose' },
-  'with a status': { status: 'pending' },
+  'with a status': { status: 'backorder' },
   'with two statuses': { status: 'available,active' },
   'with a minimal rating': { rating: 'gte:4' },
+  'with units in stock': { inStock: 'true' },
+  'with no units in stock': { inStock: 'false' },
+  'with units in stock of one brand': { inStock: 'true', brand: 'Nordwick' },
+  'with units in stock of a category': { inStock: 'true', category: 'Audio / Speaker' },
+  'with a time since which they have changed': { updatedAt: 'gte:2026-01-01T00:00:00Z' },
 };
 
 describe.each(Object.entries(filters))('%s', (_name, filter) => {
@@ -91,6 +99,32 @@ describe('alternatives', () => {
     ];
     const sort = [{ field, direction: 'desc' }];
     for (const plan of await plansOf(fromBody(spec, { filters: { or }, sort }))) expect(faults(plan)).toEqual([]);
+  });
+});
+
+describe('a list of ids', () => {
+  const others: Readonly<Record<string, Record<string, string>>> = {
+    alone: {},
+    'with a brand': { brand: 'Nordwick' },
+    'with a list of brands': { brand: brands.join() },
+    'with units in stock': { inStock: 'true' },
+    'with a status': { status: 'available' },
+  };
+  describe.each(Object.entries(others))('%s', (_name, filter) => {
+    it.each([...sorts, 'rating:desc,price:asc'])(
+      'of 100 products is read by the primary key with sort=%s',
+      async (sort) => {
+        const { rows } = await client.query('SELECT id FROM products ORDER BY stock, id LIMIT 100');
+        const id = rows.map((row) => row.id).join();
+        for (const plan of await plansOf(fromQuery(spec, { ...filter, id, sort, limit: '100' }))) {
+          const reads = nodesOf(plan).filter((node) => node['Index Name'] !== undefined);
+          expect(new Set(reads.map((node) => node['Index Name']))).toEqual(new Set(['products_pkey']));
+          for (const { 'Actual Rows': found, 'Rows Removed by Filter': removed = 0 } of reads) {
+            expect(found + removed).toBeLessThanOrEqual(100);
+          }
+        }
+      },
+    );
   });
 });
 

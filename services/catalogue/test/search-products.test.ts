@@ -1,6 +1,7 @@
 // POST /v1/products/search
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
+import { newId } from '@shop/shared/runtime';
 import { startServices, type TestClient, type TestServices } from '@shop/shared/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -16,7 +17,7 @@ beforeAll(async () => {
     { name: 'Kettle', brand: 'Acme', category: 'kitchen', price: 19.99, rating: 4.5, status: 'available' },
     { name: 'Mug', brand: 'Smith, "Sons"', category: 'kitchen', price: 5, status: 'active' },
     { name: 'Lamp', brand: 'Acme', category: 'light', price: 49.5, rating: 3.9, status: 'backorder' },
-    { name: 'Bulb', brand: 'Lumen', category: 'light', price: 2.25, rating: 4.5, status: 'pending' },
+    { name: 'Bulb', brand: 'Lumen', category: 'light', price: 2.25, rating: 4.5, status: 'backorder' },
   ]);
 });
 
@@ -40,7 +41,10 @@ describe('200', () => {
     [{ filters: { price: { gte: 5, lt: 20 } } }, ['Mug', 'Kettle']],
     [{ filters: { brand: { in: ['Acme', 'Smith, "Sons"', 'Acme'] } } }, ['Lamp', 'Mug', 'Kettle']],
     [{ filters: { brand: { ne: 'Acme' }, category: { eq: 'light' } } }, ['Bulb']],
-    [{ filters: { status: { ne: ['active', 'pending'] } } }, ['Lamp', 'Kettle']],
+    [{ filters: { status: { ne: ['active', 'pending'] } } }, ['Bulb', 'Lamp', 'Kettle']],
+    [{ filters: { inStock: { eq: false } } }, ['Bulb', 'Lamp', 'Mug', 'Kettle']],
+    [{ filters: { inStock: { in: [true] } } }, []],
+    [{ filters: { updatedAt: { lt: '2020-01-01T00:00:00Z' } } }, []],
     [
       { filters: { or: [{ price: { lt: 3 } }, { brand: { eq: 'Acme' }, rating: { gte: 4 } }] }, sort: byPrice },
       ['Bulb', 'Kettle'],
@@ -77,6 +81,9 @@ describe('400', () => {
     [{ filters: { stock: { gte: 1 } } }, '/filters/stock/gte'],
     [{ filters: { price: { gte: '1' } } }, '/filters/price/gte'],
     [{ filters: { price: { eq: 1.999 } } }, '/filters/price/eq'],
+    [{ filters: { inStock: { eq: 'true' } } }, '/filters/inStock/eq'],
+    [{ filters: { inStock: { ne: true } } }, '/filters/inStock/ne'],
+    [{ filters: { id: { gt: newId() } } }, '/filters/id/gt'],
     [{ filters: { brand: { like: 'A%' } } }, '/filters/brand/like'],
     [{ filters: { or: [{ or: [] }] } }, '/filters/or/0/or'],
     [{ sort: [{ field: 'stock', direction: 'asc' }] }, '/sort/0'],

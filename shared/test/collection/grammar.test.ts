@@ -1,6 +1,7 @@
 // Both spellings become the same criteria, and everything that is no spelling is refused with its place.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { matches } from '../../src/collection/cache/page-extent.ts';
 import { matchesNothing } from '../../src/collection/grammar/contradiction.ts';
 import { fromBody, fromQuery, toBody, toQuery } from '../../src/collection/index.ts';
 import { type Fault, Problem } from '../../src/problem/problem.ts';
@@ -36,11 +37,16 @@ function faultsOf(work: () => unknown, code = 'invalid-request'): readonly Fault
 
 /** The query that a refusal as too costly proposes; undefined when it was accepted, or refused for something else. */
 function tooCostly(work: () => unknown): unknown {
+  return tooCostlyProblem(work)?.extensions.nearest;
+}
+
+/** The refusal as too costly; undefined when it was accepted, or refused for something else. */
+function tooCostlyProblem(work: () => unknown): Problem | undefined {
   try {
     work();
     return undefined;
   } catch (error) {
-    if (error instanceof Problem) return error.code === 'query-too-costly' ? error.extensions.nearest : undefined;
+    if (error instanceof Problem) return error.code === 'query-too-costly' ? error : undefined;
     throw error;
   }
 }
@@ -350,9 +356,9 @@ describe('bounds', () => {
   it('refuses a list that is too long, also when only its first values miss the other conditions', () => {
     const problem = refusal(() => query(`price=in:${numbers(1, 200)},gte:150`));
     expect(problem.extensions.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 200 }]);
-    // None of the parsed values is kept, only the other condition.
     expect(query(String(problem.extensions.nearest)).conditions).toEqual([
       { field: 'price', operator: 'gte', value: 15000 },
+      { field: 'price', operator: 'in', values: numbers(150, 200).map((price) => price * 100) },
     ]);
   });
 
@@ -407,6 +413,62 @@ describe('bounds', () => {
       { numRuns: 2000 },
     );
     expect(Math.min(proposals.body, proposals.query)).toBeGreaterThan(100);
+  });
+
+  it('proposes queries that together give what was asked for', () => {
+    const brand = (index: number) => `B${index % 37}-${index}`;
+    const rows = numbers(0, 399).map((index) => {
+      return { brand: brand(index), price: 100 * (index % 250), name: `N${index % 7}`, status: 'active', rating: null };
+    });
+    const shuffled = <T>(all: readonly T[], most: number) =>
+      fc.shuffledSubarray([...all], { minLength: 1, maxLength: Math.min(most, all.length) });
+    const brandList = shuffled(
+      rows.map((row) => row.brand),
+      400,
+    );
+    const priceList = shuffled(numbers(0, 260), 260);
+    const filter = fc.record(
+      {
+        brand: brandList.map((list) => ({ in: list })),
+        price: fc.record({ in: priceList, gte: fc.integer({ min: 0, max: 100 }) }, { requiredKeys: ['in'] }),
+        name: fc.constantFrom({ eq: 'N3' }, { ne: 'N3' }),
+      },
+      { requiredKeys: [] },
+    );
+    const alternative = filter.filter((each) => Object.keys(each).length > 0);
+    let proposals = 0;
+    fc.assert(
+      fc.property(filter, fc.array(alternative, { maxLength: 3 }), (own, or) => {
+        const filters = { ...own, ...(or.length > 0 && { or }) };
+        const body = JSON.parse(JSON.stringify({ filters }));
+        const problem = tooCostlyProblem(() => fromBody(sample, body));
+        const split = problem?.extensions.split;
+        if (!Array.isArray(split)) return;
+        proposals += 1;
+        expect(split.length).toBeLessThanOrEqual(20);
+        const accepted = split.map((each) => fromBody(sample, each));
+        const meetsOwn = (row: (typeof rows)[number], each: typeof own) =>
+          (each.brand === undefined || each.brand.in.includes(row.brand)) &&
+          (each.price === undefined ||
+            (each.price.in.includes(row.price / 100) && row.price / 100 >= (each.price.gte ?? 0))) &&
+          (each.name === undefined || 'eq' in each.name === (row.name === 'N3'));
+        for (const row of rows) {
+          const isAsked = meetsOwn(row, own) && (or.length === 0 || or.some((each) => meetsOwn(row, each)));
+          expect(accepted.some((each) => matches(each, row))).toBe(isAsked);
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(proposals).toBeGreaterThan(50);
+  });
+
+  it('keeps the order of the values that the client sent', () => {
+    const values = numbers(1, 130).reverse();
+    const { nearest, split } = refusal(() => query(`price=in:${values}&brand=b,a`)).extensions;
+    const listed = (text: unknown) => new URLSearchParams(String(text)).get('price')?.split(',').map(Number);
+    expect(listed(nearest)).toEqual(values.slice(0, 100));
+    expect(new URLSearchParams(String(nearest)).get('brand')).toBe('b,a');
+    expect(Array.isArray(split) && split.map(listed)).toEqual([values.slice(0, 100), values.slice(100)]);
   });
 
   it('refuses too many conditions and groups, and its proposal is accepted', () => {

@@ -238,7 +238,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   'query-too-costly': {
     when: 'The filter has more conditions, values or groups than the service evaluates, or it exceeded its time limit.',
     example: 'At most 20 conditions are accepted; these are 24. nearest is the closest accepted query.',
-    remedy: 'The response names the exceeded bound. Narrow the filter, or split it into several requests.',
+    remedy: 'The response names the exceeded bound. Send `nearest`, or each query of `split`, or narrow the filter.',
   },
   'too-many-requests': {
     when: 'The account or client address has exceeded its request limit.',

@@ -24,6 +24,8 @@ export function readChange(payload: string): RowChange | undefined {
     if (value !== null && typeof value !== 'string' && typeof value !== 'number') return undefined;
     row[field] = field.endsWith('At') ? timeOf(String(value)) : value;
   }
+  // Customers, for whom the pages are, do not see it.
+  if (row.status === 'pending') return { id, row: undefined };
   return { id, row: row satisfies RowValues };
 }
 

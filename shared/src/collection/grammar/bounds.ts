@@ -7,6 +7,10 @@ export const bounds = {
   conditions: 20,
   /** Values in one list. */
   listValues: 100,
+  /** Values in one list that are read, so that a refusal can show how the list is split. */
+  splitValues: 2_000,
+  /** Queries that a refusal proposes in place of one with lists that are too long. */
+  splitQueries: 20,
   /** Groups in `or`. */
   groups: 5,
   sortCriteria: 3,

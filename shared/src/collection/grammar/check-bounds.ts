@@ -5,6 +5,7 @@ import { meets } from './contradiction.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import { toBody, toQuery } from './serialize.ts';
 import type { CollectionSpec } from './spec.ts';
+import { splitCriteria } from './split.ts';
 import { fault, type InputLocation, type Tree, type WrittenCondition } from './tree.ts';
 
 interface Excess {
@@ -19,7 +20,7 @@ const maxNearest = 32 * 1024;
 
 /**
  * @throws Problem `query-too-costly` with the members `exceeded: [{ bound, maximum, actual }]` and, up to 32 KiB,
- *   `nearest`
+ *   `nearest`; with `split` when only lists are too long: queries that together give what this one asks for
  */
 export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: Criteria): void {
   const all = [tree.conditions, ...tree.groups.map((group) => group.conditions)].flat();
@@ -34,20 +35,35 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   const group = tree.groups[bounds.groups];
   if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.count.groups, at: group.at });
   if (excesses.length === 0) return;
-  const accepted = nearestAccepted(criteria);
-  const nearest = tree.spelling === 'query' ? [...tree.own, toQuery(spec, accepted)].join('&') : toBody(spec, accepted);
+  const write = (accepted: Criteria) =>
+    tree.spelling === 'query' ? [...tree.own, toQuery(spec, accepted)].join('&') : toBody(spec, accepted);
+  const nearest = write(nearestAccepted(criteria));
   const isShown = Buffer.byteLength(JSON.stringify(nearest)) <= maxNearest;
-  const sentences = [...excesses.map(sentence), ...(isShown ? ['nearest is the closest accepted query.'] : [])];
+  const isOfLists = excesses.every(({ bound, actual }) => bound === 'listValues' && actual <= bounds.splitValues);
+  const split = isOfLists ? splitCriteria(criteria)?.map(write) : undefined;
+  const isSplit = split !== undefined && Buffer.byteLength(JSON.stringify(split)) <= maxNearest;
+  const sentences = [
+    ...excesses.map(sentence),
+    ...(isShown ? ['nearest is the closest accepted query.'] : []),
+    ...(isSplit ? ['The queries of split together give what this one asks for.'] : []),
+  ];
   throw new Problem('query-too-costly', sentences.join(' '), {
     errors: excesses.map((excess) => fault(excess.at, sentence(excess))),
     extensions: {
       exceeded: excesses.map(({ bound, actual }) => ({ bound, maximum: bounds[bound], actual })),
       ...(isShown ? { nearest } : {}),
+      ...(isSplit ? { split } : {}),
     },
   });
 }
 
-/** Whether more values were written than a list may hold; only the first of them are read. */
+/** Whether the request exceeds a bound, and is refused. */
+export function isExcessive({ conditions, groups, count }: Tree): boolean {
+  const all = [conditions, ...groups.map((group) => group.conditions)].flat();
+  return count.conditions > bounds.conditions || count.groups > bounds.groups || all.some(isLong);
+}
+
+/** Whether more values were written than a list may hold. */
 export function isLong(condition: WrittenCondition): boolean {
   return condition.count > bounds.listValues;
 }

@@ -1,7 +1,7 @@
 // Tree → checked criteria: the one form that both spellings become, in one order however they were written.
 import { type Fault, Problem } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
-import { checkBounds, isLong } from './check-bounds.ts';
+import { checkBounds, isExcessive, isLong } from './check-bounds.ts';
 import { meets } from './contradiction.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
@@ -24,8 +24,11 @@ import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type 
  */
 export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]): Criteria {
   // Criteria beyond a bound are only counted, so that the refusal is fast.
-  const conditions = checkConditions(spec, tree.conditions.slice(0, bounds.conditions + 1), faults);
-  const groups = tree.groups.slice(0, bounds.groups).map((group) => checkConditions(spec, group.conditions, faults));
+  // What is refused is shown to the client in the client's order.
+  const inClientOrder = isExcessive(tree);
+  const checkAll = (written: readonly WrittenCondition[]) => checkConditions(spec, written, inClientOrder, faults);
+  const conditions = checkAll(tree.conditions.slice(0, bounds.conditions + 1));
+  const groups = tree.groups.slice(0, bounds.groups).map((group) => checkAll(group.conditions));
   const criteria: Criteria = {
     conditions,
     or: inOrder(groups.map((group) => ({ group, key: JSON.stringify(group) }))).map(({ group }) => group),
@@ -62,13 +65,14 @@ function inOrder<T extends { key: string }>(items: T[]): T[] {
 function checkConditions(
   spec: CollectionSpec<never>,
   written: readonly WrittenCondition[],
+  inClientOrder: boolean,
   faults: Fault[],
 ): Condition[] {
   const names = Object.keys(spec.fields);
   const found: { condition: Condition; key: string }[] = [];
   for (const part of written) {
     if (faults.length > listedFaults) break;
-    const condition = checkCondition(spec, part, faults);
+    const condition = checkCondition(spec, part, inClientOrder, faults);
     if (!condition) continue;
     const rank = String.fromCharCode(32 + names.indexOf(part.field), 32 + operators.indexOf(condition.operator));
     const value = condition.operator === 'in' ? condition.values : condition.value;
@@ -96,7 +100,12 @@ function withoutNegations(spec: CollectionSpec<never>, conditions: readonly Cond
   });
 }
 
-function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, faults: Fault[]): Condition | undefined {
+function checkCondition(
+  spec: CollectionSpec<never>,
+  part: WrittenCondition,
+  inClientOrder: boolean,
+  faults: Fault[],
+): Condition | undefined {
   const field = fieldOf(spec, part.field);
   if (!field || field.operators.length === 0) {
     const names = filterable(spec);
@@ -110,7 +119,7 @@ function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, fau
     return undefined;
   }
   const values: Value[] = [];
-  for (const { spelling, written, at } of part.values.slice(0, bounds.listValues + 1)) {
+  for (const { spelling, written, at } of part.values.slice(0, bounds.splitValues)) {
     if (faults.length > listedFaults) break;
     const value =
       spelling === 'json'
@@ -122,9 +131,10 @@ function checkCondition(spec: CollectionSpec<never>, part: WrittenCondition, fau
     else values.push(value);
   }
   const [first] = values;
-  if (first === undefined || values.length < Math.min(part.values.length, bounds.listValues + 1)) return undefined;
+  if (first === undefined || values.length < Math.min(part.values.length, bounds.splitValues)) return undefined;
   if (operator !== 'in') return { field: part.field, operator, value: first };
-  const distinct = [...new Set(values)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const distinct = [...new Set(values)];
+  if (!inClientOrder) distinct.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   return distinct.length === 1 && !isLong(part)
     ? { field: part.field, operator: 'eq', value: first }
     : { field: part.field, operator: 'in', values: distinct };

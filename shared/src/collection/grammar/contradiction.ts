@@ -23,6 +23,12 @@ export function meets(value: Value, condition: Condition): boolean {
   }
 }
 
+/** The same criteria without alternatives that no row can meet: reading them could mean a look at every row. */
+export function withoutContradictions(spec: CollectionSpec<never>, criteria: Criteria): Criteria {
+  const or = criteria.or.filter((alternative) => !excludeAll(spec, [...criteria.conditions, ...alternative]));
+  return or.length === criteria.or.length ? criteria : { ...criteria, or };
+}
+
 /**
  * Whether the conditions and the ranges of the fields alone show that no row matches. A row has no value or one value
  * in each field, and without a value it meets no condition.
@@ -34,14 +40,16 @@ export function matchesNothing(spec: CollectionSpec<never>, { conditions, or }: 
 
 function excludeAll(spec: CollectionSpec<never>, conditions: readonly Condition[]): boolean {
   for (const [field, own] of Map.groupBy(conditions, (condition) => condition.field)) {
-    const { range } = fieldNamed(spec, field);
-    const limits: Condition[] =
-      range === undefined
+    const { range, occurring } = fieldNamed(spec, field);
+    const limits: Condition[] = [
+      ...(range === undefined
         ? []
         : [
-            { field, operator: 'gte', value: range.from },
-            { field, operator: 'lte', value: range.to },
-          ];
+            { field, operator: 'gte' as const, value: range.from },
+            { field, operator: 'lte' as const, value: range.to },
+          ]),
+      ...(occurring === undefined ? [] : [{ field, operator: 'in' as const, values: occurring }]),
+    ];
     if (contradict([...own, ...limits])) return true;
   }
   return false;

@@ -163,9 +163,20 @@ const unfiltered = {
   toJson: (value: Value) => value,
 } as const;
 
-/** A truth value that is shown and never filtered by; PostgreSQL prints `t`, or `true` after a cast. */
+const truths = ['true', 'false'];
+
+/** A truth value; PostgreSQL prints `t`, or `true` after a cast. */
 export function boolean(): FieldType {
-  return { ...unfiltered, cast: 'boolean', write: (column) => (column.startsWith('t') ? 'true' : 'false') };
+  return {
+    cast: 'boolean',
+    expects: 'true or false',
+    values: truths,
+    fromText: (text) => (truths.includes(text) ? text : undefined),
+    fromJson: (json) => (typeof json === 'boolean' ? String(json) : undefined),
+    toText: String,
+    toJson: (value) => value === 'true',
+    write: (column) => (column.startsWith('t') ? 'true' : 'false'),
+  };
 }
 
 /** A column that already is JSON text. */

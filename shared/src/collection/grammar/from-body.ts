@@ -116,9 +116,7 @@ function readField(field: string, json: unknown, base: string, faults: Fault[]):
     };
     if (operator === 'in') {
       const list = readArray(written, place, faults);
-      const values = list
-        .slice(0, bounds.listValues + 1)
-        .map((value, index) => valueAt(value, pointerTo(place, index)));
+      const values = list.slice(0, bounds.splitValues).map((value, index) => valueAt(value, pointerTo(place, index)));
       return [{ field, operator, values, count: list.length, at: { pointer: place } }];
     }
     // An object cannot say `ne` twice, and a query can: each listed value is a condition of its own.

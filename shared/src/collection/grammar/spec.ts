@@ -29,6 +29,13 @@ export interface Field<Context = unknown> {
    * page and reading the table when the wanted rows are rare or old.
    */
   readonly scans?: readonly string[];
+  /**
+   * No two rows have the same value, and an index finds it. A condition `eq` or `in` then leaves at most one row for each
+   * of its values, so that these rows are read first, and sorted.
+   */
+  readonly unique?: boolean;
+  /** The values of the type's closed list that a row can have, when it cannot have all. Others match nothing. */
+  readonly occurring?: readonly string[];
   /** The values that the column can hold, as whole numbers; the bounds of its CHECK constraint. */
   readonly range?: { readonly from: number; readonly to: number };
   /**

@@ -23,7 +23,7 @@ export interface WrittenValue {
 export interface WrittenCondition {
   readonly field: string;
   readonly operator: string;
-  /** At most one more than the bound of a list. Further values are counted and not parsed. */
+  /** At most as many as a split can hold. Further values are counted and not parsed. */
   readonly values: readonly WrittenValue[];
   /** How many values were written. */
   readonly count: number;

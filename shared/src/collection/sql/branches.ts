@@ -21,7 +21,9 @@ export interface Branch {
   readonly perValue?: 'all' | 'later' | 'same';
   /** The list to read as one ordered scan per value. */
   readonly fanOut: Located | undefined;
-  /** All conditions except `fanOut`. */
+  /** Conditions that leave at most one row for each of their values: these rows are read first, and then sorted. */
+  readonly keys: readonly Located[];
+  /** All conditions except `fanOut` and `keys`. */
   readonly rest: readonly Located[];
 }
 
@@ -37,8 +39,10 @@ export function branchesOf(spec: CollectionSpec<never>, criteria: Criteria, posi
   const leading = criteria.sort[0]?.field ?? 'id';
   return (alternatives.length > 0 ? alternatives : [[]]).flatMap((group): Branch[] => {
     const conditions = [...common, ...group];
-    const fanOut = fanned(spec, criteria, conditions);
-    const given = { conditions, fanOut, rest: conditions.filter((each) => each !== fanOut) };
+    const keys = conditions.filter(({ condition }) => isKey(spec, condition));
+    const fanOut = keys.length > 0 ? undefined : fanned(spec, criteria, conditions);
+    const rest = conditions.filter((each) => each !== fanOut && !keys.includes(each));
+    const given = { conditions, fanOut, keys, rest };
     const mayBeAbsent =
       fieldNamed(spec, leading).nullable === true && conditions.every(({ condition }) => condition.field !== leading);
     const absent: Branch = { ...given, leading: 'absent' };
@@ -57,7 +61,10 @@ function byTies(
   branch: Branch,
 ): Branch[] {
   const { lowCardinality } = fieldNamed(spec, first?.field ?? 'id');
-  const direct = branch.fanOut || branch.conditions.some(({ condition }) => isEquality(spec, first?.field, condition));
+  const direct =
+    branch.fanOut ||
+    branch.keys.length > 0 ||
+    branch.conditions.some(({ condition }) => isEquality(spec, first?.field, condition));
   if (!lowCardinality?.followedBy.includes(second?.field ?? '') || direct) return [branch];
   if (!position) return [{ ...branch, perValue: 'all' }];
   return [
@@ -77,6 +84,11 @@ function isEquality(spec: CollectionSpec<never>, leading: string | undefined, co
   return condition.operator === 'eq' && isScanned(spec, leading, condition);
 }
 
+/** Whether the condition leaves at most one row for each of its values. */
+function isKey(spec: CollectionSpec<never>, { field, operator }: Condition): boolean {
+  return (operator === 'eq' || operator === 'in') && fieldNamed(spec, field).unique === true;
+}
+
 function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { field }: Condition): boolean {
   return fieldNamed(spec, field).scans?.includes(leading ?? '') === true;
 }
@@ -86,8 +98,9 @@ function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { f
  * many rows the values keep, and PostgreSQL has to see them. Nearly all rows may have the same value of a closed list, so
  * that such a value does not bound the rows that are filtered.
  */
-export function isSteady(spec: CollectionSpec<never>, { sort }: Criteria, { fanOut, rest }: Branch): boolean {
+export function isSteady(spec: CollectionSpec<never>, { sort }: Criteria, { fanOut, keys, rest }: Branch): boolean {
   const leading = sort[0]?.field;
+  if (keys.length > 0) return true;
   const scanned = fanOut ?? rest.find(({ condition }) => isEquality(spec, leading, condition));
   if (scanned !== undefined && fieldNamed(spec, scanned.condition.field).type.values === undefined) return true;
   return rest.every((each) => each === scanned || each.condition.field === leading);

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Problem } from '../../problem/index.ts';
 import { type PageExtent, placeOf } from '../cache/page-extent.ts';
-import { matchesNothing } from '../grammar/contradiction.ts';
+import { matchesNothing, withoutContradictions } from '../grammar/contradiction.ts';
 import type { Criteria } from '../grammar/criteria.ts';
 import type { CollectionSpec } from '../grammar/spec.ts';
 import type { Scope } from './bind-parameters.ts';
@@ -65,7 +65,7 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
   const source = url === undefined ? { pointer: '/pagination/cursor' } : { parameter: 'cursor' };
   const position = criteria.cursor === undefined ? undefined : cursors.open(criteria.cursor, binding, source);
   if (matchesNothing(spec, criteria)) return lastPage(criteria, '');
-  const input = { criteria, position, scope };
+  const input = { criteria: withoutContradictions(spec, criteria), position, scope };
   const { statement, name } = collection.prepared.get(input);
   const rows = await query(request.pool, name, statement.text, statement.values(input));
 

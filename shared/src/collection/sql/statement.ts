@@ -63,7 +63,7 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
     const select = (fixed: readonly string[], by: readonly OrderColumn[] = order) => {
       const all = [...fixed, ...where];
       const condition = all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '';
-      return `SELECT ${list} FROM ${spec.from}${condition} ORDER BY ${orderBy(by)} LIMIT ${rows}`;
+      return `SELECT ${list} FROM ${fromSql(spec, branch, bind)}${condition} ORDER BY ${orderBy(by)} LIMIT ${rows}`;
     };
     if (perValue === 'all' || perValue === 'later') {
       const [leading, ...others] = order;
@@ -131,6 +131,13 @@ function selected(spec: CollectionSpec<never>, criteria: Criteria): Map<string, 
     if (!columns.has(column)) columns.set(column, columns.size);
   }
   return columns;
+}
+
+/** OFFSET 0 keeps PostgreSQL from a scan in the sort order, which could read every row to find the few that are named. */
+function fromSql(spec: CollectionSpec<never>, { keys }: Branch, bind: Bind): string {
+  if (keys.length === 0) return spec.from;
+  const named = keys.map((each) => conditionSql(spec, each, bind));
+  return `(SELECT * FROM ${spec.from} WHERE ${named.join(' AND ')} OFFSET 0) AS ${spec.name}`;
 }
 
 function leadingSql({ leading, perValue }: Branch, [first]: readonly SortColumn[]): string[] {

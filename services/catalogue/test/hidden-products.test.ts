@@ -1,0 +1,71 @@
+// Pending products: customers neither list nor find them; staff does.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startServices, type TestClient, type TestServices } from '@shop/shared/testing';
+import { addProducts, staffToken } from './products.ts';
+
+let services: TestServices;
+let client: TestClient;
+let staff: string;
+let shown: string;
+let hidden: string;
+
+beforeAll(async () => {
+  services = await startServices(['catalogue']);
+  client = services.service('catalogue').client;
+  staff = await staffToken(services);
+  [shown = '', hidden = ''] = await addProducts(services, [
+    { name: 'Kettle', stock: 1 },
+    { name: 'Lamp', status: 'pending', stock: 1 },
+  ]);
+});
+
+afterAll(() => services.stop());
+
+const names = async (query: string, token?: string) => {
+  const { status, body } = await client.get(`/v1/products${query}`, token === undefined ? {} : { token });
+  expect(status).toBe(200);
+  return body.items.map(({ name }) => name);
+};
+
+it.each([
+  '',
+  '?status=pending,available',
+  '?sort=price:asc',
+  '?name=Lamp,Kettle',
+  '?inStock=true',
+  '?status=ne:active',
+])('is in the list %s of staff, and not of customers', async (query) => {
+  const customer = await services.issuer.sign();
+  expect(await names(query)).toEqual(['Kettle']);
+  expect(await names(query, customer)).toEqual(['Kettle']);
+  expect((await names(query, staff)).sort()).toEqual(['Kettle', 'Lamp']);
+});
+
+it('is found by its id and its status by staff only', async () => {
+  expect(await names(`?id=${hidden},${shown}`)).toEqual(['Kettle']);
+  expect(await names('?status=pending')).toEqual([]);
+  expect(await names(`?id=${hidden}&status=pending`, staff)).toEqual(['Lamp']);
+  const or = [{ status: { eq: 'pending' } }, { name: { eq: 'Lamp' } }];
+  const body = { filters: { or } };
+  expect((await client.post('/v1/products/search', { body })).body.items).toEqual([]);
+  expect((await client.post('/v1/products/search', { body, token: staff })).body.items).toHaveLength(1);
+});
+
+describe('404', () => {
+  it('is what customers get, with the same text as for an unknown product', async () => {
+    const unknown = await client.get('/v1/products/00000000-0000-7000-8000-000000000000');
+    for (const options of [{}, { token: await services.issuer.sign() }, { headers: { 'If-None-Match': '*' } }]) {
+      const answer = await client.get(`/v1/products/${hidden}`, options);
+      expect(answer).toMatchObject({ status: 404, body: { code: 'not-found', detail: unknown.body.detail } });
+    }
+    expect((await client.get(`/v1/products/${hidden}`, { token: staff })).status).toBe(200);
+  });
+
+  it('ends when the product is for sale', async () => {
+    const answer = await client.patch(`/v1/products/${hidden}`, { token: staff, body: { status: 'active' } });
+    expect(answer.status).toBe(200);
+    expect((await client.get(`/v1/products/${hidden}`)).body.name).toBe('Lamp');
+    await client.patch(`/v1/products/${hidden}`, { token: staff, body: { status: 'pending' } });
+    expect((await client.get(`/v1/products/${hidden}`)).status).toBe(404);
+  });
+});

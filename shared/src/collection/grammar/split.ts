@@ -1,0 +1,34 @@
+// Criteria with lists that are too long → several criteria whose results together are those of the given ones.
+import { bounds } from './bounds.ts';
+import type { Condition, Criteria } from './criteria.ts';
+
+/**
+ * Each long list is cut into lists that are accepted, and each combination of them is a query. A row that meets all
+ * conditions has one value in each field, so it meets those of at least one query. The lists keep the order of their values.
+ * @returns undefined when these are more queries than a refusal shows
+ */
+export function splitCriteria(criteria: Criteria): Criteria[] | undefined {
+  const lists = [criteria.conditions, ...criteria.or].flat().map((condition) => partsOf(condition).length);
+  if (lists.reduce((product, parts) => product * parts, 1) > bounds.splitQueries) return undefined;
+  return combinations([criteria.conditions, ...criteria.or].map(splitConditions)).map(([conditions = [], ...or]) => {
+    return { ...criteria, conditions, or, cursor: undefined };
+  });
+}
+
+function splitConditions(conditions: readonly Condition[]): Condition[][] {
+  return combinations(conditions.map(partsOf));
+}
+
+function partsOf(condition: Condition): Condition[] {
+  if (condition.operator !== 'in' || condition.values.length <= bounds.listValues) return [condition];
+  const { values } = condition;
+  const count = Math.ceil(values.length / bounds.listValues);
+  return Array.from({ length: count }, (_, part) => {
+    return { ...condition, values: values.slice(part * bounds.listValues, (part + 1) * bounds.listValues) };
+  });
+}
+
+/** Every way to take one item of each list. */
+function combinations<T>(lists: readonly (readonly T[])[]): T[][] {
+  return lists.reduce<T[][]>((found, list) => found.flatMap((items) => list.map((item) => [...items, item])), [[]]);
+}
