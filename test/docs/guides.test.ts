@@ -4,9 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { MachineSecret } from '@shop/accounts/operator';
 import { createShop } from '@shop/client';
 import { dereference, nodeOf } from '@shop/shared/contract';
 import { eventually } from '@shop/shared/testing';
+import { askShop } from '../../cli/test/started-shop.ts';
 import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { differences, type Exchange, examplesOf } from './guide-examples.ts';
@@ -39,17 +41,30 @@ async function newCustomer(): Promise<Values> {
   };
 }
 
-/** A customer who is also staff, or the machine that reports payments, with a token that has the scopes. */
+/** A customer who is also staff, with a token that has the scopes. */
 async function newStaff(): Promise<Values> {
   const [values, customer] = [await newCustomer(), await newCustomer()];
-  const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'];
+  const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all'];
   await shop.grant(values.email ?? '', ...scopes);
   const client = createShop({ baseUrl: shop.url });
   const { data } = await client.call.POST('/v1/tokens', { body: { email: values.email ?? '', password } });
   const token = data?.access_token ?? '';
   const { email: customerEmail = '', accountId: customerId = '' } = customer;
-  return { ...values, customerEmail, customerId, staffToken: token, payerToken: token };
+  return { ...values, customerEmail, customerId, staffToken: token };
 }
+
+/** A customer, and the machine that reports payments. */
+async function newPayer(): Promise<Values> {
+  const create = ['machines', 'create', `payments-${randomUUID()}`, '--scope', 'payments:write'];
+  const { clientId, clientSecret } = await askShop<MachineSecret>(shop.dataDir, ...create);
+  return { ...(await newCustomer()), clientId, clientSecret };
+}
+
+/** Of the guides in which others than a customer appear. */
+const callers = new Map([
+  ['staff', newStaff],
+  ['taking-payments', newPayer],
+]);
 
 function filled(text: string, values: Values): string {
   return text
@@ -67,9 +82,9 @@ async function send({ method, target, headers, body }: Exchange, values: Values)
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-function remember(values: Values, { target }: Exchange, body: Record<string, unknown> | undefined): void {
+function remember(values: Values, { target, body: sent }: Exchange, body: Record<string, unknown> | undefined): void {
   const { access_token: token, id, pagination, totalCost } = body ?? {};
-  if (typeof token === 'string') values.accessToken = token;
+  if (typeof token === 'string') values[sent?.includes('client_credentials') ? 'payerToken' : 'accessToken'] = token;
   if (typeof id === 'string' && target === '/v1/orders') values.orderId = id;
   if (typeof totalCost === 'number') values.totalCost = String(totalCost);
   const next = (pagination as { nextCursor?: string } | undefined)?.nextCursor;
@@ -83,7 +98,7 @@ describe.each(guideNames)('the guide %s', (name) => {
 
   if (exchanges.length > 0) {
     it('shows requests with their actual responses', async () => {
-      const values = name === 'staff' || name === 'taking-payments' ? await newStaff() : await newCustomer();
+      const values = await (callers.get(name) ?? newCustomer)();
       // This guide registers the account itself.
       if (name === 'getting-started') values.email = `${randomUUID()}@example.com`;
       for (const exchange of exchanges) {
