@@ -22,6 +22,17 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { etagOf, type OperationRequest, type Reply, requireMatch, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
+import {
+  cancellationSql,
+  customerSql,
+  historySql,
+  isDueSql,
+  linesSql,
+  movementsSql,
+  paymentSql,
+  staffAddressSql,
+  staffVersionSql,
+} from './order-columns.ts';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 
 /**
@@ -83,95 +94,6 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
       { field: 'id', direction: 'desc' },
     ],
   };
-}
-
-/** An amount in major units, from a column in minor units. */
-function majorSql(column: string, decimals: number): string {
-  return decimals === 0 ? column : `round(${column} / 1e${decimals}, ${decimals})`;
-}
-
-function linesSql(decimals: number): string {
-  const major = (column: string) => majorSql(column, decimals);
-  // Most lines have no cancelled units: their objects are built without a look at each member.
-  return `(SELECT json_agg(CASE cancelled_quantity
-      WHEN 0 THEN json_build_object(
-        'productId', product_id, 'name', name, 'quantity', quantity,
-        'unitPrice', ${major('unit_price_minor')}, 'lineTotal', ${major('line_total_minor')})
-      ELSE json_build_object(
-        'productId', product_id, 'name', name, 'quantity', quantity - cancelled_quantity,
-        'cancelledQuantity', cancelled_quantity, 'unitPrice', ${major('unit_price_minor')},
-        'lineTotal', ${major('(unit_price_minor * (quantity - cancelled_quantity))')})
-      END ORDER BY position)
-    FROM order_lines WHERE order_id = orders.id AND order_lines.account_id = orders.account_id)`;
-}
-
-function timeSql(column: string): string {
-  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-}
-
-const customerOf = 'FROM customers WHERE customers.account_id = orders.account_id';
-
-const customerSql = `(SELECT json_strip_nulls(json_build_object(
-    'name', customers.name, 'email', customers.email, 'phone_number', customers.phone_number)) ${customerOf})`;
-
-/** Without a recipient, the parcel goes to the holder of the account. */
-const staffAddressSql = `(CASE WHEN shipping_address IS NOT NULL THEN coalesce(
-    (SELECT jsonb_build_object('recipient', customers.name) || shipping_address::jsonb ${customerOf}),
-    shipping_address::jsonb) END)`;
-
-/** For staff, the response also depends on the version of the customer. */
-const staffVersionSql = `version || coalesce((SELECT '.' || customers.sequence ${customerOf}), '')`;
-
-const paymentOf =
-  'FROM order_payments AS payment WHERE payment.order_id = orders.id AND payment.account_id = orders.account_id';
-
-/** ` due` when the order has to be paid before it can be processed. */
-const isDueSql = `coalesce(CASE WHEN orders.status = 'pending' THEN
-    (SELECT ' due' ${paymentOf} AND payment.status = 'due') END, '')`;
-
-function paymentSql(decimals: number): string {
-  const positive = (column: string) => `CASE WHEN ${column} > 0 THEN ${majorSql(column, decimals)} END`;
-  return `(SELECT json_strip_nulls(json_build_object(
-      'status', payment.status,
-      'dueAt', ${timeSql('payment.due_at')},
-      'paidAt', ${timeSql('payment.paid_at')},
-      'refundDue', ${positive('payment.refund_due_minor')},
-      'refunded', ${positive('payment.refunded_minor')}
-    )) ${paymentOf})`;
-}
-
-const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_nulls(json_build_object(
-    'reason', cancellation_reason,
-    'cancelledAt', ${timeSql('cancelled_at')},
-    'stockReleased', json_build_object('state', stock_released, 'at', ${timeSql('stock_released_at')}),
-    'customerNotified', json_build_object('state', customer_notified, 'at', ${timeSql('customer_notified_at')})
-  )) END)`;
-
-/** Every entry of the history, oldest first. The ids of staff and of requests are not the holder's data. */
-const historySql = `(SELECT json_agg(json_strip_nulls(json_build_object(
-    'status', history.status, 'at', ${timeSql('history.at')}, 'by', history.actor,
-    'cancelledLines', history.cancelled_lines,
-    'reason', CASE history.status WHEN 'cancelled' THEN orders.cancellation_reason ELSE history.reason END,
-    'stockReleased', ${effectSql('history.stock_released')},
-    'customerNotified', ${effectSql('history.customer_notified')}
-  )) ORDER BY history.version)
-  FROM order_history AS history
-  WHERE history.order_id = orders.id AND history.account_id = orders.account_id)`;
-
-/** The state and the time of an effect; NULL for an entry without effects. */
-function effectSql(column: string): string {
-  return `CASE WHEN ${column} IS NOT NULL THEN
-    json_build_object('state', ${column}, 'at', ${timeSql(`${column}_at`)}) END`;
-}
-
-/** Every movement of money, oldest first; NULL when there was none. */
-function movementsSql(decimals: number): string {
-  return `(SELECT json_agg(json_strip_nulls(json_build_object(
-      'kind', ledger.kind, 'reference', ledger.reference, 'amount', ${majorSql('ledger.amount_minor', decimals)},
-      'cause', ledger.cause, 'due', ${majorSql('ledger.due_minor', decimals)}, 'at', ${timeSql('ledger.at')}
-    )) ORDER BY ledger.at, ledger.id)
-    FROM payment_ledger AS ledger
-    WHERE ledger.order_id = orders.id AND ledger.account_id = orders.account_id)`;
 }
 
 /** An order in an export: its members that are the same for every caller, its history and its movements of money. */
