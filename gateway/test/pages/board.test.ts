@@ -185,6 +185,7 @@ shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="wait
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="delayed"} 2
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="dead"} 1
 shop_orders_open{shop_status="pending"} 7
+shop_orders_finished{shop_status="delivered"} 4000
 shop_stock_movements_total{shop_kind="reserved"} ${reserved}
 shop_relay_events_total{shop_outcome="confirmed"} ${reserved}
 shop_relay_events_total{shop_outcome="unknown"} ${2 * reserved}
@@ -221,7 +222,7 @@ describe('the metrics of all processes', () => {
         { process: 'catalogue', known: 1, replicas: 0, ready: 0, failing: [], requests: 0 },
       ],
       queues: [{ consumer: 'orders.effects', waiting: 3, delayed: 2, dead: 1, taken: 20 }],
-      orders: { pending: 7 },
+      orders: { pending: 7, delivered: 4_000 },
       stock: { reserved: 20 },
     });
   });

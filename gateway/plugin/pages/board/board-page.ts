@@ -27,7 +27,7 @@ export function boardPage(): string {
 ${table('Processes', 'processes', ['Process', 'Ready', 'Requests', 'Failed', 'Half within', '99 % within', 'Events wait since'])}
 ${table('Queues', 'queues', ['Consumer', 'Taken', 'Waiting', 'Delayed', 'Dead letters'])}
 <div class="beside">
-${table('Orders', 'orders', ['Status', 'Open'])}
+${table('Orders', 'orders', ['Status', 'Orders'])}
 ${table('Stock', 'stock', ['Moved', 'Units'])}
 </div>
 <p id="within"></p>

@@ -41,7 +41,7 @@ export interface ShopFigures {
   readonly within: number;
   readonly processes: readonly ProcessFigures[];
   readonly queues: readonly QueueFigures[];
-  /** The open orders by status. */
+  /** The orders by status: those that are open, and all that were ever finished. */
   readonly orders: Readonly<Record<string, number>>;
   /** Units of stock by kind of movement, within the last minute. */
   readonly stock: Readonly<Record<string, number>>;
@@ -89,7 +89,10 @@ export class ShopMetrics {
       within: Math.round((now.at - before.at) / 1_000),
       processes: processes.map((process) => processFigures(process, now, changed)),
       queues: queueFigures(all, changed),
-      orders: mostBy(all, 'shop_orders_open', 'shop_status'),
+      orders: {
+        ...mostBy(all, 'shop_orders_open', 'shop_status'),
+        ...mostBy(all, 'shop_orders_finished', 'shop_status'),
+      },
       stock: sumBy(changed, 'shop_stock_movements_total', 'shop_kind'),
     };
   }
