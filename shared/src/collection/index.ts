@@ -1,6 +1,7 @@
 // The collection grammar: filters, sorts, cursors and pages, the same for every resource.
 export { PageCache } from './cache/page-cache.ts';
 export type { PageExtent, RowChange, RowValues } from './cache/page-extent.ts';
+export { matchesNothing } from './grammar/contradiction.ts';
 export type { Condition, Criteria } from './grammar/criteria.ts';
 export { boolean, choice, decimal, json, text, time, uuid, type Value } from './grammar/field-types.ts';
 export { fromBody } from './grammar/from-body.ts';
@@ -8,7 +9,16 @@ export { fromQuery } from './grammar/from-query.ts';
 export { toBody, toQuery } from './grammar/serialize.ts';
 export { type CollectionSpec, listed, matched, none, ordered } from './grammar/spec.ts';
 export type { Input } from './sql/bind-parameters.ts';
-export { type Cursors, createCursors } from './sql/cursor.ts';
-export { type Collection, openCollection, readPage } from './sql/read-page.ts';
+export { type Cursors, createCursors, type Position } from './sql/cursor.ts';
+export {
+  bindingOf,
+  type Collection,
+  openCollection,
+  openPlace,
+  type Page,
+  queryRows,
+  type Row,
+  readPage,
+} from './sql/read-page.ts';
 export { selectAll, writeAll } from './sql/row-writer.ts';
-export { compile } from './sql/statement.ts';
+export { compile, type Fragments, fragmentsOf } from './sql/statement.ts';

@@ -35,8 +35,12 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   const group = tree.groups[bounds.groups];
   if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.count.groups, at: group.at });
   if (excesses.length === 0) return;
+  // A sort order that was not asked for is not proposed: the operation may have another default.
+  const sort = tree.sort.length === 0 ? [] : criteria.sort;
   const write = (accepted: Criteria) =>
-    tree.spelling === 'query' ? [...tree.own, toQuery(spec, accepted)].join('&') : toBody(spec, accepted);
+    tree.spelling === 'query'
+      ? [...tree.own, toQuery(spec, { ...accepted, sort })].join('&')
+      : { ...tree.ownMembers, ...toBody(spec, { ...accepted, sort }) };
   const nearest = write(nearestAccepted(criteria));
   const isShown = Buffer.byteLength(JSON.stringify(nearest)) <= maxNearest;
   const isOfLists = excesses.every(({ bound, actual }) => bound === 'listValues' && actual <= bounds.splitValues);

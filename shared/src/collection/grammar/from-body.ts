@@ -19,7 +19,8 @@ const paginationMembers = ['limit', 'cursor'];
 export function fromBody(spec: CollectionSpec<never>, body: unknown, found: readonly Fault[] = []): Criteria {
   const faults = [...found];
   const count = { conditions: 0, groups: 0 };
-  const tree: Tree = { spelling: 'body', conditions: [], groups: [], count, sort: [], own: [] };
+  const tree: Tree = { spelling: 'body', conditions: [], groups: [], count, sort: [], own: [], ownMembers: {} };
+  const { parameters: own = [] } = spec;
   const root = readObject(body, '', faults);
   for (const name of Object.keys(root)) {
     if (faults.length > listedFaults) break;
@@ -35,7 +36,8 @@ export function fromBody(spec: CollectionSpec<never>, body: unknown, found: read
           written,
           at: { pointer: pointerTo(at, index) },
         }));
-    } else unknownMember(name, at, members, faults);
+    } else if (own.includes(name)) tree.ownMembers[name] = root[name];
+    else unknownMember(name, at, [...members, ...own], faults);
   }
   return check(spec, tree, faults);
 }

@@ -29,7 +29,7 @@ const settings = ['sort', 'limit', 'cursor', 'fields'];
 export function fromQuery(spec: CollectionSpec<never>, query: Query, found: readonly Fault[] = []): Criteria {
   const faults = [...found];
   const count = { conditions: 0, groups: 0 };
-  const tree: Tree = { spelling: 'query', conditions: [], groups: [], count, sort: [], own: [] };
+  const tree: Tree = { spelling: 'query', conditions: [], groups: [], count, sort: [], own: [], ownMembers: {} };
   const { parameters: own = [] } = spec;
   const names = filterable(spec);
   for (const parameter of Object.keys(query)) {

@@ -24,11 +24,8 @@ export function toQuery(spec: CollectionSpec<never>, criteria: Criteria): string
     });
     parts.push(`${field}=${encode(items.join(','))}`);
   }
-  parts.push(
-    `sort=${writtenSort(criteria)
-      .map(({ field, direction }) => `${field}:${direction}`)
-      .join(',')}`,
-  );
+  const sort = writtenSort(criteria).map(({ field, direction }) => `${field}:${direction}`);
+  if (sort.length > 0) parts.push(`sort=${sort.join(',')}`);
   parts.push(`limit=${criteria.limit}`);
   if (criteria.fields) parts.push(`fields=${criteria.fields.join(',')}`);
   if (criteria.cursor !== undefined) parts.push(`cursor=${encode(criteria.cursor)}`);
@@ -56,9 +53,10 @@ export function toBody(spec: CollectionSpec<never>, criteria: Criteria): Record<
     ...toFilters(spec, criteria.conditions),
     ...(criteria.or.length > 0 ? { or: criteria.or.map((group) => toFilters(spec, group)) } : {}),
   };
+  const sort = writtenSort(criteria).map(({ field, direction }) => ({ field, direction }));
   return {
     filters,
-    sort: writtenSort(criteria).map(({ field, direction }) => ({ field, direction })),
+    ...(sort.length > 0 ? { sort } : {}),
     pagination: { limit: criteria.limit, ...(criteria.cursor === undefined ? {} : { cursor: criteria.cursor }) },
     ...(criteria.fields ? { fields: [...criteria.fields] } : {}),
   };

@@ -68,7 +68,7 @@ export interface CollectionSpec<Context = unknown> {
   readonly defaultSort: readonly SortCriterion[];
   /** Conditions that every read must be given a value for, such as the owner's account. */
   readonly scope?: Readonly<Record<string, ScopeCondition>>;
-  /** Parameters of a query that the operation reads itself, such as whose page it is. */
+  /** Parameters of a query, and members of a body, that the operation reads itself, such as whose page it is. */
   readonly parameters?: readonly string[];
 }
 

@@ -46,6 +46,8 @@ export interface Tree {
   sort: WrittenSort[];
   /** What the operation reads itself, as a query spells it. */
   own: string[];
+  /** The same for a body. */
+  ownMembers: Record<string, unknown>;
   limit?: WrittenValue;
   cursor?: WrittenValue;
   fields?: WrittenValue[];

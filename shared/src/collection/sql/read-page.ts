@@ -7,7 +7,7 @@ import { matchesNothing, withoutContradictions } from '../grammar/contradiction.
 import type { Criteria } from '../grammar/criteria.ts';
 import type { CollectionSpec } from '../grammar/spec.ts';
 import type { Scope } from './bind-parameters.ts';
-import type { Cursors } from './cursor.ts';
+import type { Cursors, Position } from './cursor.ts';
 import { PreparedStatements } from './prepared.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 
@@ -37,6 +37,8 @@ export interface PageRequest<Context> {
   readonly context: Context;
   /** Path and query of a GET: the answer then links to its next page. */
   readonly url?: string;
+  /** Members of the envelope beside `items` and `pagination`, as JSON text. */
+  readonly more?: Readonly<Record<string, string>>;
 }
 
 export interface Page {
@@ -46,7 +48,7 @@ export interface Page {
   readonly json: string;
   /** Strong: a digest of `json`. */
   readonly etag: string;
-  /** What the page depends on; undefined when no row can ever be on it. */
+  /** What the page depends on; undefined when no row can ever be on it, or when it depends on more than its rows. */
   readonly extent: (() => PageExtent) | undefined;
 }
 
@@ -58,43 +60,97 @@ const queryCanceled = '57014';
  * @throws Problem `invalid-cursor`; `query-too-costly` when the statement's time is over
  */
 export async function readPage<Context>(request: PageRequest<Context>): Promise<Page> {
-  const { collection, criteria, url } = request;
-  const { spec, cursors } = collection;
+  const { collection, criteria, more } = request;
+  const { spec } = collection;
   const scope = checkedScope(spec, request.scope ?? {});
-  const binding = bindingOf(spec, criteria, scope);
-  const source = url === undefined ? { pointer: '/pagination/cursor' } : { parameter: 'cursor' };
-  const position = criteria.cursor === undefined ? undefined : cursors.open(criteria.cursor, binding, source);
-  if (matchesNothing(spec, criteria)) return lastPage(criteria, '');
+  const place = openPlace(request, bindingOf(spec, criteria, scope));
+  if (matchesNothing(spec, criteria)) return place.write(new Map(), [], () => [], { more });
+  const { position } = place;
   const input = { criteria: withoutContradictions(spec, criteria), position, scope };
   const { statement, name } = collection.prepared.get(input);
-  const rows = await query(request.pool, name, statement.text, statement.values(input));
-
-  const hasMore = rows.length > criteria.limit;
-  const shown = hasMore ? rows.slice(0, criteria.limit) : rows;
-  const write = writerFor(collection, criteria, statement.columns);
-  const items = shown.map((row) => write(row, request.context)).join();
+  const rows = await queryRows(request.pool, { name, text: statement.text, values: statement.values(input) });
   const at = (field: string) => statement.columns.get(spec.fields[field]?.column ?? '') ?? -1;
-  const places = criteria.sort.map(({ field }) => at(field));
-  const positionOf = (row: readonly (string | null)[]) => places.map((place) => row[place] ?? null);
-  const last = hasMore ? shown.at(-1) : undefined;
-  const extent = (): PageExtent => ({
-    criteria,
-    ids: shown.map((row) => row[at('id')] ?? ''),
-    behind: hasMore ? (rows.at(-1)?.[at('id')] ?? undefined) : undefined,
-    after: position && placeOf(spec, criteria.sort, position),
-    until: last && placeOf(spec, criteria.sort, positionOf(last)),
-  });
-  if (last === undefined) return lastPage(criteria, items, extent);
-  const nextCursor = cursors.seal(positionOf(last), binding);
-  return pageOf(
-    `{"items":[${items}],"pagination":{"limit":${criteria.limit},"nextCursor":"${nextCursor}","hasMore":true}}`,
-    extent,
-    url === undefined ? {} : { Link: `<${nextUrl(url, nextCursor)}>; rel="next"` },
-  );
+  const sorted = criteria.sort.map(({ field }) => at(field));
+  const positionOf = (row: Row) => sorted.map((index) => row[index] ?? null);
+  const hasMore = rows.length > criteria.limit;
+  const extent = (): PageExtent => {
+    const last = hasMore ? rows[criteria.limit - 1] : undefined;
+    return {
+      criteria,
+      ids: rows.slice(0, criteria.limit).map((row) => row[at('id')] ?? ''),
+      behind: hasMore ? (rows.at(-1)?.[at('id')] ?? undefined) : undefined,
+      after: position && placeOf(spec, criteria.sort, position),
+      until: last && placeOf(spec, criteria.sort, positionOf(last)),
+    };
+  };
+  return place.write(statement.columns, rows, positionOf, more === undefined ? { extent } : { more });
 }
 
-function lastPage({ limit }: Criteria, items: string, extent?: () => PageExtent): Page {
-  return pageOf(`{"items":[${items}],"pagination":{"limit":${limit},"hasMore":false}}`, extent);
+export type Row = readonly (string | null)[];
+
+/** Where a request stands in its collection, and its page from there. */
+export interface Place {
+  /** What was sealed in the request's cursor; undefined for the first page. */
+  readonly position: Position | undefined;
+  /**
+   * @param rows at most one more than the limit; its presence shows that there is a next page
+   * @param positionOf what the next page needs to know of the last row
+   */
+  write(
+    columns: ReadonlyMap<string, number>,
+    rows: readonly Row[],
+    positionOf: (row: Row, index: number) => Position,
+    others?: Others,
+  ): Page;
+}
+
+export interface Others {
+  /** Members of the envelope beside `items` and `pagination`, as JSON text. */
+  readonly more?: Readonly<Record<string, string>> | undefined;
+  /** What the page depends on; undefined when that is more than its rows. */
+  readonly extent?: (() => PageExtent) | undefined;
+}
+
+/**
+ * Opens the cursor of a request, and writes its page. For operations that read rows in an order of their own.
+ * @param binding everything that must be equal on each page
+ * @throws Problem `invalid-cursor`
+ */
+export function openPlace<Context>(
+  request: Pick<PageRequest<Context>, 'collection' | 'criteria' | 'context' | 'url'>,
+  binding: string,
+): Place {
+  const { collection, criteria, url, context } = request;
+  const { cursors } = collection;
+  const at = url === undefined ? { pointer: '/pagination/cursor' } : { parameter: 'cursor' };
+  const position = criteria.cursor === undefined ? undefined : cursors.open(criteria.cursor, binding, at);
+  return {
+    position,
+    write(columns, rows, positionOf, { more = {}, extent } = {}) {
+      const hasMore = rows.length > criteria.limit;
+      const shown = hasMore ? criteria.limit : rows.length;
+      let items = '';
+      if (shown > 0) {
+        const write = writerFor(collection, criteria, columns);
+        for (let index = 0; index < shown; index += 1) {
+          if (index > 0) items += ',';
+          items += write(rows[index] ?? [], context);
+        }
+      }
+      const others = Object.entries(more)
+        .map(([name, json]) => `${JSON.stringify(name)}:${json},`)
+        .join('');
+      const start = `{"items":[${items}],${others}"pagination":{"limit":${criteria.limit},`;
+      const last = hasMore ? rows[shown - 1] : undefined;
+      if (last === undefined) return pageOf(`${start}"hasMore":false}}`, extent);
+      const nextCursor = cursors.seal(positionOf(last, shown - 1), binding);
+      return pageOf(
+        `${start}"nextCursor":"${nextCursor}","hasMore":true}}`,
+        extent,
+        url === undefined ? {} : { Link: `<${nextUrl(url, nextCursor)}>; rel="next"` },
+      );
+    },
+  };
 }
 
 function pageOf(
@@ -115,16 +171,18 @@ function checkedScope(spec: CollectionSpec<never>, scope: Scope): Scope {
 }
 
 /** What a cursor belongs to; `limit` and `fields` may change from page to page. */
-function bindingOf(spec: CollectionSpec<never>, { conditions, or, sort }: Criteria, scope: Scope): string {
+export function bindingOf(spec: CollectionSpec<never>, { conditions, or, sort }: Criteria, scope: Scope): string {
   return JSON.stringify([spec.name, Object.entries(scope).sort(), conditions, or, sort]);
 }
 
-async function query(
+/**
+ * The rows of a statement as PostgreSQL prints them.
+ * @throws Problem `query-too-costly` when the statement's time is over
+ */
+export async function queryRows(
   pool: Pick<Pool, 'query'>,
-  name: string | undefined,
-  text: string,
-  values: unknown[],
-): Promise<(string | null)[][]> {
+  { name, text, values }: { name?: string | undefined; text: string; values: unknown[] },
+): Promise<Row[]> {
   try {
     const config = { text, values, rowMode: 'array' as const, types: asText };
     const result = await pool.query<(string | null)[]>(name === undefined ? config : { ...config, name });

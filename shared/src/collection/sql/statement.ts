@@ -41,12 +41,9 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const { criteria } = input;
   const { bind, values } = parameters();
   const columns = selected(spec, criteria);
-  const list = [...columns].map(([column, index]) => `${column} AS c${index}`).join(', ');
+  const list = listSql(columns);
   const rows = criteria.limit + 1;
-  const scope = Object.entries(spec.scope ?? {}).map(([name, each]) => {
-    const parameter = bind({ scope: name }, each.cast);
-    return 'condition' in each ? each.condition(parameter) : `${each.column} = ${parameter}`;
-  });
+  const scope = scopeSql(spec, bind);
 
   // The plan for a condition depends on how many rows meet it.
   let steady = Object.values(spec.scope ?? {}).every((each) => 'column' in each);
@@ -95,6 +92,61 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const inOrder = texts.length === 1 && !only.includes(' LATERAL ');
   const text = inOrder ? only : merged(spec, criteria, columns, texts);
   return { text, steady, columns, values };
+}
+
+/** Parts of a request for a statement that does not read along an index of the sort order. */
+export interface Fragments {
+  /** The select list: the members asked for and the sort columns. */
+  readonly list: string;
+  /** Column of the result that holds each selected expression. */
+  readonly columns: ReadonlyMap<string, number>;
+  /** Everything that a row has to meet, the scope and the position included; all of it. */
+  readonly where: readonly string[];
+  /** The sort order of the result, by the names of the select list. */
+  readonly order: string;
+  /** The parameters of `where`, beginning with $1. */
+  readonly values: readonly unknown[];
+}
+
+/** The select list, the conditions and the order of a request. */
+export function fragmentsOf(spec: CollectionSpec<never>, input: Input): Fragments {
+  const { criteria, position } = input;
+  const { bind, values } = parameters();
+  const columns = selected(spec, criteria);
+  const all = (conditions: readonly Condition[], group?: number) =>
+    conditions.map((condition, index) =>
+      conditionSql(spec, { condition, place: group === undefined ? { index } : { group, index } }, bind),
+    );
+  const alternatives = criteria.or.map((conditions, group) => `(${all(conditions, group).join(' AND ')})`);
+  const sort = criteria.sort.map(({ field, direction }, index): SortColumn => {
+    const { column, nullable = false, type } = fieldNamed(spec, field);
+    const isPresent = position !== undefined && position[index] !== null;
+    return { column, direction, nullable, parameter: isPresent ? bind({ after: index }, type.cast) : undefined };
+  });
+  const where = [
+    ...scopeSql(spec, bind),
+    ...all(criteria.conditions),
+    ...(alternatives.length > 0 ? [`(${alternatives.join(' OR ')})`] : []),
+    ...(position ? [`(${after(sort)})`] : []),
+  ];
+  return {
+    list: listSql(columns),
+    columns,
+    where,
+    order: orderBy(resultColumns(columns, sort)),
+    values: values(input),
+  };
+}
+
+function listSql(columns: ReadonlyMap<string, number>): string {
+  return [...columns].map(([column, index]) => `${column} AS c${index}`).join(', ');
+}
+
+function scopeSql(spec: CollectionSpec<never>, bind: Bind): string[] {
+  return Object.entries(spec.scope ?? {}).map(([name, each]) => {
+    const parameter = bind({ scope: name }, each.cast);
+    return 'condition' in each ? each.condition(parameter) : `${each.column} = ${parameter}`;
+  });
 }
 
 /** The columns as a result of the select list names them. */
