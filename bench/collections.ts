@@ -5,9 +5,10 @@ import type { SchemaName } from '@shop/shared/database';
 import { freePorts } from '@shop/shared/embedded';
 import pg from 'pg';
 import { cases, deepPage } from './collections/cases.ts';
+import { identity } from './collections/identity.ts';
 import { load, type Measured } from './collections/load.ts';
 import { startSink } from './collections/sink.ts';
-import { cursorKey, leaveFirstCore, openStage, type Running, start } from './collections/stage.ts';
+import { leaveFirstCore, openStage, type Running, start } from './collections/stage.ts';
 
 interface Result extends Measured {
   /** Microseconds of processor time of the server for a request, which do not depend on other load of the machine. */
@@ -15,19 +16,6 @@ interface Result extends Measured {
 }
 
 type Variant = 'floor' | 'models' | 'service' | 'observed' | 'small' | 'gateway';
-
-const identity = {
-  LOG_LEVEL: 'warn',
-  HOST: '127.0.0.1',
-  JWKS_URL: 'http://127.0.0.1:9/jwks.json',
-  JWT_ISSUER: 'https://bench.test',
-  JWT_AUDIENCE: 'shop',
-  INTERNAL_SECRET: 'only-for-the-benchmark-only-for-the-benchmark',
-  CURSOR_KEYS: cursorKey.toString('base64url'),
-  ORDERS_URL: 'http://127.0.0.1:9',
-  ACCOUNTS_URL: 'http://127.0.0.1:9',
-  TRUSTED_PROXIES: '1',
-};
 
 export default async function collections(options: readonly string[]): Promise<void> {
   const { values } = parseArgs({

@@ -8,6 +8,7 @@ const benchmarks: Readonly<Record<string, string>> = {
   import: './import.ts',
   orders: './orders.ts',
   relay: './relay.ts',
+  search: './search.ts',
   timing: './timing.ts',
 };
 

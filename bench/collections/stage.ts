@@ -45,7 +45,7 @@ export async function openStage(): Promise<Stage> {
       await seedProducts(environment, { count: products, seed: 42 });
       const client = new pg.Client({ connectionString: urls.catalogue });
       await client.connect();
-      await client.query('VACUUM (ANALYZE) products');
+      await client.query('VACUUM (ANALYZE)');
       await client.end();
       return urls;
     },

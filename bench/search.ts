@@ -1,0 +1,95 @@
+// Search: how many of the queries of a file find what a customer expects among the first five products, and how long the
+// first page takes.
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { newId } from '@shop/shared/runtime';
+import pg from 'pg';
+import { identity } from './collections/identity.ts';
+import { leaveFirstCore, openStage, start } from './collections/stage.ts';
+
+/** The share of queries that have to find what is expected, and the milliseconds of 99 of 100 first pages. */
+const targets = { recall: 0.9, p99: 25 };
+const shown = 5;
+
+/** `npm run bench -- search [--products 1000000] [--rounds 5]` */
+export default async function search(options: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...options],
+    options: { products: { type: 'string', default: '1000000' }, rounds: { type: 'string', default: '5' } },
+  });
+  const stage = await openStage();
+  try {
+    console.log(`Filling ${values.products} products …`);
+    const urls = await stage.database('search', Number(values.products));
+    await addForeignProducts(urls.catalogue);
+    const core = leaveFirstCore() ? '0' : undefined;
+    const environment = { ...identity, DATABASE_URL: urls.catalogue, EVENTS_URL: urls.events };
+    const service = await start('services/catalogue/src/main.ts', environment, core);
+    try {
+      await measure(`http://127.0.0.1:${service.port}`, Number(values.rounds));
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await stage.close();
+  }
+}
+
+function linesOf(file: string): string[][] {
+  const text = readFileSync(new URL(`./search/${file}`, import.meta.url), 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split('\t'));
+}
+
+/** Adds the products in other languages and alphabets. */
+async function addForeignProducts(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const [name, brand, category, description] of linesOf('products.tsv').slice(1)) {
+    await client.query(
+      `INSERT INTO products (id, name, brand, category, description, price_minor, status, stock)
+       VALUES ($1, $2, $3, $4, $5, 1990, 'available', 1)`,
+      [newId(), name, brand, category, description],
+    );
+  }
+  await client.query('VACUUM (ANALYZE) products, product_search, search_words');
+  await client.end();
+}
+
+interface Found {
+  readonly items: readonly { readonly name: string; readonly brand: string; readonly category: string }[];
+}
+
+async function measure(url: string, rounds: number): Promise<void> {
+  const queries = linesOf('queries.tsv').map(([text = '', expected = '']) => ({ text, words: expected.split(' ') }));
+  const times: { text: string; took: number }[] = [];
+  const missed: string[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { text, words } of queries) {
+      const began = performance.now();
+      const response = await fetch(`${url}/v1/products?q=${encodeURIComponent(text)}`);
+      const { items } = (await response.json()) as Found;
+      // The first round only fills the caches.
+      if (round > 0) times.push({ text, took: performance.now() - began });
+      else if (!items.slice(0, shown).some((item) => has(item, words))) missed.push(text);
+    }
+  }
+  times.sort((a, b) => a.took - b.took);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))]?.took ?? Number.NaN;
+  const recall = 1 - missed.length / queries.length;
+  console.log(`${queries.length} queries; missed: ${missed.join(', ') || 'none'}`);
+  const verdict = recall >= targets.recall ? 'holds' : 'MISSED';
+  console.log(`recall among the first ${shown}: ${recall.toFixed(3)} (target ${targets.recall}) ${verdict}`);
+  console.log(
+    `first page: p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms (target ${targets.p99}) ${at(0.99) <= targets.p99 ? 'holds' : 'MISSED'}`,
+  );
+  const slowest = times.slice(-rounds * 5).map(({ text }) => text);
+  console.log(`slowest: ${[...new Set(slowest)].join(', ')}`);
+}
+
+function has({ name, brand, category }: Found['items'][number], words: readonly string[]): boolean {
+  const text = `${name} ${brand} ${category}`;
+  return words.every((word) => text.includes(word));
+}
