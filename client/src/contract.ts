@@ -709,6 +709,11 @@ export interface paths {
          * @description A filter is `field=value` or `field=operator:value`. Several conditions on a field are separated by commas, or given by
          *     repeating the parameter. Plain values of one field are alternatives. A value that contains a comma, a quote or a colon is
          *     written in double quotes with backslash escapes. `nextCursor` and the `Link` header lead to the next page.
+         *
+         *     `q` searches for words and can be combined with every filter. Without `sort`, the most relevant products come first: those that
+         *     have all words in their name, then in name, brand and category, then with some of them in the description only; of those with
+         *     all words in the name, the shortest name comes first, and the newest of equals. Up to about 4,000 matches are ranked together. More
+         *     of them are ranked in random parts of a hundred to a few thousand, one part after the other, each product once.
          */
         get: operations["listProducts"];
         put?: never;
@@ -736,6 +741,46 @@ export interface paths {
          *     for a GET.
          */
         post: operations["searchProducts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/brands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the brands, each with the number of its products
+         * @description Of all products that customers see. Sorted by name, in code point order.
+         */
+        get: operations["listBrands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the categories, each with the number of its products
+         * @description Of all products that customers see. Sorted by name, in code point order.
+         */
+        get: operations["listCategories"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1202,7 +1247,7 @@ export interface components {
             /** @description The bounds that a query exceeds; with `query-too-costly`. */
             exceeded?: {
                 /** @enum {string} */
-                bound: "conditions" | "listValues" | "groups";
+                bound: "conditions" | "listValues" | "groups" | "facets";
                 maximum: number;
                 actual: number;
             }[];
@@ -1641,7 +1686,47 @@ export interface components {
         };
         Brand: string;
         Category: string;
+        /** @description Exact up to 1,000, and `1000+` beyond. */
+        Count: number | "1000+";
         Description: string;
+        /** @description The most frequent values first, at most 100. */
+        FacetValues: {
+            value: string;
+            count: components["schemas"]["Count"];
+        }[];
+        /**
+         * @description The products of the whole result. The members that `facets` names.
+         * @example {
+         *       "brand": [
+         *         {
+         *           "value": "Acme",
+         *           "count": 12
+         *         }
+         *       ],
+         *       "price": [
+         *         {
+         *           "from": 0,
+         *           "to": 5,
+         *           "count": 3
+         *         },
+         *         {
+         *           "from": 5,
+         *           "to": 10,
+         *           "count": 9
+         *         }
+         *       ]
+         *     }
+         */
+        Facets: {
+            brand?: components["schemas"]["FacetValues"];
+            category?: components["schemas"]["FacetValues"];
+            /** @description Ranges of prices that have products, the lowest first. A range includes `from`, and not `to`. */
+            price?: {
+                from: number;
+                to?: number;
+                count: components["schemas"]["Count"];
+            }[];
+        };
         IdConditions: {
             eq?: components["schemas"]["Id"];
             /** @description At most 100 values. */
@@ -1655,6 +1740,33 @@ export interface components {
          */
         Moment: string;
         CatalogueName: string;
+        /** @description A brand or a category with the number of its products, or the members that `fields` names. */
+        NameCount: {
+            name?: string;
+            count?: components["schemas"]["Count"];
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "name": "Acme",
+         *           "count": 12
+         *         },
+         *         {
+         *           "name": "Smith, Sons",
+         *           "count": "1000+"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        NamePage: {
+            items: components["schemas"]["NameCount"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         /**
          * @example {
          *       "name": "Enamel mug",
@@ -1764,6 +1876,7 @@ export interface components {
          */
         ProductPage: {
             items: components["schemas"]["ProductView"][];
+            facets?: components["schemas"]["Facets"];
             pagination: components["schemas"]["Pagination"];
         };
         /**
@@ -1801,6 +1914,8 @@ export interface components {
             lowStockThreshold?: number | null;
         };
         ProductSearch: {
+            q?: components["schemas"]["SearchText"];
+            facets?: ("brand" | "category" | "price")[];
             /** @description All conditions must match, and one of `or` when it is present. */
             filters?: {
                 id?: components["schemas"]["IdConditions"];
@@ -1867,6 +1982,8 @@ export interface components {
          * @example 4.5
          */
         Rating: number;
+        /** @description Words to search for, as `desk lamps`; at least one letter or digit. */
+        SearchText: string;
         ShortTextConditions: {
             eq?: string;
             ne?: string | string[];
@@ -2667,18 +2784,34 @@ export interface components {
         CategoryFilter: string[];
         /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         CatalogueCursor: string;
+        /**
+         * @description Some of brand, category and price, separated by commas. The response then has `facets`: the products of the whole result by
+         *     brand, by category, and by range of prices. Results of more than 10,000 products are refused with `query-too-costly`.
+         */
+        Facets: string;
         /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
         CatalogueFields: string;
         /** @description Operators eq, in; up to 100 ids of products. */
         CatalogueIdFilter: string[];
         /** @description Operators eq, in; true or false. */
         InStockFilter: string[];
+        /** @description The members to return, separated by commas: `name`, `count`. Both when absent. */
+        NameFields: string;
         /** @description Operators eq, ne, in. Values are compared exactly. */
         NameFilter: string[];
+        /** @description `name:asc` (the default) or `name:desc`. */
+        NameSort: string;
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         PriceFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
         RatingFilter: string[];
+        /**
+         * @description Words that a product must have in its name, brand, category or description, in any order. Capital letters, accents, the endings
+         *     of English and Russian words and words like `with` make no difference. When nothing is found, words that no name, brand or
+         *     category has are also searched for as similar words (one error from 4 letters, two from 8), as the beginning of a word and as
+         *     two words, and neighbouring words as one. At last, words that resemble nothing are left out.
+         */
+        SearchText: components["schemas"]["SearchText"];
         /**
          * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, updatedAt, name, price, rating and
          *     id. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
@@ -4060,6 +4193,18 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
+                /**
+                 * @description Words that a product must have in its name, brand, category or description, in any order. Capital letters, accents, the endings
+                 *     of English and Russian words and words like `with` make no difference. When nothing is found, words that no name, brand or
+                 *     category has are also searched for as similar words (one error from 4 letters, two from 8), as the beginning of a word and as
+                 *     two words, and neighbouring words as one. At last, words that resemble nothing are left out.
+                 */
+                q?: components["parameters"]["SearchText"];
+                /**
+                 * @description Some of brand, category and price, separated by commas. The response then has `facets`: the products of the whole result by
+                 *     brand, by category, and by range of prices. Results of more than 10,000 products are refused with `query-too-costly`.
+                 */
+                facets?: components["parameters"]["Facets"];
                 /** @description Operators eq, in; up to 100 ids of products. */
                 id?: components["parameters"]["CatalogueIdFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
@@ -4203,6 +4348,94 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["CatalogueServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    listBrands: {
+        parameters: {
+            query?: {
+                /** @description `name:asc` (the default) or `name:desc`. */
+                sort?: components["parameters"]["NameSort"];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters and sort. */
+                cursor?: components["parameters"]["CatalogueCursor"];
+                /** @description The members to return, separated by commas: `name`, `count`. Both when absent. */
+                fields?: components["parameters"]["NameFields"];
+            };
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamePage"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            400: components["responses"]["CatalogueInvalidRequest"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["CatalogueServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    listCategories: {
+        parameters: {
+            query?: {
+                /** @description `name:asc` (the default) or `name:desc`. */
+                sort?: components["parameters"]["NameSort"];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters and sort. */
+                cursor?: components["parameters"]["CatalogueCursor"];
+                /** @description The members to return, separated by commas: `name`, `count`. Both when absent. */
+                fields?: components["parameters"]["NameFields"];
+            };
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamePage"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            400: components["responses"]["CatalogueInvalidRequest"];
+            406: components["responses"]["NotAcceptable"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];

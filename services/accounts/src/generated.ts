@@ -503,7 +503,7 @@ export interface components {
             /** @description The bounds that a query exceeds; with `query-too-costly`. */
             readonly exceeded?: readonly {
                 /** @enum {string} */
-                readonly bound: "conditions" | "listValues" | "groups";
+                readonly bound: "conditions" | "listValues" | "groups" | "facets";
                 readonly maximum: number;
                 readonly actual: number;
             }[];

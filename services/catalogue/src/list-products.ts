@@ -1,11 +1,31 @@
-// GET /v1/products: one page of products, filtered and sorted by the query string.
-import { fromQuery, readPage } from '@shop/shared/collection';
+// GET /v1/products: one page of products, searched, filtered and sorted by the query string.
+import { fromQuery } from '@shop/shared/collection';
 import type { Operation } from './context.ts';
+import { readProductPage } from './product-page.ts';
+import { readFacets } from './search/facets.ts';
+import { readSearchText } from './search/search-text.ts';
 
 /** The page and a `Link` to the next one. 400 for an invalid query, 422 for one that is too costly. */
 export const listProducts: Operation<'listProducts'> = async (request, { reads, products }) => {
-  const { query, faults, url, caller } = request;
+  const { query, url, caller } = request;
   const { collection } = products.viewFor(caller);
-  const criteria = fromQuery(collection.spec, query, faults);
-  return reads.readPage(caller, criteria, (pool) => readPage({ collection, criteria, pool, context: undefined, url }));
+  const { text, faults } = readSearchText(query.q, { parameter: 'q' }, request.faults);
+  const facets = readFacets(listOf(query.facets), () => ({ parameter: 'facets' }));
+  const criteria = fromQuery(collection.spec, query, [...request.faults, ...faults, ...facets.faults]);
+  const withoutFacets = (url.split('?')[1] ?? '').split('&').filter((part) => !part.startsWith('facets='));
+  return readProductPage(reads, caller, {
+    collection,
+    criteria,
+    text,
+    isSorted: query.sort !== undefined,
+    facets: facets.names,
+    withoutFacets: withoutFacets.join('&'),
+    decimals: products.decimals,
+    url,
+  });
 };
+
+/** The names in a parameter; anything but a text is left as it is, and refused. */
+function listOf(parameter: unknown): unknown {
+  return typeof parameter === 'string' ? parameter.split(',') : parameter;
+}

@@ -5,6 +5,8 @@ import { createProduct } from './create-product.ts';
 import type { operations as contract } from './generated.ts';
 import { getProduct } from './get-product.ts';
 import { getStock } from './get-stock.ts';
+import { listBrands } from './list-brands.ts';
+import { listCategories } from './list-categories.ts';
 import { listProducts } from './list-products.ts';
 import { releaseReservation } from './release-reservation.ts';
 import { reserveStock } from './reserve-stock.ts';
@@ -15,6 +17,8 @@ import { updateProduct } from './update-product.ts';
 export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   listProducts,
   searchProducts,
+  listBrands,
+  listCategories,
   getProduct,
   createProduct,
   updateProduct,

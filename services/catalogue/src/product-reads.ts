@@ -13,6 +13,8 @@ export interface ProductReads {
    * @param staff undefined for customers
    */
   readPage(staff: Caller | undefined, criteria: Criteria, work: ReadPage): Promise<Reply<never>>;
+  /** The same for a page that depends on more than its criteria, and is never kept in memory. */
+  read<T>(staff: Caller | undefined, work: (on: Queryable) => Promise<T>): Promise<T>;
 }
 
 type ReadPage = (on: Queryable) => Promise<Reply<never> & { readonly extent: (() => PageExtent) | undefined }>;
@@ -24,12 +26,15 @@ export interface ProductSources {
 }
 
 export function openProductReads({ primary, replica, pages }: ProductSources): ProductReads {
+  const read: ProductReads['read'] = (staff, work) =>
+    staff !== undefined || replica === undefined ? work(primary) : replica.read(work);
   return {
+    read,
     readPage(staff, criteria, work) {
       if (staff !== undefined) return work(primary);
       // A page that is kept has to be newer than the last change that was received. A replica cannot prove that.
       if (pages?.canKeep(criteria) === true) return pages.read(() => work(primary));
-      return replica === undefined ? work(primary) : replica.read(work);
+      return read(staff, work);
     },
   };
 }

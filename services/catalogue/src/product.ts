@@ -23,6 +23,7 @@ import {
 import { etagOf, type Reply, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
+import { openNameLists } from './name-counts.ts';
 
 const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 
@@ -42,6 +43,7 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
   return {
     name: 'products',
     from: visible,
+    parameters: ['q', 'facets'],
     fields: {
       id: { type: uuid(), operators: listed, column: 'id', sortable: true, unique: true },
       name: { type: text(200), operators: matched, column: 'name', sortable: true },
@@ -110,6 +112,10 @@ export interface ProductView {
 /** Products as the operations use them. */
 export interface Products {
   readonly currency: string;
+  /** Of amounts in the currency. */
+  readonly decimals: number;
+  /** The lists of brands and of categories. */
+  readonly names: ReturnType<typeof openNameLists>;
   readonly staff: ProductView;
   /** @param caller undefined unless the caller may change products */
   viewFor(caller: Caller | undefined): ProductView;
@@ -129,7 +135,8 @@ export function openProducts(currency: string, cursors: Cursors): Products {
   };
   const customers = view(productSpec(currency), 'version::text', (version) => etagOf(Number(version)));
   const staff = view(staffSpec(currency), "concat_ws('.', version, stock, reserved + oversold)", weakEtagOf);
-  return { currency, staff, viewFor: (caller) => (caller === undefined ? customers : staff) };
+  const own = { currency, decimals: decimalsOf(currency), names: openNameLists(cursors, visible) };
+  return { ...own, staff, viewFor: (caller) => (caller === undefined ? customers : staff) };
 }
 
 export function noSuchProduct(): Problem {

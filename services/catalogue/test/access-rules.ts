@@ -5,6 +5,8 @@ export const product = { name: 'A', brand: 'B', category: 'C', price: 1, status:
 export const accessRules: AccessRules = {
   listProducts: { public: true, expected: () => 200 },
   searchProducts: { public: true, body: () => ({}), expected: () => 200 },
+  listBrands: { public: true, expected: () => 200 },
+  listCategories: { public: true, expected: () => 200 },
   getProduct: { resource: 'product', public: true, expected: unlessAbsent(200) },
   createProduct: { scope: 'catalogue:write', body: () => product, expected: () => 201 },
   updateProduct: {

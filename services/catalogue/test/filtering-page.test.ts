@@ -29,8 +29,8 @@ beforeAll(async () => {
 afterAll(() => services.stop());
 
 describe('the page', () => {
-  it('has twenty examples, on six products', () => {
-    expect(examples).toHaveLength(20);
+  it('has twenty-two examples, on six products', () => {
+    expect(examples).toHaveLength(22);
     expect(products).toHaveLength(6);
   });
 

@@ -51,6 +51,19 @@ it('is found by its id and its status by staff only', async () => {
   expect((await client.post('/v1/products/search', { body, token: staff })).body.items).toHaveLength(1);
 });
 
+it('is found by its words and counted in facets for staff only, and not counted among brands', async () => {
+  expect(await names('?q=lamp')).toEqual([]);
+  expect(await names('?q=lamp&sort=price:asc')).toEqual([]);
+  expect(await names('?q=lamp', staff)).toEqual(['Lamp']);
+  const count = async (token?: string) => {
+    const { body } = await client.get('/v1/products?facets=brand', token === undefined ? {} : { token });
+    return body.facets;
+  };
+  expect(await count()).toEqual({ brand: [{ value: 'Acme', count: 1 }] });
+  expect(await count(staff)).toEqual({ brand: [{ value: 'Acme', count: 2 }] });
+  expect((await client.get('/v1/brands', { token: staff })).body.items).toEqual([{ name: 'Acme', count: 1 }]);
+});
+
 describe('404', () => {
   it('is what customers get, with the same text as for an unknown product', async () => {
     const unknown = await client.get('/v1/products/00000000-0000-7000-8000-000000000000');

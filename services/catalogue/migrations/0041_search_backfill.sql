@@ -1,0 +1,8 @@
+-- The words of the products that exist. In a migration of its own, so that no lock of the one before is held meanwhile. A product
+-- that is created or renamed while this runs has its words already.
+INSERT INTO product_search
+SELECT entry.* FROM products AS p
+CROSS JOIN LATERAL search_entry(p.id, p.name, p.brand, p.category, p.description) AS entry
+ON CONFLICT DO NOTHING;
+
+SELECT add_search_words(ARRAY(SELECT DISTINCT concat_ws(' ', name, brand, category) FROM products));

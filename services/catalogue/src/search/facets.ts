@@ -1,0 +1,120 @@
+// Facets: how many products of a result have each brand, each category, and a price in each range.
+import { type CollectionSpec, type Criteria, fragmentsOf, queryRows } from '@shop/shared/collection';
+import type { Queryable } from '@shop/shared/database';
+import { type Fault, Problem } from '@shop/shared/problem';
+import { writeCount } from '../name-counts.ts';
+import { readSample } from './sample.ts';
+import { inAll, inNames, type Terms } from './terms.ts';
+
+export const facetNames = ['brand', 'category', 'price'] as const;
+export type FacetName = (typeof facetNames)[number];
+
+/** The largest result whose products are counted. */
+const largestResult = 10_000;
+const valuesOfFacet = 100;
+
+/** The price ranges begin at these amounts, in major units of a currency with decimals. */
+const bounds = [5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
+
+export interface Facets {
+  readonly names: readonly FacetName[];
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * @param written a list of names; a client may have sent anything else in its place
+ * @param locate where the list stands in the request, or one of its names
+ */
+export function readFacets(
+  written: unknown,
+  locate: (index?: number) => { parameter: string } | { pointer: string },
+): Facets {
+  if (written === undefined) return { names: [], faults: [] };
+  const list: readonly unknown[] = Array.isArray(written) ? written : [];
+  const names = facetNames.filter((name) => list.includes(name));
+  if (list.length > 0 && names.length === list.length) return { names, faults: [] };
+  const wrong = list.findIndex(
+    (name, index) => !facetNames.some((known) => known === name) || list.indexOf(name) < index,
+  );
+  const detail = `must list some of ${facetNames.join(', ')}, none twice`;
+  return { names: [], faults: [{ ...locate(wrong < 0 ? undefined : wrong), detail, accepted: facetNames }] };
+}
+
+export interface FacetRequest {
+  readonly on: Queryable;
+  readonly spec: CollectionSpec<unknown>;
+  readonly criteria: Criteria;
+  /** Of a search. */
+  readonly terms?: Terms | undefined;
+  readonly names: readonly FacetName[];
+  readonly decimals: number;
+  /** The request without facets, which is proposed when the result is too large. */
+  readonly nearest: unknown;
+}
+
+/**
+ * The member `facets` of the envelope as JSON text.
+ * @throws Problem `query-too-costly` when the result has more products than are counted
+ */
+export async function countFacets({
+  on,
+  spec,
+  criteria,
+  terms,
+  names,
+  decimals,
+  nearest,
+}: FacetRequest): Promise<string> {
+  const { where, values } = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
+  const parameters: unknown[] = [...values];
+  const match = terms === undefined ? undefined : inNames(inAll(terms), criteria.conditions);
+  if (match !== undefined && where.length === 0) {
+    // The matches are read together, so that far too many are not read at all.
+    const { matched } = await readSample(on, match, spec.from, { where, values });
+    if (matched > 2 * largestResult) throw tooLarge(nearest);
+  }
+  const source =
+    match === undefined
+      ? `${spec.from} ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}`
+      : `search_matches($${parameters.push(match)}::tsquery, '') AS hit CROSS JOIN LATERAL (
+          SELECT brand, category, price_minor FROM ${spec.from} WHERE ${['id = product_id', ...where].join(' AND ')} LIMIT 1
+        ) AS product`;
+  // Ranges in hundreds for a currency without decimals, whose amounts are that much larger.
+  const units = bounds.map((bound) => bound * 10 ** Math.max(decimals, 2));
+  const grouped = (name: FacetName): string =>
+    name === 'price' ? `width_bucket(price_minor, $${parameters.push(units)}::bigint[])::text` : name;
+  const counts = names.map(
+    (name) => `(SELECT '${name}', ${grouped(name)} AS value, count(*) AS products FROM result
+      GROUP BY value ORDER BY ${name === 'price' ? 'min(price_minor)' : 'products DESC, value'} LIMIT ${valuesOfFacet})`,
+  );
+  const text = `
+    WITH result AS MATERIALIZED (
+      SELECT brand, category, price_minor FROM ${source} LIMIT ${largestResult + 1}
+    )
+    SELECT 'all', '', count(*) FROM result UNION ALL ${counts.join(' UNION ALL ')}`;
+  const [[, , all = null] = [], ...rows] = await queryRows(on, { text, values: parameters });
+  if (Number(all) > largestResult) throw tooLarge(nearest);
+  const members = names.map((name) => {
+    const own = rows.filter(([facet]) => facet === name);
+    const items = own.map(([, value, count]) =>
+      name === 'price'
+        ? `{${writeRange(Number(value), units, decimals)},"count":${writeCount(count ?? '0')}}`
+        : `{"value":${JSON.stringify(value)},"count":${writeCount(count ?? '0')}}`,
+    );
+    return `"${name}":[${items.join()}]`;
+  });
+  return `{${members.join()}}`;
+}
+
+/** A range includes `from`, and not `to`. */
+function writeRange(bucket: number, units: readonly number[], decimals: number): string {
+  const [from = 0, to] = [units[bucket - 1], units[bucket]];
+  return [`"from":${from / 10 ** decimals}`, ...(to === undefined ? [] : [`"to":${to / 10 ** decimals}`])].join();
+}
+
+function tooLarge(nearest: unknown): Problem {
+  const detail = `Facets are counted for results of at most ${largestResult} products. Add a filter or words, or leave facets out.`;
+  return new Problem('query-too-costly', detail, {
+    extensions: { exceeded: [{ bound: 'facets', maximum: largestResult, actual: largestResult + 1 }], nearest },
+  });
+}

@@ -1,0 +1,129 @@
+// The products that contain the terms of a search, the most relevant first.
+//
+// Products that have all words in their name, brand and category come before those that have some only in their
+// description. Each of these two levels is ranked as a whole by one statement, unless it is too large for that: then it
+// is read in windows, which are random parts of all products, and ranked within each window. The level, the window, the
+// rank in it and the id make a total order that does not depend on other products, so that the next page begins where
+// the last one ended, whatever is written in between.
+import { type Condition, type Fragments, queryRows, type Row } from '@shop/shared/collection';
+import type { Queryable } from '@shop/shared/database';
+import { readSample } from './sample.ts';
+import { inAll, inHead, inNames, inParts, largePart, parts, type Terms } from './terms.ts';
+
+/** The most matches of a level, about, that are ranked as a whole. */
+const rankedWhole = 4_000;
+/** Up to so many matches, about, a window is a large part of all products; beyond, a few small parts. */
+const windowsOfLargeParts = 128_000;
+/** Matches in a window of small parts, about, and the most parts in it: each makes the scan of the index slower. */
+const windowOfSmallParts = { matches: 1_000, parts: 8 };
+/** The fewest matches that meet the conditions, about, with which windows are better than one statement. */
+const fewestForWindows = 2 * parts;
+
+/** Where a product stands in the order. */
+export interface Standing {
+  readonly level: number;
+  /** Parts in a window; 0 when the level is ranked as a whole. */
+  readonly width: number;
+  readonly window: number;
+  readonly rank: number;
+  readonly id: string;
+}
+
+export interface RankedRows {
+  readonly rows: Row[];
+  /** The standing of each row. */
+  readonly standings: Standing[];
+}
+
+export interface RankedRequest {
+  readonly on: Queryable;
+  readonly terms: Terms;
+  readonly from: string;
+  readonly conditions: readonly Condition[];
+  readonly fragments: Fragments;
+  readonly limit: number;
+  readonly after: Standing | undefined;
+}
+
+type Source = 'words' | 'products';
+
+/** At most one row more than the limit. */
+export async function readRanked(request: RankedRequest): Promise<RankedRows> {
+  const { terms, limit, after, conditions } = request;
+  const levels = [inHead(terms), `(${inAll(terms)}) & !(${inHead(terms)})`].map((text) => inNames(text, conditions));
+  const rows: Row[] = [];
+  const standings: Standing[] = [];
+  for (const [level, match] of levels.entries()) {
+    if (rows.length > limit || level < (after?.level ?? 0)) continue;
+    const last = level === after?.level ? after : undefined;
+    const { width, source } = await planOf(request, match, last?.width);
+    const windows = width === 0 ? 1 : Math.ceil(parts / width);
+    for (let window = last?.window ?? 0; window < windows && rows.length <= limit; window += 1) {
+      const read = await readWindow(request, {
+        match: width === 0 ? match : inParts(match, window * width, width),
+        source,
+        last: window === last?.window ? last : undefined,
+        limit: limit + 1 - rows.length,
+      });
+      for (const row of read) {
+        rows.push(row);
+        standings.push({ level, width, window, rank: Number(row.at(-2)), id: row.at(-1) ?? '' });
+      }
+    }
+  }
+  return { rows, standings };
+}
+
+/** @param width that of the page before; all pages of a level have the same one */
+async function planOf(
+  { on, from, fragments }: RankedRequest,
+  match: string,
+  width: number | undefined,
+): Promise<{ width: number; source: Source }> {
+  if (width !== undefined && (width > 0 || fragments.where.length === 0)) return { width, source: 'words' };
+  const { matched, filtered } = await readSample(on, match, from, fragments);
+  const isWhole = matched <= rankedWhole;
+  if (width === undefined && !isWhole && (filtered?.matched ?? matched) >= fewestForWindows) {
+    return { width: widthFor(matched), source: 'words' };
+  }
+  return { width: 0, source: !isWhole && filtered && filtered.all < matched ? 'products' : 'words' };
+}
+
+function widthFor(matched: number): number {
+  if (matched <= windowsOfLargeParts) return largePart;
+  const wanted = Math.round((parts * windowOfSmallParts.matches) / matched);
+  return Math.min(Math.max(wanted, 1), windowOfSmallParts.parts);
+}
+
+interface Window {
+  readonly match: string;
+  /** What is read first: the products that the words find, or those that meet the conditions. */
+  readonly source: Source;
+  readonly last: Standing | undefined;
+  readonly limit: number;
+}
+
+function readWindow({ on, terms, from, fragments }: RankedRequest, window: Window): Promise<Row[]> {
+  const { list, where, values } = fragments;
+  const { last } = window;
+  const parameters: unknown[] = [...values, window.match, inHead(terms)];
+  const [match, name] = [`$${values.length + 1}::tsquery`, `$${values.length + 2}::tsquery`];
+  const later: string[] = [];
+  if (last !== undefined) {
+    const [rank, id] = [`$${parameters.push(last.rank)}::integer`, `$${parameters.push(last.id)}::uuid`];
+    later.push(`(rank > ${rank} OR (rank = ${rank} AND product_id < ${id}))`);
+  }
+  const all = (conditions: readonly string[]) => (conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '');
+  const order = 'ORDER BY rank, product_id DESC';
+  // Each product of one side is looked up on the other side, in order and only until the page is full where possible.
+  const text =
+    window.source === 'words'
+      ? `SELECT product.*, rank, product_id
+        FROM (SELECT * FROM search_matches(${match}, ${name}) ${all(later)} ${order}) AS hit
+        CROSS JOIN LATERAL (SELECT ${list} FROM ${from} ${all(['id = product_id', ...where])} LIMIT 1) AS product`
+      : `SELECT ${list}, rank, product_id FROM ${from} CROSS JOIN LATERAL (
+          SELECT product_id, CASE WHEN name_lexemes @@ ${name} THEN 0 ELSE 1000 END + name_words AS rank
+          FROM product_search WHERE product_id = id AND lexemes @@ ${match} LIMIT 1
+        ) AS hit ${all([...where, ...later])}`;
+  return queryRows(on, { text: `${text} ${order} LIMIT ${window.limit}`, values: parameters });
+}

@@ -1,0 +1,140 @@
+// A page of the products that a text finds: by relevance, or in the order that the client asks for.
+import {
+  bindingOf,
+  type Collection,
+  type CollectionSpec,
+  type Criteria,
+  compile,
+  fragmentsOf,
+  type Input,
+  matchesNothing,
+  openPlace,
+  type Page,
+  type Position,
+  queryRows,
+  type Row,
+} from '@shop/shared/collection';
+import type { Queryable } from '@shop/shared/database';
+import { interpretations } from './interpret.ts';
+import { readRanked, type Standing } from './ranked-rows.ts';
+import { readSample } from './sample.ts';
+import { inAll, inNames, type Terms } from './terms.ts';
+
+export interface SearchRequest {
+  readonly collection: Collection<unknown>;
+  readonly criteria: Criteria;
+  readonly on: Queryable;
+  readonly text: string;
+  /** Whether the client asks for an order, which then replaces the relevance. */
+  readonly isSorted: boolean;
+  readonly url?: string;
+  /** Members of the envelope besides the page, for the terms of the page. */
+  readonly more?: (terms: Terms) => Promise<Readonly<Record<string, string>>>;
+}
+
+interface Found {
+  readonly columns: ReadonlyMap<string, number>;
+  readonly rows: readonly Row[];
+  readonly positionOf: (row: Row, index: number) => Position;
+}
+
+/**
+ * The cursor keeps the terms, so that all pages of a search have the same ones, also when the known words change.
+ * @throws Problem `invalid-cursor`; `query-too-costly` when the time of a statement is over
+ */
+export async function readSearchPage(request: SearchRequest): Promise<Page> {
+  const { collection, criteria, on, text, isSorted, more } = request;
+  const order = isSorted ? 'sorted' : 'relevance';
+  const place = openPlace({ ...request, context: undefined }, bindingOf(collection.spec, criteria, { text, order }));
+  const [kept, ...position] = place.position ?? [];
+  const attempts = matchesNothing(collection.spec, criteria)
+    ? []
+    : typeof kept === 'string'
+      ? [JSON.parse(kept) as Terms]
+      : interpretations(on, text);
+  const read = isSorted ? readSorted : readByRelevance;
+  let terms: Terms = [];
+  let found: Found = { columns: new Map(), rows: [], positionOf: () => [] };
+  for await (const attempt of attempts) {
+    terms = attempt;
+    found = await read(request, terms, typeof kept === 'string' ? position : undefined);
+    if (found.rows.length > 0) break;
+  }
+  const { columns, rows, positionOf } = found;
+  const others = { more: await more?.(terms) };
+  return place.write(columns, rows, (row, index) => [JSON.stringify(terms), ...positionOf(row, index)], others);
+}
+
+async function readByRelevance(
+  { collection: { spec }, criteria, on }: SearchRequest,
+  terms: Terms,
+  position: Position | undefined,
+): Promise<Found> {
+  const fragments = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
+  const after = position && toStanding(position);
+  const { limit, conditions } = criteria;
+  const { rows, standings } = await readRanked({ on, terms, from: spec.from, fragments, conditions, limit, after });
+  return { columns: fragments.columns, rows, positionOf: (_, index) => toPosition(standings[index]) };
+}
+
+function toPosition(standing: Standing | undefined): Position {
+  if (standing === undefined) throw new RangeError('a row has a standing');
+  const { level, width, window, rank, id } = standing;
+  return [String(level), String(width), String(window), String(rank), id];
+}
+
+function toStanding([level, width, window, rank, id]: Position): Standing {
+  return {
+    level: Number(level),
+    width: Number(width),
+    window: Number(window),
+    rank: Number(rank),
+    id: id ?? '',
+  };
+}
+
+/** The most matches, about, that are all read and then sorted. More are found along the index of the sort order. */
+const sortedWhole = 30_000;
+
+async function readSorted(
+  { collection: { spec }, criteria, on }: SearchRequest,
+  terms: Terms,
+  position: Position | undefined,
+): Promise<Found> {
+  const match = inNames(inAll(terms), criteria.conditions);
+  const { matched } = await readSample(on, match, spec.from, { where: [], values: [] });
+  const input = { criteria, position, scope: { search: match } };
+  const { columns, text, values } = matched <= sortedWhole ? allMatches(spec, input) : alongIndex(spec, input);
+  const rows = await queryRows(on, { text, values });
+  const sorted = criteria.sort.map(({ field }) => columns.get(spec.fields[field]?.column ?? '') ?? -1);
+  return { columns, rows, positionOf: (row) => sorted.map((index) => row[index] ?? null) };
+}
+
+interface SortedStatement {
+  readonly columns: ReadonlyMap<string, number>;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+function allMatches(spec: CollectionSpec<unknown>, { criteria, position, scope }: SortedInput): SortedStatement {
+  const { columns, list, where, order, values } = fragmentsOf(spec, { criteria, position, scope: {} });
+  const match = `$${values.length + 1}::tsquery`;
+  const text = `
+    SELECT product.* FROM search_matches(${match}, ${match}) AS hit
+    CROSS JOIN LATERAL (SELECT ${list} FROM ${spec.from} WHERE ${['id = product_id', ...where].join(' AND ')} LIMIT 1) AS product
+    ORDER BY ${order} LIMIT ${criteria.limit + 1}`;
+  return { columns, text, values: [...values, scope.search] };
+}
+
+interface SortedInput extends Input {
+  readonly scope: { readonly search: string };
+}
+
+function alongIndex(spec: CollectionSpec<unknown>, input: SortedInput): SortedStatement {
+  // LIMIT keeps PostgreSQL from joining the tables, so that the order of an index decides what is read.
+  const condition = (parameter: string) =>
+    `EXISTS (SELECT FROM product_search WHERE product_id = id AND lexemes @@ ${parameter}::tsquery LIMIT 1)`;
+  const restricted = { ...spec, scope: { ...spec.scope, search: { condition, cast: 'text' } } } as const;
+  const { columns, text, values } = compile(restricted, input);
+  return { columns, text, values: values(input) };
+}

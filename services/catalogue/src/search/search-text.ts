@@ -1,0 +1,41 @@
+// The text of a search (`q`): what is accepted, and the faults of what is not.
+import type { Fault } from '@shop/shared/problem';
+
+/** Code points. */
+export const longestSearch = 100;
+
+const letterOrDigit = /[\p{L}\p{N}]/u;
+
+/** @returns undefined when the text can be searched for; otherwise completes the sentence "q …" */
+function faultOf(written: unknown): string | undefined {
+  if (typeof written !== 'string') return 'must be one text';
+  if (written.includes('\0') || !written.isWellFormed()) return 'must not contain NUL or lone surrogates';
+  if (!letterOrDigit.test(written)) return 'must have a letter or a digit';
+  return written.length > 2 * longestSearch || [...written].length > longestSearch
+    ? `must have at most ${longestSearch} characters`
+    : undefined;
+}
+
+export interface SearchText {
+  /** In Unicode's composed form (NFC), without surrounding blanks; undefined when absent or refused. */
+  readonly text: string | undefined;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * @param at where the text stands in the request
+ * @param found faults of the contract; a text that it refused is not refused twice
+ */
+export function readSearchText(
+  written: unknown,
+  at: { parameter: string } | { pointer: string },
+  found: readonly Fault[],
+): SearchText {
+  const isKnown = found.some((fault) =>
+    'parameter' in at ? fault.parameter === at.parameter : fault.pointer === at.pointer,
+  );
+  if (written === undefined || isKnown) return { text: undefined, faults: [] };
+  const detail = faultOf(written);
+  if (detail !== undefined) return { text: undefined, faults: [{ ...at, detail }] };
+  return { text: String(written).normalize('NFC').trim(), faults: [] };
+}

@@ -1,0 +1,62 @@
+// What a product must contain to be found, and the text search queries of PostgreSQL for it.
+
+import type { Condition } from '@shop/shared/collection';
+
+/** Words as they are stored; all of them must be contained. */
+export type Lexemes = readonly string[];
+/** Alternatives for one word of a search; one of them must be contained. */
+export type Term = readonly Lexemes[];
+/** One for each word of a search. */
+export type Terms = readonly Term[];
+
+/** Every product is in one of 1,024 parts, at random, and so in one of 32 large parts. A lexeme stands for each of them. */
+export const parts = 1024;
+export const largePart = 32;
+
+/** The text of a tsquery for words of the name, the brand or the category. Of the name only when it is asked of names. */
+export function inHead(terms: Terms): string {
+  return query(terms, quoted);
+}
+
+/** The text of a tsquery for words of these and of the description. */
+export function inAll(terms: Terms): string {
+  return query(terms, (lexeme) => `(${quoted(lexeme)} | ${quoted(`~${lexeme}`)})`);
+}
+
+/** The longest list of names that restricts a tsquery: a scan of the index becomes slower with the square of it. */
+const mostNames = 8;
+
+/**
+ * Restricts a tsquery to the brands and the categories that every product has to have, so that others are not read. The
+ * conditions have to be checked all the same.
+ */
+export function inNames(text: string, conditions: readonly Condition[]): string {
+  const names = conditions.flatMap((condition) => {
+    const mark = condition.field === 'brand' ? '@' : condition.field === 'category' ? '/' : undefined;
+    const values =
+      condition.operator === 'in' ? condition.values : condition.operator === 'eq' ? [condition.value] : [];
+    if (mark === undefined || values.length === 0 || values.length > mostNames) return [];
+    return [`(${values.map((value) => quoted(`${mark}${value}`)).join(' | ')})`];
+  });
+  return [`(${text})`, ...names].join(' & ');
+}
+
+/** The text of a tsquery for `width` parts of all products, beginning with `first`. A large part is one lexeme. */
+export function onlyParts(first: number, width: number): string {
+  if (width === largePart) return quoted(`%${first / largePart}`);
+  const last = Math.min(first + width, parts);
+  return Array.from({ length: last - first }, (_, index) => quoted(`#${first + index}`)).join(' | ');
+}
+
+/** Restricts a tsquery to these parts. */
+export function inParts(text: string, first: number, width: number): string {
+  return `(${text}) & (${onlyParts(first, width)})`;
+}
+
+function query(terms: Terms, write: (lexeme: string) => string): string {
+  return terms.map((term) => `(${term.map((lexemes) => lexemes.map(write).join(' & ')).join(' | ')})`).join(' & ');
+}
+
+function quoted(lexeme: string): string {
+  return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,113 @@
+// Every statement of a search, of the lists of names and of facets reads an index, and never the whole table.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createCursors, fromBody } from '@shop/shared/collection';
+import { createTestDatabase, nodesOf, type Plan, type TestDatabase } from '@shop/shared/testing';
+import pg from 'pg';
+import { readNames } from '../src/name-counts.ts';
+import { addSampleProducts } from '../src/operator/seed.ts';
+import { openProducts } from '../src/product.ts';
+import { readProductPage } from '../src/product-page.ts';
+import { openProductReads } from '../src/product-reads.ts';
+
+const { names, ...products } = openProducts('EUR', createCursors([Buffer.alloc(32, 1)]));
+const { collection } = products.viewFor(undefined);
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase(['catalogue']);
+  const pool = new pg.Pool({ connectionString: database.urls.catalogue });
+  pool.on('error', () => {}); // its database may be dropped before its last connection has closed
+  await addSampleProducts(pool, 2, { count: 40_000, seed: 3 });
+  await pool.end();
+  client = new pg.Client({ connectionString: database.urls.catalogue });
+  await client.connect();
+  await client.query('VACUUM (ANALYZE)');
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+/** Runs what reads, and returns the plan of each of its statements. */
+async function plansOf(read: (on: Pick<pg.Pool, 'query'>) => Promise<unknown>): Promise<Plan[]> {
+  const plans: Plan[] = [];
+  const query = async (config: pg.QueryArrayConfig) => {
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${config.text}`, config.values as unknown[]);
+    plans.push(rows[0]['QUERY PLAN'][0].Plan);
+    return client.query({ ...config, name: '' });
+  };
+  await read({ query } as Pick<pg.Pool, 'query'>);
+  return plans;
+}
+
+function wholeTables(plans: readonly Plan[]): string[] {
+  return plans
+    .flatMap(nodesOf)
+    .filter((node) => node['Node Type'] === 'Seq Scan')
+    .flatMap((node) => node['Relation Name'] ?? []);
+}
+
+const indexes = (plans: readonly Plan[]) => plans.flatMap(nodesOf).map((node) => node['Index Name']);
+
+const page = (body: Record<string, unknown>) =>
+  plansOf((on) =>
+    readProductPage(openProductReads({ primary: on, replica: undefined, pages: undefined }), undefined, {
+      collection,
+      criteria: fromBody(collection.spec, body),
+      text: typeof body.q === 'string' ? body.q : undefined,
+      isSorted: body.sort !== undefined,
+      facets: Array.isArray(body.facets) ? body.facets : [],
+      withoutFacets: {},
+      decimals: 2,
+    }),
+  );
+
+const sort = [{ field: 'price', direction: 'asc' }];
+
+describe('a search', () => {
+  it.each([
+    ['a rare word', { q: 'spotlight' }],
+    ['several words', { q: 'oak desk lamp' }],
+    ['a word of all descriptions', { q: 'repaired' }],
+    ['a typing error', { q: 'spotlihgt' }],
+    ['unknown words', { q: 'qqqqzzzz xxxxwwww' }],
+    ['a brand', { q: 'lamp', filters: { brand: { eq: 'Nordwick' } } }],
+    ['a price range', { q: 'repaired', filters: { price: { gte: 10, lt: 20 } } }],
+    ['alternatives', { q: 'lamp', filters: { or: [{ brand: { eq: 'Nordwick' } }, { price: { lt: 5 } }] } }],
+    ['the lowest price first', { q: 'spotlight', sort }],
+    ['the lowest price of many first', { q: 'repaired', sort }],
+    ['a category, the lowest price first', { q: 'steel', filters: { category: { eq: 'Garden / Hose' } }, sort }],
+    ['facets', { q: 'oak desk lamp', facets: ['brand', 'category', 'price'] }],
+  ])('for %s reads no whole table', async (_what, body) => {
+    const plans = await page(body);
+    expect(wholeTables(plans)).toEqual([]);
+    expect(plans.length).toBeGreaterThan(1);
+  });
+
+  it('uses both indexes of words', async () => {
+    const used = indexes(await page({ q: 'spotlihgt' }));
+    for (const index of ['product_search_lexemes', 'search_words_keys', 'search_words_pkey'])
+      expect(used).toContain(index);
+  });
+});
+
+describe('facets', () => {
+  it.each([
+    ['a brand', { brand: { eq: 'Nordwick' } }],
+    ['two categories', { category: { in: ['Audio / Speaker', 'Garden / Hose'] } }],
+    ['a narrow price range', { price: { gte: 20, lt: 21 } }],
+  ])('of %s read no whole table', async (_what, filters) => {
+    expect(wholeTables(await page({ filters, facets: ['price', 'brand'] }))).toEqual([]);
+  });
+});
+
+describe('brands and categories', () => {
+  it.each(['brands', 'categories'] as const)('%s take one step in an index for each name', async (list) => {
+    const { [list]: own } = names;
+    const criteria = fromBody(own.spec, {});
+    const plans = await plansOf((on) => readNames({ list, collection: own, criteria, on, url: '/' }));
+    expect(wholeTables(plans)).toEqual([]);
+  });
+});
