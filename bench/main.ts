@@ -7,6 +7,7 @@ const benchmarks: Readonly<Record<string, string>> = {
   hostile: './hostile.ts',
   import: './import.ts',
   orders: './orders.ts',
+  pages: './pages.ts',
   relay: './relay.ts',
   search: './search.ts',
   timing: './timing.ts',

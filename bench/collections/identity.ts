@@ -2,6 +2,8 @@
 import { cursorKey } from './stage.ts';
 
 export const identity = {
+  // Pages that are kept have a benchmark of their own: pages.ts.
+  PAGE_CACHE_MB: '0',
   LOG_LEVEL: 'warn',
   HOST: '127.0.0.1',
   JWKS_URL: 'http://127.0.0.1:9/jwks.json',

@@ -1,13 +1,17 @@
 -- Notifies all processes of the catalogue of each committed change that clients can see, so that they drop the pages on which the
--- product is shown or now belongs. src/pages/changed-product.ts reads the payload. A change of stock that leaves the version as it
--- is notifies nobody.
+-- product was shown or now belongs. src/pages/changed-product.ts reads the payload: the id, and the values that lists filter and
+-- sort by, before and after. A change of stock that leaves the version as it is notifies nobody.
+CREATE FUNCTION product_values(p products) RETURNS json LANGUAGE sql STABLE AS $$
+  SELECT json_build_array(p.name, p.brand, p.category, p.price_minor, p.rating_tenths, p.status, (p.stock > p.reserved)::text,
+    p.created_at AT TIME ZONE 'UTC', p.updated_at AT TIME ZONE 'UTC')
+$$;
+
 CREATE FUNCTION products_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM pg_notify('products:' || TG_TABLE_SCHEMA, CASE TG_OP
-    WHEN 'DELETE' THEN json_build_array(OLD.id)
-    ELSE json_build_array(NEW.id, NEW.name, NEW.brand, NEW.category, NEW.price_minor, NEW.rating_tenths, NEW.status,
-      NEW.created_at AT TIME ZONE 'UTC', NEW.updated_at AT TIME ZONE 'UTC')
-  END::text);
+  PERFORM pg_notify('products:' || TG_TABLE_SCHEMA, json_build_array(
+    CASE TG_OP WHEN 'DELETE' THEN OLD.id ELSE NEW.id END,
+    CASE TG_OP WHEN 'INSERT' THEN NULL ELSE product_values(OLD) END,
+    CASE TG_OP WHEN 'DELETE' THEN NULL ELSE product_values(NEW) END)::text);
   RETURN NULL;
 END
 $$;

@@ -1,5 +1,5 @@
 // The collection grammar: filters, sorts, cursors and pages, the same for every resource.
-export { PageCache } from './cache/page-cache.ts';
+export { type KeptPage, PageCache } from './cache/page-cache.ts';
 export type { PageExtent, RowChange, RowValues } from './cache/page-extent.ts';
 export { matchesNothing } from './grammar/contradiction.ts';
 export type { Condition, Criteria } from './grammar/criteria.ts';

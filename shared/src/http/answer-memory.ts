@@ -15,12 +15,14 @@ export interface KeptAnswer {
   readonly headers: readonly string[];
   /** Header fields of the content, flat. */
   readonly content: readonly string[];
-  readonly body: Buffer;
 }
 
 export interface AnswerMemory {
-  /** The answer that is kept for a request with this text, if it is still right. */
-  find(text: string): KeptAnswer | undefined;
+  /**
+   * The answer that is kept for a request with this text, if it is still right. Each character of the body is one of
+   * its bytes (latin1): Node.js sends such a text together with the header in one write.
+   */
+  find(text: string): { readonly answer: KeptAnswer; readonly body: string } | undefined;
 }
 
 /** The text of a request under which its answer is kept: all that the answer depends on beside the caller. */
@@ -34,19 +36,19 @@ export function requestText(method: string | undefined, url: string | undefined,
  * @returns false when the request has to be checked and answered by its operation
  */
 export function answerKept(
-  kept: KeptAnswer,
+  { answer, body }: NonNullable<ReturnType<AnswerMemory['find']>>,
   request: IncomingMessage,
   response: ServerResponse,
   caller: Caller | undefined,
   arrival: Arrival,
 ): boolean {
-  const { operation, etag, headers, content, body } = kept;
+  const { operation, etag, headers, content } = answer;
   if (caller !== undefined && operation.security.scopes.every((scope) => caller.scopes.has(scope))) return false;
   const unchanged = isUnchanged(request, etag);
   if (unchanged === undefined) return false;
   const common = ['X-Request-Id', arrival.id, ...headers];
   if (unchanged) response.writeHead(304, common).end();
-  else response.writeHead(200, [...common, ...content]).end(body);
+  else response.writeHead(200, [...common, ...content]).end(body, 'latin1');
   measureAnswer(arrival, { method: request.method, route: operation.path, status: unchanged ? 304 : 200 });
   return true;
 }

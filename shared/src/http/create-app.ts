@@ -169,9 +169,8 @@ function keepAnswer(
     etag,
     headers: Object.entries(fieldsOf(response, reply, headers)).flat(),
     content: Object.entries(contentOf(body.length)).flat(),
-    body,
   };
-  keep(text, kept);
+  keep(text, kept, body);
 }
 
 const forAnyone = { 'Cache-Control': 'no-cache' };

@@ -47,7 +47,7 @@ export interface Reply<Body = never> {
    * Keeps the answer for further requests with the same text. It has an entity tag, and does not depend on the caller
    * unless the caller has the scopes of the operation.
    */
-  readonly keep?: (text: string, answer: KeptAnswer) => void;
+  readonly keep?: (text: string, answer: KeptAnswer, body: Buffer) => void;
 }
 
 /** The types that the generator writes for one operation of a contract. */

@@ -1,32 +1,37 @@
 // A committed change of a product, from the payload of its notification (migrations/0045_product_changes.sql).
 import type { RowChange, RowValues, Value } from '@shop/shared/collection';
 
-/** The fields of a payload behind the id, in its order. Pages that depend on another field are not kept. */
-const fields = ['name', 'brand', 'category', 'price', 'rating', 'status', 'createdAt', 'updatedAt'] as const;
+/** The fields of a row in a payload, in its order. Pages that depend on another field are not kept. */
+const fields = ['name', 'brand', 'category', 'price', 'rating', 'status', 'inStock', 'createdAt', 'updatedAt'] as const;
 
 const watched: ReadonlySet<string> = new Set(['id', ...fields]);
 
-/** Whether a change of this field is part of a notification. */
+/** Whether the values of this field are part of a notification. */
 export function isWatched(field: string): boolean {
   return watched.has(field);
 }
 
 /** The change; undefined for a payload that does not describe one product, after which nothing is known. */
 export function readChange(payload: string): RowChange | undefined {
-  const values = parse(payload);
-  const [id, ...rest] = values ?? [];
+  const [id, old, present] = parse(payload) ?? [];
   if (typeof id !== 'string') return undefined;
-  if (rest.length === 0) return { id, row: undefined };
-  if (rest.length !== fields.length) return undefined;
+  const [before, after] = [readRow(id, old), readRow(id, present)];
+  if (before === 'unknown' || after === 'unknown') return undefined;
+  return { id, before, after };
+}
+
+/** The values of a row; undefined where there is none that customers see. */
+function readRow(id: string, values: unknown): RowValues | undefined | 'unknown' {
+  if (values === null) return undefined;
+  if (!Array.isArray(values) || values.length !== fields.length) return 'unknown';
   const row: Record<string, Value | null> = { id };
   for (const [index, field] of fields.entries()) {
-    const value = rest[index];
-    if (value !== null && typeof value !== 'string' && typeof value !== 'number') return undefined;
+    const value: unknown = values[index];
+    if (value !== null && typeof value !== 'string' && typeof value !== 'number') return 'unknown';
     row[field] = field.endsWith('At') ? timeOf(String(value)) : value;
   }
-  // Customers, for whom the pages are, do not see it.
-  if (row.status === 'pending') return { id, row: undefined };
-  return { id, row: row satisfies RowValues };
+  // Pages are for customers, who do not see such a product.
+  return row.status === 'pending' ? undefined : row;
 }
 
 function parse(payload: string): unknown[] | undefined {

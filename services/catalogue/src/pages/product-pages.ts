@@ -1,6 +1,5 @@
 // The pages of products that this process keeps in memory, and what operators see of them.
-import type { Criteria, PageExtent } from '@shop/shared/collection';
-import { PageCache } from '@shop/shared/collection';
+import { type Criteria, type KeptPage, PageCache, type PageExtent } from '@shop/shared/collection';
 import type { AnswerMemory, KeptAnswer, Reply } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import { beginCounting, instruments, observe } from '@shop/shared/telemetry';
@@ -62,7 +61,7 @@ export class ProductPages implements AnswerMemory {
     return this.#feed.current && [...conditions, ...or.flat(), ...sort].every(({ field }) => isWatched(field));
   }
 
-  find(text: string): KeptAnswer | undefined {
+  find(text: string): KeptPage<KeptAnswer> | undefined {
     const kept = this.#feed.current ? this.#cache.find(text) : undefined;
     if (kept !== undefined) instruments.pageRequests.add(1, { 'shop.source': 'kept' });
     return kept;
@@ -76,8 +75,8 @@ export class ProductPages implements AnswerMemory {
       const page = await read();
       const { extent } = page;
       if (extent !== undefined) {
-        const keep = (text: string, answer: KeptAnswer) =>
-          fill.keep(text, { answer, extent: extent(), bytes: answer.body.length });
+        const keep = (text: string, answer: KeptAnswer, body: Buffer) =>
+          fill.keep(text, { answer, body, extent: extent() });
         return { ...page, keep };
       }
       fill.end();

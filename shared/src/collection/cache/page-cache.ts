@@ -1,13 +1,19 @@
 // Pages kept in memory, each until a change of a row that belongs on it. The least recently used ones make room.
-import type { Criteria } from '../grammar/criteria.ts';
-import { matches, type PageExtent, type RowChange, touches } from './page-extent.ts';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Condition } from '../grammar/criteria.ts';
+import { matches, type PageExtent, type RowChange, type RowValues, touches } from './page-extent.ts';
 
-/** A page that is kept under the text of each request that it answers. */
+/** A page as it was read. */
+export interface ReadPage<Answer> {
+  readonly answer: Answer;
+  readonly body: Buffer;
+  readonly extent: PageExtent;
+}
+
+/** A page as it is answered: each character of the body is one of its bytes (latin1). */
 export interface KeptPage<Answer> {
   readonly answer: Answer;
-  readonly extent: PageExtent;
-  /** Bytes of memory that the answer occupies. */
-  readonly bytes: number;
+  readonly body: string;
 }
 
 export type DropReason = 'change' | 'room' | 'unknown';
@@ -18,30 +24,40 @@ export interface PageCacheOptions {
   readonly dropped?: (reason: DropReason, seconds: number) => void;
 }
 
-interface Entry<Answer> extends KeptPage<Answer> {
+interface Entry<Answer> {
   readonly text: string;
+  readonly answer: Answer;
+  readonly packed: Buffer;
+  /** The body; undefined while only the packed one is kept. */
+  body: string | undefined;
+  readonly extent: PageExtent;
+  readonly group: Group<Answer>;
   readonly since: number;
   readonly size: number;
 }
 
-/** Pages with the same criteria but for their place: one comparison with the criteria decides about all of them. */
+/** Pages with the same conditions: one comparison with the conditions decides about all of them. */
 interface Group<Answer> {
-  readonly criteria: Criteria;
+  readonly key: string;
+  readonly bucket: string;
   readonly entries: Set<Entry<Answer>>;
 }
 
-/** Bytes of an entry beside its answer and text: its extent, and its places in the maps. Measured with 20 rows. */
-const entryOverhead = 2_000;
-const idOverhead = 120;
+/** Bytes of an entry beside its text and packed body, with the headers of an answer. Measured with filters and links. */
+const entryOverhead = 2_500;
 
 export class PageCache<Answer> {
   readonly #options: PageCacheOptions;
+  /** By text, the least recently used first. */
   readonly #entries = new Map<string, Entry<Answer>>();
+  /** Entries with a body, the least recently used first. */
+  readonly #unpacked = new Set<Entry<Answer>>();
   readonly #groups = new Map<string, Group<Answer>>();
-  /** Id of a row → the pages that show it, or have it behind them. */
-  readonly #showing = new Map<string, Set<Entry<Answer>>>();
+  /** A change concerns only the groups of few buckets: those without a certain value, and those of its row's values. */
+  readonly #buckets = new Map<string, Set<Group<Answer>>>();
   readonly #fills = new Set<Fill<Answer>>();
   #bytes = 0;
+  #bytesUnpacked = 0;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
@@ -53,17 +69,16 @@ export class PageCache<Answer> {
 
   /** Bytes of memory that the pages occupy, estimated. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#bytesUnpacked;
   }
 
   /** The answer to a request with this text; undefined when none is kept. */
-  find(text: string): Answer | undefined {
+  find(text: string): KeptPage<Answer> | undefined {
     const entry = this.#entries.get(text);
     if (entry === undefined) return undefined;
-    // The last entries of the map are those that were used last.
     this.#entries.delete(text);
     this.#entries.set(text, entry);
-    return entry.answer;
+    return { answer: entry.answer, body: this.#bodyOf(entry) };
   }
 
   /** Call it before the page is read. Changes that arrive from now on are compared with the page before it is kept. */
@@ -76,20 +91,20 @@ export class PageCache<Answer> {
     return fill;
   }
 
-  /** Drops exactly the pages that show the row, or on which it now belongs. @returns their number */
+  /** Drops exactly the pages that showed the row before the change, or on which it now belongs. @returns their number */
   apply(change: RowChange): number {
     for (const fill of this.#fills) fill.changed(change);
-    const candidates = new Set(this.#showing.get(change.id));
-    const { row } = change;
-    if (row !== undefined) {
-      for (const { criteria, entries } of this.#groups.values())
-        if (matches(criteria, row)) for (const entry of entries) candidates.add(entry);
-    }
     let dropped = 0;
-    for (const entry of candidates) {
-      if (!touches(change, entry.extent)) continue;
-      this.#drop(entry, 'change');
-      dropped += 1;
+    for (const bucket of bucketsOf(change)) {
+      for (const { entries } of this.#buckets.get(bucket) ?? []) {
+        const [first] = entries;
+        if (first === undefined || !concerns(change, first.extent)) continue;
+        for (const entry of entries) {
+          if (!touches(change, entry.extent)) continue;
+          this.#drop(entry, 'change');
+          dropped += 1;
+        }
+      }
     }
     return dropped;
   }
@@ -97,68 +112,98 @@ export class PageCache<Answer> {
   /** Drops all pages, because changes may have been missed. Pages that are being read are not kept. */
   clear(): void {
     for (const fill of this.#fills) fill.end();
-    for (const entry of this.#entries.values()) this.#options.dropped?.('unknown', ageOf(entry));
-    this.#entries.clear();
-    this.#groups.clear();
-    this.#showing.clear();
-    this.#bytes = 0;
+    for (const entry of [...this.#entries.values()]) this.#drop(entry, 'unknown');
   }
 
-  #keep(text: string, page: KeptPage<Answer>): void {
+  #bodyOf(entry: Entry<Answer>): string {
+    const body = entry.body ?? inflateRawSync(entry.packed).toString('latin1');
+    if (entry.body === undefined) this.#bytesUnpacked += body.length;
+    entry.body = body;
+    this.#unpacked.delete(entry);
+    this.#unpacked.add(entry);
+    this.#makeRoom();
+    return body;
+  }
+
+  #keep(text: string, { answer, body, extent }: ReadPage<Answer>): void {
     const known = this.#entries.get(text);
     if (known !== undefined) this.#drop(known, 'room');
-    const size = page.bytes + 2 * text.length + entryOverhead + idOverhead * rowsOf(page.extent).length;
+    const packed = deflateRawSync(body, { level: 1 });
+    const size = packed.length + text.length + entryOverhead;
     if (size > this.#options.maximumBytes) return;
-    const entry = { ...page, text, size, since: performance.now() };
+    const group = this.#groupOf(extent);
+    const entry = { text, answer, packed, body: undefined, extent, group, since: performance.now(), size };
     this.#entries.set(text, entry);
-    this.#groupOf(page.extent.criteria).entries.add(entry);
-    for (const id of rowsOf(page.extent)) {
-      const showing = this.#showing.get(id);
-      if (showing === undefined) this.#showing.set(id, new Set([entry]));
-      else showing.add(entry);
-    }
+    group.entries.add(entry);
     this.#bytes += size;
-    while (this.#bytes > this.#options.maximumBytes) {
+    this.#makeRoom();
+  }
+
+  /** Half of the memory is for pages that are answered without being unpacked. */
+  #makeRoom(): void {
+    const { maximumBytes } = this.#options;
+    while (this.bytes > maximumBytes) {
+      const [unpacked] = this.#unpacked;
       const [oldest] = this.#entries.values();
-      if (oldest === undefined) break;
-      this.#drop(oldest, 'room');
+      if (unpacked !== undefined && this.#bytesUnpacked > maximumBytes / 2) this.#pack(unpacked);
+      else if (oldest !== undefined) this.#drop(oldest, 'room');
     }
   }
 
-  #groupOf(criteria: Criteria): Group<Answer> {
-    const key = groupKey(criteria);
-    const group = this.#groups.get(key) ?? { criteria, entries: new Set() };
+  #pack(entry: Entry<Answer>): void {
+    this.#bytesUnpacked -= entry.body?.length ?? 0;
+    entry.body = undefined;
+    this.#unpacked.delete(entry);
+  }
+
+  #groupOf({ criteria: { conditions, or } }: PageExtent): Group<Answer> {
+    const key = JSON.stringify([conditions, or]);
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const bucket = bucketOf(conditions);
+    const group = { key, bucket, entries: new Set<Entry<Answer>>() };
     this.#groups.set(key, group);
+    const others = this.#buckets.get(bucket) ?? new Set();
+    this.#buckets.set(bucket, others.add(group));
     return group;
   }
 
   #drop(entry: Entry<Answer>, reason: DropReason): void {
+    this.#pack(entry);
     this.#entries.delete(entry.text);
-    const key = groupKey(entry.extent.criteria);
-    const group = this.#groups.get(key);
-    group?.entries.delete(entry);
-    if (group?.entries.size === 0) this.#groups.delete(key);
-    for (const id of rowsOf(entry.extent)) {
-      const showing = this.#showing.get(id);
-      showing?.delete(entry);
-      if (showing?.size === 0) this.#showing.delete(id);
-    }
     this.#bytes -= entry.size;
-    this.#options.dropped?.(reason, ageOf(entry));
+    const { group } = entry;
+    group.entries.delete(entry);
+    if (group.entries.size === 0) {
+      this.#groups.delete(group.key);
+      const others = this.#buckets.get(group.bucket);
+      others?.delete(group);
+      if (others?.size === 0) this.#buckets.delete(group.bucket);
+    }
+    this.#options.dropped?.(reason, (performance.now() - entry.since) / 1000);
   }
 }
 
-/** Ids of the rows without which the page would be different. */
-function rowsOf({ ids, behind }: PageExtent): readonly string[] {
-  return behind === undefined ? ids : [...ids, behind];
+/** Groups that can hold any row. */
+const anyRow = '';
+
+/** Groups with one certain value of a field hold only rows with that value. */
+function bucketOf(conditions: readonly Condition[]): string {
+  const certain = conditions.find(({ operator }) => operator === 'eq');
+  return certain !== undefined && 'value' in certain ? bucketName(certain.field, certain.value) : anyRow;
 }
 
-function groupKey({ conditions, or }: Criteria): string {
-  return JSON.stringify([conditions, or]);
+function bucketName(field: string, value: unknown): string {
+  return `${field} ${value}`;
 }
 
-function ageOf({ since }: { readonly since: number }): number {
-  return (performance.now() - since) / 1000;
+function bucketsOf({ before, after }: RowChange): ReadonlySet<string> {
+  const names = (row: RowValues) => Object.entries(row).map(([field, value]) => bucketName(field, value));
+  return new Set([anyRow, ...names(before ?? {}), ...names(after ?? {})]);
+}
+
+function concerns({ before, after }: RowChange, { criteria }: PageExtent): boolean {
+  return (before !== undefined && matches(criteria, before)) || (after !== undefined && matches(criteria, after));
 }
 
 /** More changes than this while one page is read are not compared with the page, which is not kept. */
@@ -166,18 +211,18 @@ const mostChanges = 100;
 
 /** A page that is being read. */
 export class Fill<Answer> {
-  readonly #store: (text: string, page: KeptPage<Answer>) => void;
+  readonly #store: (text: string, page: ReadPage<Answer>) => void;
   readonly #forget: () => void;
   readonly #changes: RowChange[] = [];
   #ended = false;
 
-  constructor(store: (text: string, page: KeptPage<Answer>) => void, forget: () => void) {
+  constructor(store: (text: string, page: ReadPage<Answer>) => void, forget: () => void) {
     this.#store = store;
     this.#forget = forget;
   }
 
   /** Keeps the page, unless a change that arrived meanwhile touches it: the page may have been read before the change. */
-  keep(text: string, page: KeptPage<Answer>): void {
+  keep(text: string, page: ReadPage<Answer>): void {
     if (this.#ended) return;
     this.end();
     if (!this.#changes.some((change) => touches(change, page.extent))) this.#store(text, page);

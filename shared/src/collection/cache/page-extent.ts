@@ -14,8 +14,6 @@ export type Place = readonly (Value | null)[];
 
 export interface PageExtent {
   readonly criteria: Criteria;
-  /** Ids of the rows on the page. */
-  readonly ids: readonly string[];
   /** Id of a row behind the page: without any, the page would be the last one. */
   readonly behind: string | undefined;
   /** Place of the row before the page; undefined for the first page. */
@@ -33,17 +31,17 @@ export function placeOf(spec: CollectionSpec<never>, sort: readonly SortCriterio
   });
 }
 
-/** A committed change: the id of the row, and its present values; undefined when the row no longer exists. */
+/** A committed change of one row: its values before, unless it is new, and after, unless it is gone. */
 export interface RowChange {
   readonly id: string;
-  readonly row: RowValues | undefined;
+  readonly before: RowValues | undefined;
+  readonly after: RowValues | undefined;
 }
 
-/** Whether a page is different after the change: it shows the row, or the row now belongs on it. */
-export function touches({ id, row }: RowChange, extent: PageExtent): boolean {
-  if (extent.ids.includes(id)) return true;
-  const place = row !== undefined && matches(extent.criteria, row) ? sideOf(extent, row) : undefined;
-  return place === 'on' || (id === extent.behind && place !== 'behind');
+/** Whether a page is different after the change: it showed the row, or the row now belongs on it. */
+export function touches({ id, before, after }: RowChange, extent: PageExtent): boolean {
+  const side = sideOf(extent, after);
+  return side === 'on' || sideOf(extent, before) === 'on' || (id === extent.behind && side !== 'behind');
 }
 
 /** Whether a row meets the criteria. */
@@ -58,8 +56,11 @@ function meetsAll(conditions: readonly Condition[], row: RowValues): boolean {
   });
 }
 
-/** Where a row stands that meets the criteria. */
-function sideOf({ criteria: { sort }, after, until }: PageExtent, row: RowValues): 'before' | 'on' | 'behind' {
+/** Where a row stands; undefined when it does not meet the criteria. */
+function sideOf(extent: PageExtent, row: RowValues | undefined): 'before' | 'on' | 'behind' | undefined {
+  const { criteria, after, until } = extent;
+  if (row === undefined || !matches(criteria, row)) return undefined;
+  const { sort } = criteria;
   const place = sort.map(({ field }) => row[field] ?? null);
   if (after !== undefined && compare(sort, place, after) <= 0) return 'before';
   return until === undefined || compare(sort, place, until) <= 0 ? 'on' : 'behind';

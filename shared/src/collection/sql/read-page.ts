@@ -77,7 +77,6 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
     const last = hasMore ? rows[criteria.limit - 1] : undefined;
     return {
       criteria,
-      ids: rows.slice(0, criteria.limit).map((row) => row[at('id')] ?? ''),
       behind: hasMore ? (rows.at(-1)?.[at('id')] ?? undefined) : undefined,
       after: position && placeOf(spec, criteria.sort, position),
       until: last && placeOf(spec, criteria.sort, positionOf(last)),
