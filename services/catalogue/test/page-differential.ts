@@ -60,11 +60,12 @@ const brands = ['Acme', 'Lumen', 'Zoë'];
 const categories = ['kitchen', 'light'];
 /** Beyond the first plane, where the order by code point differs from that by UTF-16 unit. */
 const names = ['Kettle', 'Mug', 'mug', 'Zebra', 'Ünder', '\uFB01sh', '𝒜lpha', 'Lamp'];
-const statuses = ['available', 'active', 'backorder'];
+const statuses = ['available', 'active', 'backorder', 'pending'];
 const price = fc.integer({ min: 0, max: 40 }).map((quarters) => quarters / 4);
 const rating = fc.integer({ min: 0, max: 10 }).map((halves) => halves / 2);
 
 const condition = fc.oneof(
+  fc.record({ field: fc.constant('inStock'), operator: fc.constant('eq'), value: fc.boolean() }),
   fc.record({ field: fc.constant('brand'), operator: fc.constantFrom('eq', 'ne'), value: fc.constantFrom(...brands) }),
   fc.record({ field: fc.constant('category'), operator: fc.constant('eq'), value: fc.constantFrom(...categories) }),
   fc.record({ field: fc.constant('price'), operator: fc.constantFrom('lt', 'lte', 'gt', 'gte'), value: price }),
@@ -75,7 +76,7 @@ const condition = fc.oneof(
     value: fc.constantFrom(...statuses),
   }),
 );
-type Condition = { readonly field: string; readonly operator: string; readonly value: string | number };
+type Condition = { readonly field: string; readonly operator: string; readonly value: string | number | boolean };
 const sorts = [
   'createdAt:desc',
   'createdAt:asc',
