@@ -226,6 +226,18 @@ describe('orders', () => {
     expect(shown).toContain('Its payment is not required. The shop owes 999999.00 EUR back.');
     await call('POST', `/v1/orders/${first}/refunds`, { ...money, reference: 're 1' });
     expect(await ask('orders', 'refunds')).toEqual([]);
+    const refundMails = async () =>
+      (await mailsAbout(first)).flatMap((name) => /order-refund.*/.exec(name) ?? []).sort();
+    await eventually(
+      async () =>
+        expect(await refundMails()).toEqual(
+          [/^order-refund-due\.\d+\.eml$/, /^order-refunded\.\d+\.eml$/].map((name) => expect.stringMatching(name)),
+        ),
+      settledWithin,
+    );
+    const emails = await ask<{ id: string; kind: string }[]>('emails', 'list', first);
+    await runShop(dataDir, 'emails', 'resend', emails.find(({ kind }) => kind.startsWith('order-refunded '))?.id ?? '');
+    await eventually(async () => expect((await refundMails())[1]).toMatch(/again-1\.eml$/), settledWithin);
     const { cancelled, ...others } = await ask<Record<string, number>>('orders', 'count');
     expect(cancelled).toBeGreaterThan(0);
     expect(Object.keys(others)).toEqual(['pending', 'processing', 'shipped', 'delivered']);
