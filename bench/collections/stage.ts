@@ -58,6 +58,7 @@ export async function openStage(): Promise<Stage> {
 
 export interface Running {
   readonly port: number;
+  readonly pid: number;
   /** Processor time so far, in seconds. */
   cpu(): number;
   /** Resident memory in MiB, and its maximum. */
@@ -106,6 +107,7 @@ export async function start(
   });
   return {
     port,
+    pid: child.pid ?? 0,
     cpu() {
       const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
       return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;

@@ -72,6 +72,7 @@ describe('200', () => {
     ['a replaced letter', 'kittle', [kettle, copper, remover]],
     ['a missing letter', 'coper ketle', [copper]],
     ['swapped letters', 'lmap', ['Desk lamp']],
+    ['an error beside an ending', 'kettels whistels', [copper]],
     ['two errors in a long word', 'shcaelchen', ['Crème brûlée Schälchen']],
     ['two errors in a word of eight letters', 'limscael', [remover]],
     ['a typing error in Cyrillic', 'чяйник', ['Чайник электрический']],

@@ -34,7 +34,7 @@ export async function* interpretations(on: Queryable, text: string): AsyncGenera
       const lexemes = exact.get(each ?? '');
       return lexemes === undefined ? [] : [lexemes];
     });
-    const similar = unknown.includes(word.word) ? similarTo(word.word, found, exact) : [];
+    const similar = unknown.includes(word.word) ? similarTo(word, found, exact) : [];
     const others = [...joined, ...similar].slice(0, Math.min(alternativesOfWord, room));
     room -= others.length;
     return [word.lexemes, ...others];
@@ -55,12 +55,24 @@ function isCorrected(word: string): boolean {
   return word.length >= corrected.withOneError && lettersOnly.test(word);
 }
 
-/** The nearest known words, or else known words that begin with the word; and the word in two known parts. */
-function similarTo(word: string, found: readonly KnownWord[], exact: ReadonlyMap<string, Lexemes>): Lexemes[] {
+/**
+ * The nearest known words, or else known words that begin with the word; and the word in two known parts. Of two distances,
+ * with the ending and without it, the smaller one counts, so that an ending is no error.
+ */
+function similarTo(
+  { word, lexemes }: Word,
+  found: readonly KnownWord[],
+  exact: ReadonlyMap<string, Lexemes>,
+): Lexemes[] {
   const errors = word.length >= corrected.withTwoErrors ? 2 : 1;
+  const [stem = word] = lexemes;
   const own = found
     .filter(({ asked }) => asked === word)
-    .map((known) => ({ ...known, distance: editDistance(word, known.word), isLonger: known.word.startsWith(word) }));
+    .map((known) => {
+      const [knownStem = known.word] = known.lexemes;
+      const distance = Math.min(editDistance(word, known.word), editDistance(stem, knownStem));
+      return { ...known, distance, isLonger: known.word.startsWith(word) };
+    });
   const least = Math.min(...own.map(({ distance }) => distance));
   const near = least <= errors ? own.filter(({ distance }) => distance === least) : [];
   const chosen =
