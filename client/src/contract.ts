@@ -1085,7 +1085,7 @@ export interface components {
             occurrence?: number;
             /** @description The values that are accepted there. */
             accepted?: string[];
-            /** @description The product that cannot be ordered as requested. */
+            /** @description The product that the fault is about. */
             productId?: components["schemas"]["Id"];
             /** @description The total number of units that the request asks for; of orders, 1. */
             requested?: number;
@@ -1679,6 +1679,11 @@ export interface components {
             tracking_number?: string;
             tracking_url?: string;
         };
+        AttributeName: string;
+        /** @description Further properties, such as `colour` or `size`. Names are in camelCase, with letters and digits. Absent when there are none. */
+        Attributes: {
+            [key: string]: string | number;
+        };
         BooleanConditions: {
             eq?: boolean;
             /** @description At most 100 values. */
@@ -1732,6 +1737,12 @@ export interface components {
             /** @description At most 100 values. */
             in?: components["schemas"]["Id"][];
         };
+        /** @description In the order in which they are shown. Absent when there are none. */
+        Images: {
+            url: string;
+            /** @description What the image shows, for those who do not see it. */
+            alt: string;
+        }[];
         /** @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none. */
         LowStockThreshold: number;
         /**
@@ -1769,14 +1780,20 @@ export interface components {
         };
         /**
          * @example {
+         *       "sku": "MUG-1",
          *       "name": "Enamel mug",
          *       "brand": "Smith, Sons",
          *       "category": "kitchen",
          *       "price": 14.5,
-         *       "stock": 120
+         *       "stock": 120,
+         *       "attributes": {
+         *         "colour": "blue",
+         *         "litres": 0.4
+         *       }
          *     }
          */
         NewProduct: {
+            sku?: components["schemas"]["Sku"];
             name: components["schemas"]["CatalogueName"];
             description?: components["schemas"]["Description"];
             brand: components["schemas"]["Brand"];
@@ -1789,6 +1806,8 @@ export interface components {
             /** @default 0 */
             stock?: components["schemas"]["Stock"];
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            images?: components["schemas"]["Images"];
+            attributes?: components["schemas"]["Attributes"];
         };
         NumberConditions: {
             eq?: number;
@@ -1833,12 +1852,16 @@ export interface components {
             status: components["schemas"]["CatalogueStatus"];
             inStock: boolean;
             stock?: components["schemas"]["ProductStock"];
+            sku?: components["schemas"]["Sku"];
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            images?: components["schemas"]["Images"];
+            attributes?: components["schemas"]["Attributes"];
             createdAt: components["schemas"]["Time"];
             updatedAt: components["schemas"]["Time"];
         };
         ProductFilters: {
             id?: components["schemas"]["IdConditions"];
+            sku?: components["schemas"]["SkuConditions"];
             price?: components["schemas"]["NumberConditions"];
             rating?: components["schemas"]["NumberConditions"];
             createdAt?: components["schemas"]["TimeConditions"];
@@ -1890,6 +1913,7 @@ export interface components {
          *     }
          */
         ProductPatch: {
+            sku?: string | null;
             name?: components["schemas"]["CatalogueName"];
             description?: string | null;
             brand?: components["schemas"]["Brand"];
@@ -1912,6 +1936,11 @@ export interface components {
                 reason?: string;
             };
             lowStockThreshold?: number | null;
+            images?: components["schemas"]["Images"] | null;
+            /** @description A member replaces or adds one attribute, and `null` removes it. */
+            attributes?: {
+                [key: string]: string | (number | null);
+            } | null;
         };
         ProductSearch: {
             q?: components["schemas"]["SearchText"];
@@ -1919,6 +1948,7 @@ export interface components {
             /** @description All conditions must match, and one of `or` when it is present. */
             filters?: {
                 id?: components["schemas"]["IdConditions"];
+                sku?: components["schemas"]["SkuConditions"];
                 price?: components["schemas"]["NumberConditions"];
                 rating?: components["schemas"]["NumberConditions"];
                 createdAt?: components["schemas"]["TimeConditions"];
@@ -1942,7 +1972,7 @@ export interface components {
                 limit?: number;
                 cursor?: string;
             };
-            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "createdAt" | "updatedAt")[];
+            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "createdAt" | "updatedAt")[];
         };
         /**
          * @description Returned only to callers with `catalogue:write`.
@@ -1973,7 +2003,10 @@ export interface components {
             status?: components["schemas"]["CatalogueStatus"];
             inStock?: boolean;
             stock?: components["schemas"]["ProductStock"];
+            sku?: components["schemas"]["Sku"];
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            images?: components["schemas"]["Images"];
+            attributes?: components["schemas"]["Attributes"];
             createdAt?: components["schemas"]["Time"];
             updatedAt?: components["schemas"]["Time"];
         };
@@ -1987,6 +2020,14 @@ export interface components {
         ShortTextConditions: {
             eq?: string;
             ne?: string | string[];
+            /** @description At most 100 values. */
+            in?: string[];
+        };
+        /** @description The key of the product in the shop's own systems, which imports use too. Each belongs to one product. Returned only to callers with `catalogue:write`, and absent when the product has none. */
+        Sku: string;
+        /** @description For callers with `catalogue:write`. */
+        SkuConditions: {
+            eq?: string;
             /** @description At most 100 values. */
             in?: string[];
         };
@@ -2629,6 +2670,34 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `sku-in-use`: another product has the `sku`; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
+        ProductConflict: {
+            headers: {
+                /** @description Seconds after which to repeat the request; with `request-in-progress`. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/sku-in-use",
+                 *       "title": "Another product has this sku",
+                 *       "status": 409,
+                 *       "detail": "Another product has this sku. Nothing was changed. Change that product, or use another sku.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "sku-in-use",
+                 *       "errors": [
+                 *         {
+                 *           "pointer": "/sku",
+                 *           "detail": "is the sku of another product",
+                 *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The representation that the client has is current. */
         ProductNotModified: {
             headers: {
@@ -2636,16 +2705,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
-        };
-        /** @description The first request with this idempotency key is still in progress. */
-        RequestInProgress: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
         };
         /** @description The service cannot reach its database. */
         CatalogueServiceUnavailable: {
@@ -2657,7 +2716,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
+        /** @description `sku-in-use`: another product has the `sku`; it is named. `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
         StockConflict: {
             headers: {
                 [name: string]: unknown;
@@ -2789,7 +2848,7 @@ export interface components {
          *     brand, by category, and by range of prices. Results of more than 10,000 products are refused with `query-too-costly`.
          */
         Facets: string;
-        /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
+        /** @description The members to return, separated by commas. All members when absent. `stock`, `sku` and `lowStockThreshold` need the scope `catalogue:write`. */
         CatalogueFields: string;
         /** @description Operators eq, in; up to 100 ids of products. */
         CatalogueIdFilter: string[];
@@ -2812,6 +2871,8 @@ export interface components {
          *     two words, and neighbouring words as one. At last, words that resemble nothing are left out.
          */
         SearchText: components["schemas"]["SearchText"];
+        /** @description Operators eq, in; up to 100 values. For callers with `catalogue:write`. */
+        SkuFilter: string[];
         /**
          * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, updatedAt, name, price, rating and
          *     id. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
@@ -4207,6 +4268,8 @@ export interface operations {
                 facets?: components["parameters"]["Facets"];
                 /** @description Operators eq, in; up to 100 ids of products. */
                 id?: components["parameters"]["CatalogueIdFilter"];
+                /** @description Operators eq, in; up to 100 values. For callers with `catalogue:write`. */
+                sku?: components["parameters"]["SkuFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 price?: components["parameters"]["PriceFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
@@ -4235,7 +4298,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 cursor?: components["parameters"]["CatalogueCursor"];
-                /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
+                /** @description The members to return, separated by commas. All members when absent. `stock`, `sku` and `lowStockThreshold` need the scope `catalogue:write`. */
                 fields?: components["parameters"]["CatalogueFields"];
             };
             header?: {
@@ -4280,7 +4343,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 65536 bytes. */
+        /** @description At most 102400 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewProduct"];
@@ -4304,7 +4367,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["CatalogueForbidden"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["RequestInProgress"];
+            409: components["responses"]["ProductConflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -4495,7 +4558,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 73728 bytes. */
+        /** @description At most 102400 bytes. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["ProductPatch"];

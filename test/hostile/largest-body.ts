@@ -1,5 +1,5 @@
 // The largest JSON body that a schema of a contract accepts, in its longest usual form.
-import { dereference, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, maxBodyBytes, type Node, nodeOf } from '@shop/shared/contract';
 
 /** A letter of four bytes in UTF-8 and twelve as `\u` escapes, then characters for patterns that accept no letters. */
 const alphabet = ['\u{20000}', '0'];
@@ -30,9 +30,12 @@ function subsets(names: readonly string[]): string[][] {
   return subsets(rest).flatMap((each) => [each, [first, ...each]]);
 }
 
+/** With escapes, or without them when the longest body that the shop accepts has no room for these. */
 function spelled(body: unknown): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(body, null, 2).replaceAll(/[\u0080-\uffff]/g, escaped);
+  const plain = JSON.stringify(body, null, 2);
+  const longest = plain.replaceAll(/[\u0080-\uffff]/g, escaped);
+  return longest.length <= maxBodyBytes ? longest : plain;
 }
 
 function largest(document: Node, schema: Node): unknown {
@@ -44,9 +47,8 @@ function largest(document: Node, schema: Node): unknown {
   }
   if (types.includes('object')) {
     const members = Object.entries(nodeOf(schema.properties));
-    return Object.fromEntries(
-      members.map(([name, member]) => [name, largest(document, dereference(document, member))]),
-    );
+    const named = members.map(([name, member]) => [name, largest(document, dereference(document, member))]);
+    return Object.fromEntries([...named, ...furtherMembers(document, schema)]);
   }
   if (types.includes('array')) {
     const item = largest(document, dereference(document, schema.items));
@@ -55,7 +57,18 @@ function largest(document: Node, schema: Node): unknown {
   if (types.includes('string')) return largestText(schema);
   if (types.includes('integer')) return bound(schema, 'maximum');
   if (types.includes('number')) return schema.maximum ?? 9_999_999_999_999.99;
+  if (schema.type === 'null') return null;
   throw new Error(`no largest value for ${JSON.stringify(schema)}`);
+}
+
+/** Members with names of the client's choice: as many as there may be, with names as long as they may be. */
+function furtherMembers(document: Node, schema: Node): [string, unknown][] {
+  if (typeof schema.additionalProperties !== 'object') return [];
+  const { maxLength } = dereference(document, schema.propertyNames);
+  const value = largest(document, dereference(document, schema.additionalProperties));
+  return Array.from({ length: bound(schema, 'maxProperties') }, (_, index) => {
+    return [`a${index}`.padEnd(Number(maxLength), 'x'), value];
+  });
 }
 
 const languageTag = 'yue-Hant-419';
@@ -74,7 +87,7 @@ function largestText(schema: Node): string {
   return text;
 }
 
-function bound(schema: Node, name: 'maxItems' | 'maxLength' | 'maximum'): number {
+function bound(schema: Node, name: 'maxItems' | 'maxLength' | 'maxProperties' | 'maximum'): number {
   const value = schema[name];
   if (typeof value !== 'number') throw new Error(`${JSON.stringify(schema)} has no ${name}`);
   return value;

@@ -16,9 +16,9 @@ interface FileChoice extends Output {
 
 const about = `
 A file has one product on each line: CSV with the names of the columns in the first line, or JSON lines. Required are
-externalKey, name, brand, category and price. Optional are description, currency, rating, status, stock and
-lowStockThreshold. externalKey identifies a product: a line with a known key changes that product. An absent status,
-stock or lowStockThreshold stays unchanged.`;
+externalKey, name, brand, category and price. Optional are description, currency, rating, status, stock,
+lowStockThreshold, images and attributes. externalKey is the sku and identifies a product: a line with a known key
+changes that product. An absent status, stock, lowStockThreshold, images or attributes stays unchanged.`;
 
 export function productsCommand(): Command {
   const command = new Command('products').description('import products from a file, or export them to one');

@@ -7,9 +7,10 @@ import { newId } from '@shop/shared/runtime';
 import type { Operation } from './context.ts';
 import { appendProductEvents } from './product-events.ts';
 import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from './product-input.ts';
+import { refuseUsedSku } from './sku.ts';
 import { enterReceived, staffOf } from './stock-ledger.ts';
 
-/** 201 with the product and its address. */
+/** 201 with the product and its address; 409 when another product has the `sku`. */
 export const createProduct: Operation<'createProduct'> = async (request, context) => {
   const { currency, staff } = context.products;
   refuseFaults(request.faults, productFaults(request.body, currency));
@@ -29,5 +30,5 @@ export const createProduct: Operation<'createProduct'> = async (request, context
     const product = { productId: id, version: 1, row, inStock: quantity > 0 };
     await appendProductEvents(tx, 'product.created.v1', [product], currency, cause);
     return staff.reply(201, Object.values(created ?? {}), { Location: `/v1/products/${id}` });
-  });
+  }).catch((error) => refuseUsedSku(error, context.database, row.external_key));
 };

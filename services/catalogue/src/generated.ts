@@ -22,6 +22,19 @@ export interface components {
          * @example 4.5
          */
         readonly Rating: number;
+        /** @description The key of the product in the shop's own systems, which imports use too. Each belongs to one product. Returned only to callers with `catalogue:write`, and absent when the product has none. */
+        readonly Sku: string;
+        /** @description In the order in which they are shown. Absent when there are none. */
+        readonly Images: readonly {
+            readonly url: string;
+            /** @description What the image shows, for those who do not see it. */
+            readonly alt: string;
+        }[];
+        readonly AttributeName: string;
+        /** @description Further properties, such as `colour` or `size`. Names are in camelCase, with letters and digits. Absent when there are none. */
+        readonly Attributes: {
+            readonly [key: string]: string | number;
+        };
         /** @description The number of units on hand. */
         readonly Stock: number;
         /** @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none. */
@@ -70,7 +83,10 @@ export interface components {
             readonly status: components["schemas"]["Status"];
             readonly inStock: boolean;
             readonly stock?: components["schemas"]["ProductStock"];
+            readonly sku?: components["schemas"]["Sku"];
             readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            readonly images?: components["schemas"]["Images"];
+            readonly attributes?: components["schemas"]["Attributes"];
             readonly createdAt: components["schemas"]["Time"];
             readonly updatedAt: components["schemas"]["Time"];
         };
@@ -87,7 +103,10 @@ export interface components {
             readonly status?: components["schemas"]["Status"];
             readonly inStock?: boolean;
             readonly stock?: components["schemas"]["ProductStock"];
+            readonly sku?: components["schemas"]["Sku"];
             readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            readonly images?: components["schemas"]["Images"];
+            readonly attributes?: components["schemas"]["Attributes"];
             readonly createdAt?: components["schemas"]["Time"];
             readonly updatedAt?: components["schemas"]["Time"];
         };
@@ -190,14 +209,20 @@ export interface components {
         };
         /**
          * @example {
+         *       "sku": "MUG-1",
          *       "name": "Enamel mug",
          *       "brand": "Smith, Sons",
          *       "category": "kitchen",
          *       "price": 14.5,
-         *       "stock": 120
+         *       "stock": 120,
+         *       "attributes": {
+         *         "colour": "blue",
+         *         "litres": 0.4
+         *       }
          *     }
          */
         readonly NewProduct: {
+            readonly sku?: components["schemas"]["Sku"];
             readonly name: components["schemas"]["Name"];
             readonly description?: components["schemas"]["Description"];
             readonly brand: components["schemas"]["Brand"];
@@ -210,6 +235,8 @@ export interface components {
             /** @default 0 */
             readonly stock?: components["schemas"]["Stock"];
             readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            readonly images?: components["schemas"]["Images"];
+            readonly attributes?: components["schemas"]["Attributes"];
         };
         /**
          * @example {
@@ -222,6 +249,7 @@ export interface components {
          *     }
          */
         readonly ProductPatch: {
+            readonly sku?: string | null;
             readonly name?: components["schemas"]["Name"];
             readonly description?: string | null;
             readonly brand?: components["schemas"]["Brand"];
@@ -244,6 +272,11 @@ export interface components {
                 readonly reason?: string;
             };
             readonly lowStockThreshold?: number | null;
+            readonly images?: components["schemas"]["Images"] | null;
+            /** @description A member replaces or adds one attribute, and `null` removes it. */
+            readonly attributes?: {
+                readonly [key: string]: string | (number | null);
+            } | null;
         };
         /**
          * @example {
@@ -268,6 +301,7 @@ export interface components {
             /** @description All conditions must match, and one of `or` when it is present. */
             readonly filters?: {
                 readonly id?: components["schemas"]["IdConditions"];
+                readonly sku?: components["schemas"]["SkuConditions"];
                 readonly price?: components["schemas"]["NumberConditions"];
                 readonly rating?: components["schemas"]["NumberConditions"];
                 readonly createdAt?: components["schemas"]["TimeConditions"];
@@ -291,10 +325,11 @@ export interface components {
                 readonly limit?: number;
                 readonly cursor?: string;
             };
-            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "createdAt" | "updatedAt")[];
+            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "createdAt" | "updatedAt")[];
         };
         readonly ProductFilters: {
             readonly id?: components["schemas"]["IdConditions"];
+            readonly sku?: components["schemas"]["SkuConditions"];
             readonly price?: components["schemas"]["NumberConditions"];
             readonly rating?: components["schemas"]["NumberConditions"];
             readonly createdAt?: components["schemas"]["TimeConditions"];
@@ -309,6 +344,12 @@ export interface components {
             readonly eq?: components["schemas"]["Id"];
             /** @description At most 100 values. */
             readonly in?: readonly components["schemas"]["Id"][];
+        };
+        /** @description For callers with `catalogue:write`. */
+        readonly SkuConditions: {
+            readonly eq?: string;
+            /** @description At most 100 values. */
+            readonly in?: readonly string[];
         };
         readonly BooleanConditions: {
             readonly eq?: boolean;
@@ -411,7 +452,7 @@ export interface components {
             readonly occurrence?: number;
             /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
-            /** @description The product that cannot be ordered as requested. */
+            /** @description The product that the fault is about. */
             readonly productId?: components["schemas"]["Id"];
             /** @description The total number of units that the request asks for; of orders, 1. */
             readonly requested?: number;
@@ -491,17 +532,35 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this idempotency key is still in progress. */
-        readonly RequestInProgress: {
+        /** @description `sku-in-use`: another product has the `sku`; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
+        readonly ProductConflict: {
             headers: {
-                readonly "Retry-After": components["headers"]["RetryAfter"];
+                /** @description Seconds after which to repeat the request; with `request-in-progress`. */
+                readonly "Retry-After"?: number;
                 readonly [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/sku-in-use",
+                 *       "title": "Another product has this sku",
+                 *       "status": 409,
+                 *       "detail": "Another product has this sku. Nothing was changed. Change that product, or use another sku.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "sku-in-use",
+                 *       "errors": [
+                 *         {
+                 *           "pointer": "/sku",
+                 *           "detail": "is the sku of another product",
+                 *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
+        /** @description `sku-in-use`: another product has the `sku`; it is named. `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
         readonly StockConflict: {
             headers: {
                 readonly [name: string]: unknown;
@@ -703,6 +762,8 @@ export interface components {
         readonly Facets: string;
         /** @description Operators eq, in; up to 100 ids of products. */
         readonly IdFilter: readonly string[];
+        /** @description Operators eq, in; up to 100 values. For callers with `catalogue:write`. */
+        readonly SkuFilter: readonly string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. */
         readonly PriceFilter: readonly string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
@@ -731,7 +792,7 @@ export interface components {
         readonly NameFields: string;
         /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         readonly Cursor: string;
-        /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
+        /** @description The members to return, separated by commas. All members when absent. `stock`, `sku` and `lowStockThreshold` need the scope `catalogue:write`. */
         readonly Fields: string;
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         readonly CreatedAtFilter: readonly string[];
@@ -779,6 +840,8 @@ export interface operations {
                 readonly facets?: components["parameters"]["Facets"];
                 /** @description Operators eq, in; up to 100 ids of products. */
                 readonly id?: components["parameters"]["IdFilter"];
+                /** @description Operators eq, in; up to 100 values. For callers with `catalogue:write`. */
+                readonly sku?: components["parameters"]["SkuFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. */
                 readonly price?: components["parameters"]["PriceFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
@@ -807,7 +870,7 @@ export interface operations {
                 readonly limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description The members to return, separated by commas. All members when absent. `stock` and `lowStockThreshold` need the scope `catalogue:write`. */
+                /** @description The members to return, separated by commas. All members when absent. `stock`, `sku` and `lowStockThreshold` need the scope `catalogue:write`. */
                 readonly fields?: components["parameters"]["Fields"];
             };
             readonly header?: {
@@ -871,7 +934,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["Forbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["RequestInProgress"];
+            readonly 409: components["responses"]["ProductConflict"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["IdempotencyKeyReused"];

@@ -40,7 +40,7 @@ export async function appendProductEvents(
 }
 
 function dataOf({ productId, row, inStock }: WrittenProduct, currency: string): EventPayloads['product.created.v1'] {
-  const { name, description, brand, category, price, rating } = toInput(row, currency);
+  const { name, description, brand, category, price, rating, sku, images, attributes } = toInput(row, currency);
   return {
     productId,
     name,
@@ -52,5 +52,8 @@ function dataOf({ productId, row, inStock }: WrittenProduct, currency: string): 
     ...(rating !== undefined && { rating }),
     status: row.status,
     inStock,
+    ...(sku !== undefined && { sku }),
+    ...(images !== undefined && { images }),
+    ...(attributes !== undefined && { attributes }),
   };
 }

@@ -1,6 +1,6 @@
 // A product in a request, and its columns in the database.
 import { decimal } from '@shop/shared/collection';
-import { nodeOf } from '@shop/shared/contract';
+import { nodeOf, refuseFaults } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 import type { components } from './generated.ts';
@@ -19,6 +19,9 @@ export const writtenColumns = [
   'status',
   'stock',
   'low_stock_threshold',
+  'external_key',
+  'images',
+  'attributes',
 ] as const;
 
 export type WrittenRow = Readonly<{
@@ -31,11 +34,20 @@ export type WrittenRow = Readonly<{
   status: NonNullable<ProductInput['status']>;
   stock: number;
   low_stock_threshold: number | null;
+  /** The `sku`. */
+  external_key: string | null;
+  /** JSON text. */
+  images: string | null;
+  /** JSON text with the names in order. */
+  attributes: string | null;
 }>;
+
+/** Members of `attributes`; a merge patch can add up to as many to those that the product has. */
+const mostAttributes = 50;
 
 const rating = decimal(1);
 
-/** Checks that a schema cannot express: the decimals of the price, and the currency. */
+/** Checks that a schema cannot express: the decimals of the price, the addresses of images, and the currency. */
 export function productFaults(body: unknown, currency: string): Fault[] {
   const given = nodeOf(body);
   const faults = Object.entries({ price: decimal(decimalsOf(currency)), rating }).flatMap(([name, type]): Fault[] => {
@@ -43,8 +55,27 @@ export function productFaults(body: unknown, currency: string): Fault[] {
     if (value === undefined || type.fromJson(value) !== undefined) return [];
     return [{ pointer: `/${name}`, detail: `must be ${type.expects}` }];
   });
+  faults.push(...imageFaults(given.images));
   if ((given.currency ?? currency) === currency) return faults;
   return [...faults, { pointer: '/currency', detail: `must be ${currency}: all prices of this shop are` }];
+}
+
+function imageFaults(images: unknown): Fault[] {
+  if (!Array.isArray(images)) return [];
+  return images.flatMap((image, index): Fault[] => {
+    const { url } = nodeOf(image);
+    const address = typeof url === 'string' && url.startsWith('https://') ? URL.parse(url) : undefined;
+    if (address === undefined || (address !== null && address.username === '' && address.password === '')) return [];
+    return [{ pointer: `/images/${index}/url`, detail: 'must be an https URL without a user and a password' }];
+  });
+}
+
+/** @throws Problem `invalid-request` when a merge patch leads to too many attributes */
+export function refuseSurplusAttributes({ attributes = {} }: ProductInput): void {
+  const count = Object.keys(attributes).length;
+  if (count <= mostAttributes) return;
+  const detail = `must not have more than ${mostAttributes} members; with this change the product would have ${count}`;
+  refuseFaults([], [{ pointer: '/attributes', detail }]);
 }
 
 /** The row of a valid input. */
@@ -59,7 +90,19 @@ export function toRow(input: ProductInput, currency: string): WrittenRow {
     status: input.status ?? 'available',
     stock: input.stock ?? 0,
     low_stock_threshold: input.lowStockThreshold ?? null,
+    external_key: input.sku ?? null,
+    images: toText((input.images ?? []).map(({ url, alt }) => ({ url, alt }))),
+    attributes: toText(sorted(input.attributes ?? {})),
   };
+}
+
+/** Null for an empty list and an empty object. */
+function toText(value: object): string | null {
+  return Object.keys(value).length === 0 ? null : JSON.stringify(value);
+}
+
+function sorted<T>(members: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The input that corresponds to a row. A merge patch is applied to it. */
@@ -75,6 +118,9 @@ export function toInput(row: WrittenRow, currency: string): ProductInput {
     status: row.status,
     stock: row.stock,
     ...(row.low_stock_threshold === null ? {} : { lowStockThreshold: row.low_stock_threshold }),
+    ...(row.external_key === null ? {} : { sku: row.external_key }),
+    ...(row.images === null ? {} : { images: JSON.parse(row.images) }),
+    ...(row.attributes === null ? {} : { attributes: JSON.parse(row.attributes) }),
   };
 }
 

@@ -69,6 +69,8 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
       },
       status: { type: choice(statuses), operators: matched, column: 'status', occurring: visibleStatuses },
       inStock: { type: boolean(), operators: listed, column: '(stock > reserved)' },
+      images: { type: json(), operators: none, column: 'images' },
+      attributes: { type: json(), operators: none, column: 'attributes' },
       createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
       updatedAt: { type: time(), operators: ordered, column: 'updated_at', sortable: true },
     },
@@ -83,8 +85,8 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
 export const stockFigures =
   "json_build_object('onHand', stock, 'promised', reserved + oversold, 'available', stock - reserved)";
 
-/** All members of a product for staff, and all products. Filters, sort orders and cursors are those of customers. */
-function staffSpec(currency: string): CollectionSpec<unknown> {
+/** All members of a product for staff, and all products. Sort orders and cursors are those of customers, and so are filters, beside `sku`. */
+export function staffSpec(currency: string): CollectionSpec<unknown> {
   const spec = productSpec(currency);
   return {
     ...spec,
@@ -93,6 +95,7 @@ function staffSpec(currency: string): CollectionSpec<unknown> {
       ...spec.fields,
       status: { type: choice(statuses), operators: matched, column: 'status' },
       stock: { type: json(), operators: none, column: stockFigures },
+      sku: { type: text(200), operators: listed, column: 'external_key', nullable: true, unique: true },
       lowStockThreshold: { type: decimal(0), operators: none, column: 'low_stock_threshold' },
     },
   };

@@ -10,11 +10,13 @@ import {
   columnValues,
   type ProductInput,
   productFaults,
+  refuseSurplusAttributes,
   toInput,
   toRow,
   type WrittenRow,
   writtenColumns,
 } from './product-input.ts';
+import { refuseUsedSku } from './sku.ts';
 import { applyStockChange } from './stock-change.ts';
 import { appendStockEvents, stockChangeOf } from './stock-events.ts';
 import { enterReceived, staffOf } from './stock-ledger.ts';
@@ -27,7 +29,7 @@ interface LockedRow extends WrittenRow {
 }
 
 /**
- * 200 with the whole product; 412 when `If-Match` is stale; 409 when the stock is not the expected one, or would be
+ * 200 with the whole product; 412 when `If-Match` is stale; 409 when another product has the `sku`, when the stock is not the expected one, or would be
  * less than the units that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
@@ -37,38 +39,41 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
   } = context;
   const { productId } = request.path;
   refuseFaults(request.faults, productFaults(request.body, currency));
-  return database.transaction(async (tx) => {
-    const [present] = await sql<LockedRow>(
-      tx,
-      `SELECT ${writtenColumns.join(', ')}, reserved, reserved + oversold AS promised, version FROM products WHERE id = $1 FOR UPDATE`,
-      [productId],
-    );
-    if (!present) throw noSuchProduct();
-    requireMatch(request.headers, etagOf(present.version), weakEtagOf(present.version));
-    const { stock: change, ...patch } = request.body;
-    const merged = mergePatch(toInput(present, currency), patch) as ProductInput;
-    const changed = change === undefined ? undefined : applyStockChange(present, change);
-    const row = { ...toRow(merged, currency), stock: changed?.stock ?? present.stock };
-    const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
-    // Units that were promised beyond the stock are assigned first.
-    const stock = `$${writtenColumns.length + 2}::integer`;
-    const [updated] = await sql<Record<string, string | null>>(
-      tx,
-      `UPDATE products SET ${assignments},
+  return database
+    .transaction(async (tx) => {
+      const [present] = await sql<LockedRow>(
+        tx,
+        `SELECT ${writtenColumns.join(', ')}, reserved, reserved + oversold AS promised, version FROM products WHERE id = $1 FOR UPDATE`,
+        [productId],
+      );
+      if (!present) throw noSuchProduct();
+      requireMatch(request.headers, etagOf(present.version), weakEtagOf(present.version));
+      const { stock: change, ...patch } = request.body;
+      const merged = mergePatch(toInput(present, currency), patch) as ProductInput;
+      refuseSurplusAttributes(merged);
+      const changed = change === undefined ? undefined : applyStockChange(present, change);
+      const row = { ...toRow(merged, currency), stock: changed?.stock ?? present.stock };
+      const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
+      // Units that were promised beyond the stock are assigned first.
+      const stock = `$${writtenColumns.length + 2}::integer`;
+      const [updated] = await sql<Record<string, string | null>>(
+        tx,
+        `UPDATE products SET ${assignments},
          reserved = least(reserved + oversold, ${stock}), oversold = greatest(reserved + oversold - ${stock}, 0)
        WHERE id = $1 RETURNING ${staff.columns}`,
-      [productId, ...columnValues(row), row.stock],
-    );
-    const columns = Object.values(updated ?? {});
-    const version = staff.versionOf(columns);
-    const cause = staffOf(request);
-    if (changed !== undefined) await enterReceived(tx, [{ productId, ...changed.entry }], cause);
-    const { promised } = present;
-    if (changesProduct(present, row)) {
-      const product = { productId, version, row, inStock: row.stock > promised };
-      await appendProductEvents(tx, 'product.updated.v1', [product], currency, cause);
-    }
-    await appendStockEvents(tx, [stockChangeOf(productId, version, present, row)], cause);
-    return staff.reply(200, columns);
-  });
+        [productId, ...columnValues(row), row.stock],
+      );
+      const columns = Object.values(updated ?? {});
+      const version = staff.versionOf(columns);
+      const cause = staffOf(request);
+      if (changed !== undefined) await enterReceived(tx, [{ productId, ...changed.entry }], cause);
+      const { promised } = present;
+      if (changesProduct(present, row)) {
+        const product = { productId, version, row, inStock: row.stock > promised };
+        await appendProductEvents(tx, 'product.updated.v1', [product], currency, cause);
+      }
+      await appendStockEvents(tx, [stockChangeOf(productId, version, present, row)], cause);
+      return staff.reply(200, columns);
+    })
+    .catch((error) => refuseUsedSku(error, database, request.body.sku));
 };

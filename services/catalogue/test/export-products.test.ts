@@ -44,7 +44,9 @@ describe('an export', () => {
       description: 'two\nlines\r\nand, more',
       price: 0,
     };
-    const plain = { ...cup, stock: 3, rating: 0, status: 'pending', lowStockThreshold: 0 };
+    const images = [{ url: 'https://images.example/a,b.jpg', alt: 'A "cup"' }];
+    const attributes = { colour: 'blue, light', litres: 0.25 };
+    const plain = { ...cup, images, attributes, stock: 3, rating: 0, status: 'pending', lowStockThreshold: 0 };
     const lines = [odd, plain, { ...cup, externalKey: '007', price: 0.1 }];
     await writeFile(join(folder, 'given.ndjson'), lines.map((line) => JSON.stringify(line)).join('\n'));
     await bring(join(folder, 'given.ndjson'));

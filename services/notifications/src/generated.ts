@@ -46,7 +46,7 @@ export interface components {
             readonly occurrence?: number;
             /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
-            /** @description The product that cannot be ordered as requested. */
+            /** @description The product that the fault is about. */
             readonly productId?: components["schemas"]["Id"];
             /** @description The total number of units that the request asks for; of orders, 1. */
             readonly requested?: number;

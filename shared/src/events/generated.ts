@@ -494,7 +494,18 @@ export interface components {
          *       "currency": "EUR",
          *       "rating": 4.5,
          *       "status": "available",
-         *       "inStock": true
+         *       "inStock": true,
+         *       "sku": "MUG-1",
+         *       "images": [
+         *         {
+         *           "url": "https://images.example/mug.jpg",
+         *           "alt": "An enamel mug"
+         *         }
+         *       ],
+         *       "attributes": {
+         *         "colour": "blue",
+         *         "litres": 0.4
+         *       }
          *     }
          */
         readonly "product.created.v1": {
@@ -511,6 +522,17 @@ export interface components {
             /** @enum {unknown} */
             readonly status: "available" | "active" | "backorder" | "pending";
             readonly inStock: boolean;
+            /** @description Absent when the product has none. */
+            readonly sku?: string;
+            /** @description Absent when the product has none. */
+            readonly images?: readonly {
+                readonly url: string;
+                readonly alt: string;
+            }[];
+            /** @description Absent when the product has none. */
+            readonly attributes?: {
+                readonly [key: string]: string | number;
+            };
         };
         readonly "product.updated.v1": components["schemas"]["product.created.v1"];
         /**

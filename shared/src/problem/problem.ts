@@ -21,6 +21,7 @@ export const problems = {
   'invalid-transition': { status: 409, title: 'The order cannot make this transition' },
   'insufficient-stock': { status: 409, title: 'There is not enough stock' },
   'hold-limit': { status: 409, title: 'The account holds too much in orders that are not processed yet' },
+  'sku-in-use': { status: 409, title: 'Another product has this sku' },
   'stock-changed': { status: 409, title: 'The stock has changed' },
   'stock-missing': { status: 409, title: 'Units are not on hand' },
   'price-changed': { status: 409, title: 'A price has changed' },

@@ -142,6 +142,11 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'one is processed; then order again with a new `Idempotency-Key`. Verify the e-mail address if it is not ' +
       'verified, and get a new access token.',
   },
+  'sku-in-use': {
+    when: 'A product was to get a `sku` that another product has. Each `sku` belongs to one product. Nothing was changed.',
+    example: 'Another product has this sku. Nothing was changed. Change that product, or use another sku.',
+    remedy: 'The response names the other product in `productId`. Change that product, or send another `sku`.',
+  },
   'stock-changed': {
     when:
       'A product’s stock was to be set from an `expected` number of units, and another number is on hand: an order ' +

@@ -19,7 +19,7 @@ export interface ProductExportOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-interface ExportedRow extends Omit<WrittenRow, 'price_minor'> {
+interface ExportedRow extends Omit<WrittenRow, 'price_minor' | 'external_key'> {
   readonly external_key: string;
   readonly price_minor: string;
 }
@@ -30,7 +30,7 @@ const batchSize = 2_000;
 const products = `
   SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text,
     rating_tenths,
-    status, stock, low_stock_threshold
+    status, stock, low_stock_threshold, images, attributes
   FROM products ORDER BY created_at, id`;
 
 /**
@@ -68,7 +68,7 @@ async function exportFile(
         options.onProgress?.(done, total);
       }
     };
-    const toMembers = (row: ExportedRow): Readonly<Record<string, string | number | null>> => ({
+    const toMembers = (row: ExportedRow): Readonly<Record<string, unknown>> => ({
       externalKey: row.external_key,
       name: row.name,
       description: row.description,
@@ -80,6 +80,8 @@ async function exportFile(
       status: row.status,
       stock: row.stock,
       lowStockThreshold: row.low_stock_threshold,
+      images: row.images === null ? null : JSON.parse(row.images),
+      attributes: row.attributes === null ? null : JSON.parse(row.attributes),
     });
     await pipeline(Readable.from(lines()), createWriteStream(partial, { flush: true }));
     await rename(partial, path);

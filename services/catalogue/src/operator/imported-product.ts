@@ -5,14 +5,22 @@ import type { Fault } from '@shop/shared/problem';
 import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product-input.ts';
 import type { ProductLine } from './product-file.ts';
 
-/** The content of a line. An absent status, stock or threshold of low stock stays unchanged. */
+/** Columns that stay unchanged when the line does not have their member. All other absent members are removed. */
+const kept = {
+  status: 'status',
+  stock: 'stock',
+  lowStockThreshold: 'low_stock_threshold',
+  images: 'images',
+  attributes: 'attributes',
+} as const;
+
+/** The content of a line. */
 export interface ImportedProduct {
   readonly line: number;
   readonly externalKey: string;
   readonly row: WrittenRow;
-  readonly saysStatus: boolean;
-  readonly saysStock: boolean;
-  readonly saysThreshold: boolean;
+  /** The columns that a known product keeps. */
+  readonly kept: readonly (typeof kept)[keyof typeof kept][];
 }
 
 /** A line that was refused. */
@@ -40,7 +48,8 @@ export function createLineCheck(currency: string): CheckLine {
     const { externalKey, ...body } = value as Readonly<Record<string, unknown>>;
     const key = typeof externalKey === 'string' ? externalKey : undefined;
     const { faults } = creation.check({ url: creation.path, path: {}, headers: {}, body });
-    const found = [...keyFaults(externalKey), ...faults];
+    const named = body.sku === undefined ? [] : [{ pointer: '/sku', detail: 'must be written as externalKey' }];
+    const found = [...keyFaults(externalKey), ...named, ...faults];
     // A fault is dropped when the contract already found one at the same pointer.
     const further = productFaults(body, currency).filter(
       ({ pointer }) => !found.some((fault) => fault.pointer === pointer),
@@ -52,10 +61,8 @@ export function createLineCheck(currency: string): CheckLine {
     return {
       line,
       externalKey: key,
-      row: toRow(body as unknown as ProductInput, currency),
-      saysStatus: body.status !== undefined,
-      saysStock: body.stock !== undefined,
-      saysThreshold: body.lowStockThreshold !== undefined,
+      row: toRow({ ...(body as unknown as ProductInput), sku: key }, currency),
+      kept: Object.entries(kept).flatMap(([member, column]) => (body[member] === undefined ? [column] : [])),
     };
   };
 }

@@ -23,10 +23,15 @@ const members = [
   'status',
   'stock',
   'lowStockThreshold',
+  'images',
+  'attributes',
 ] as const;
 
 /** The columns whose cells are numbers. All others are texts. */
 const numbers: ReadonlySet<string> = new Set(['price', 'rating', 'stock', 'lowStockThreshold']);
+
+/** The columns whose cells are JSON. */
+const structured: ReadonlySet<string> = new Set(['images', 'attributes']);
 
 /** One product of the file, or the faults because of which it cannot be parsed. */
 export interface ProductLine {
@@ -179,7 +184,7 @@ function readCells(line: number, columns: readonly string[], cells: readonly str
   if (cells.length !== columns.length) {
     return { line, faults: [{ pointer: '', detail: `must have ${columns.length} cells, not ${cells.length}` }] };
   }
-  const value: Record<string, string | number> = {};
+  const value: Record<string, unknown> = {};
   for (const [index, column] of columns.entries()) {
     const cell = cells[index] ?? '';
     if (cell.includes('\uFFFD')) {
@@ -187,6 +192,17 @@ function readCells(line: number, columns: readonly string[], cells: readonly str
         line,
         faults: [{ pointer: `/${column}`, detail: 'is not valid UTF-8: save the file in that encoding' }],
       };
+    }
+    if (structured.has(column) && cell !== '') {
+      const read = readJson(line, Buffer.from(cell));
+      if (read.faults !== undefined) {
+        return {
+          line,
+          faults: read.faults.map((fault) => ({ ...fault, pointer: `/${column}${fault.pointer ?? ''}` })),
+        };
+      }
+      value[column] = read.value;
+      continue;
     }
     const isNumber = numbers.has(column) && /^-?\d+(\.\d+)?$/.test(cell);
     if (isNumber && !isExact(cell)) return { line, faults: [{ pointer: `/${column}`, detail: inexact }] };
@@ -202,14 +218,14 @@ export function heading(format: Format): string {
 }
 
 /** One product as a line of a file. */
-export function writeLine(format: Format, product: Readonly<Record<string, string | number | null>>): string {
+export function writeLine(format: Format, product: Readonly<Record<string, unknown>>): string {
   if (format === 'ndjson') {
     return `${JSON.stringify(Object.fromEntries(Object.entries(product).filter(([, value]) => value !== null)))}\n`;
   }
   return `${members.map((member) => writeCell(product[member] ?? '')).join()}\n`;
 }
 
-function writeCell(value: string | number): string {
-  const text = String(value);
+function writeCell(value: unknown): string {
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -16,7 +16,6 @@ export interface Upserted {
 
 interface KnownRow extends WrittenRow {
   readonly id: string;
-  readonly external_key: string | null;
   readonly reserved: number;
   /** Units of orders that have not shipped, on hand or not. */
   readonly promised: number;
@@ -24,18 +23,18 @@ interface KnownRow extends WrittenRow {
 
 /** Locks products in the order of their ids, as reservations do, so that two transactions cannot deadlock. */
 export const findKnown = `
-  SELECT id, external_key, ${writtenColumns.join(', ')}, reserved, reserved + oversold AS promised FROM products
+  SELECT id, ${writtenColumns.join(', ')}, reserved, reserved + oversold AS promised FROM products
   WHERE external_key = ANY ($1::text[]) OR (id = ANY ($2::uuid[]) AND external_key IS NULL)
   ORDER BY id FOR UPDATE`;
 
 const given = `unnest(
-    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::smallint[],
-    $9::text[], $10::integer[], $11::integer[]
-  ) AS given(id, external_key, ${writtenColumns.join(', ')})`;
+    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::smallint[], $8::text[],
+    $9::integer[], $10::integer[], $11::text[], $12::text[], $13::text[]
+  ) AS given(id, ${writtenColumns.join(', ')})`;
 
 const insert = `
-  INSERT INTO products (id, external_key, ${writtenColumns.join(', ')})
-  SELECT id, external_key, ${writtenColumns.join(', ')} FROM ${given}`;
+  INSERT INTO products (id, ${writtenColumns.join(', ')})
+  SELECT id, ${writtenColumns.join(', ')} FROM ${given}`;
 
 // New units go first to orders that were promised more than the stock, as in PATCH /v1/products/{productId}.
 const update = `
@@ -71,21 +70,18 @@ export async function upsertProducts(
     const present = byKey.get(externalKey);
     if (present === undefined) {
       const id = newId();
-      created.push({ id, externalKey, row: product.row });
+      created.push({ id, row: product.row });
       received.push({ productId: id, quantity: product.row.stock });
       continue;
     }
-    const row = {
-      ...product.row,
-      status: product.saysStatus ? product.row.status : present.status,
-      stock: product.saysStock ? product.row.stock : present.stock,
-      low_stock_threshold: product.saysThreshold ? product.row.low_stock_threshold : present.low_stock_threshold,
-    };
+    // A product that is known by its id keeps having no key.
+    const kept = ['external_key', ...product.kept] as const;
+    const row = { ...product.row, ...Object.fromEntries(kept.map((column) => [column, present[column]])) };
     if (row.stock < present.reserved) {
       const reason = `stock is less than the ${present.reserved} that are promised to orders that have not shipped`;
       refused.push({ line: product.line, externalKey, reasons: [reason] });
     } else if (writtenColumns.some((column) => row[column] !== present[column])) {
-      changed.push({ id: present.id, externalKey, row, present });
+      changed.push({ id: present.id, row, present });
       received.push({ productId: present.id, quantity: row.stock - present.stock });
     }
   }
@@ -121,7 +117,6 @@ async function appendChanges(
 
 interface GivenProduct {
   readonly id: string;
-  readonly externalKey: string;
   readonly row: WrittenRow;
 }
 
@@ -136,6 +131,6 @@ interface WrittenVersion {
 
 /** One array for each column, so that a batch of any size is one statement. */
 function columnsOf(products: readonly GivenProduct[]): (string | number | null)[][] {
-  const rows = products.map(({ id, externalKey, row }) => [id, externalKey, ...columnValues(row)]);
-  return Array.from({ length: writtenColumns.length + 2 }, (_, column) => rows.map((row) => row[column] ?? null));
+  const rows = products.map(({ id, row }) => [id, ...columnValues(row)]);
+  return Array.from({ length: writtenColumns.length + 1 }, (_, column) => rows.map((row) => row[column] ?? null));
 }
