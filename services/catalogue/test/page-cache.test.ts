@@ -125,6 +125,29 @@ describe('a page that was read', () => {
     expect((await fetch(`${catalogue.url}${lists.all}`, init)).status).toBe(status);
   });
 
+  it.each<[string, RequestInit]>([
+    ['HEAD', { method: 'HEAD' }],
+    ['a GET that is refused for its list of entity tags', { headers: { 'If-None-Match': 'abc' } }],
+  ])('is kept when it was read for %s', async (name, init) => {
+    const path = `/v1/products?limit=${name.length}`;
+    await fetch(`${catalogue.url}${path}`, init);
+    expect(await isKept(path)).toBe(true);
+  });
+
+  it('is dropped by the last of many changes that come at once', async () => {
+    expect(await isKept(lists.dear)).toBe(true);
+    await catalogue.database.query(
+      `INSERT INTO products (id, name, brand, category, price_minor, status)
+       SELECT gen_random_uuid(), 'Many', 'Acme', 'things', 2000, 'pending' FROM generate_series(1, 500)`,
+    );
+    await settle();
+    expect(await isKept(lists.dear)).toBe(false);
+    await catalogue.database.query("DELETE FROM products WHERE name = 'Many'");
+    await settle();
+    await catalogue.client.get(lists.dear);
+    expect(await isKept(lists.dear)).toBe(true);
+  });
+
   it('is kept through a change of a product that neither is on it nor belongs on it', async () => {
     const token = await staffToken(services);
     await catalogue.client.patch(`/v1/products/${cheap}`, { token, body: { name: 'Cup' } });

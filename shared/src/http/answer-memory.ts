@@ -25,14 +25,19 @@ export interface AnswerMemory {
   find(text: string): { readonly answer: KeptAnswer; readonly body: string } | undefined;
 }
 
-/** The text of a request under which its answer is kept: all that the answer depends on beside the caller. */
-export function requestText(method: string | undefined, url: string | undefined, body?: Buffer): string {
+/**
+ * The text of a request under which its answer is kept: all that the answer depends on beside the caller. The answer to
+ * HEAD is that to GET.
+ */
+export function requestText(given: string | undefined, url: string | undefined, body?: Buffer): string {
+  const method = given === 'HEAD' ? 'GET' : given;
   return body === undefined ? `${method} ${url}` : `${method} ${url}\n${body.toString('latin1')}`;
 }
 
 /**
  * Answers from the memory, if it can.
  * @param caller of a token that was verified before; undefined without a token
+ * @param arrived of a request that other steps have seen
  * @returns false when the request has to be checked and answered by its operation
  */
 export function answerKept(
@@ -40,12 +45,13 @@ export function answerKept(
   request: IncomingMessage,
   response: ServerResponse,
   caller: Caller | undefined,
-  arrival: Arrival,
+  arrived?: Arrival,
 ): boolean {
   const { operation, etag, headers, content } = answer;
   if (caller !== undefined && operation.security.scopes.every((scope) => caller.scopes.has(scope))) return false;
   const unchanged = isUnchanged(request, etag);
   if (unchanged === undefined) return false;
+  const arrival = arrived ?? arrivalOf(request.headers);
   const common = ['X-Request-Id', arrival.id, ...headers];
   if (unchanged) response.writeHead(304, common).end();
   else response.writeHead(200, [...common, ...content]).end(body, 'latin1');
@@ -74,15 +80,13 @@ export function answerFromMemory(
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
-  if (request.method !== 'GET') return false;
-  const kept = memory.find(requestText(request.method, request.url));
-  if (kept === undefined) return false;
   const { accept, authorization } = request.headers;
-  if (!acceptable.has(accept) || hasBody(request)) return false;
+  if (request.method !== 'GET' || !acceptable.has(accept) || hasBody(request)) return false;
   const caller = authorization === undefined ? undefined : verifier?.known(authorization);
   // A token that is not known has to be verified first: it may be that of staff.
   if (authorization !== undefined && caller === undefined) return false;
-  return answerKept(kept, request, response, caller, arrivalOf(request.headers));
+  const kept = memory.find(requestText(request.method, request.url));
+  return kept !== undefined && answerKept(kept, request, response, caller);
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

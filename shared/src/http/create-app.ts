@@ -144,10 +144,10 @@ async function handle<Context>(
   };
   // The contract has been checked, and the function's types are generated from the same contract.
   const reply = await run(checked as never, options.context);
-  const unchanged = operation.conditional && notModified(request.headers, reply.etag);
-  const answer = unchanged ? { ...reply, status: 304 } : reply;
   const common = headersOf(operation, caller);
   keepAnswer(operation, requestText(request.method, request.url, bytes), response, reply, common);
+  const unchanged = operation.conditional && notModified(request.headers, reply.etag);
+  const answer = unchanged ? { ...reply, status: 304 } : reply;
   const headers = { ...common, ...challenge };
   if (answer.stream === undefined) send(response, answer, headers);
   else await sendStream(response, answer, answer.stream, headers);

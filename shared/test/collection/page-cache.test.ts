@@ -176,6 +176,32 @@ describe('the memory for pages', () => {
     for (let index = 199; index > 185; index -= 1) expect(found(cache, `page ${index}`)).toBe(large.text);
   });
 
+  it('keeps no page for a long text or with a large body', () => {
+    const cache = open();
+    keep(cache, 'x'.repeat(2_001), page);
+    keep(cache, 'large', { ...page, text: 'x'.repeat(130 * 1024) });
+    expect(cache.pages).toBe(0);
+  });
+
+  it('has a bound for different conditions, each of which a change is compared with', () => {
+    const cache = open(1e7);
+    const cheaper = (value: number): Criteria => ({ ...byId, conditions: [{ field: 'price', operator: 'lt', value }] });
+    for (let price = 0; price < 600; price += 1) {
+      found(cache, 'page 0');
+      keep(cache, `page ${price}`, { ...page, extent: { ...page.extent, criteria: cheaper(price) } });
+    }
+    expect(cache.pages).toBe(500);
+    expect([found(cache, 'page 0'), found(cache, 'page 1')]).toEqual([page.text, undefined]);
+  });
+
+  it('gives up the oldest of too many pages that are read and never kept', () => {
+    const cache = open();
+    const [first, ...others] = Array.from({ length: 1_001 }, () => cache.begin());
+    first?.keep('first', { answer: 'answer', body: Buffer.from('1'), extent: page.extent });
+    others[0]?.keep('second', { answer: 'answer', body: Buffer.from('2'), extent: page.extent });
+    expect([found(cache, 'first'), found(cache, 'second')]).toEqual([undefined, '2']);
+  });
+
   it('is free again when pages are dropped, and a page that is larger than all of it is not kept', () => {
     const cache = open(100_000);
     for (const text of ['one', 'two', 'two']) keep(cache, text, page);

@@ -25,9 +25,10 @@ const proof = 'proof ';
  */
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
-  readonly #sentAt = new Map<string, number>();
   readonly #stop: () => Promise<void>;
   #client: pg.Client | undefined;
+  /** The proof that was sent last and has not arrived. */
+  #pending: { readonly token: string; readonly at: number } | undefined;
   /** Every change that was committed before this time (on the clock of `performance.now()`) has arrived. */
   #provenAt = Number.NEGATIVE_INFINITY;
   #reason = '';
@@ -48,15 +49,24 @@ export class ChangeFeed {
 
   async close(): Promise<void> {
     await this.#stop();
-    await this.#client?.end().catch(() => {});
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => {});
   }
 
-  /** Sends a proof on the present connection, or on a new one after a loss. */
+  /**
+   * Sends a proof on the present connection, or on a new one after a loss.
+   * @throws when the last one has not arrived in time
+   */
   async #prove(): Promise<void> {
+    if (this.#pending !== undefined) {
+      if (performance.now() - this.#pending.at < this.#options.longestSilence) return;
+      throw new Error('notifications do not arrive');
+    }
     if (this.#client === undefined) this.#client = await this.#connect();
     const client = this.#client;
     const token = `${proof}${newId()}`;
-    this.#sentAt.set(token, performance.now());
+    this.#pending = { token, at: performance.now() };
     await client.query("SELECT pg_notify('products:' || current_schema(), $1)", [token]);
   }
 
@@ -66,7 +76,7 @@ export class ChangeFeed {
       connectionString: databaseUrl,
       application_name: name,
       connectionTimeoutMillis: 3_000,
-      query_timeout: longestSilence,
+      query_timeout: Math.min(longestSilence, 3_000),
       keepAlive: true,
     });
     const lost = (error?: Error): void => {
@@ -90,11 +100,10 @@ export class ChangeFeed {
       this.#options.changed(payload);
       return;
     }
-    const at = this.#sentAt.get(payload);
-    if (at === undefined || this.#client !== client) return;
-    this.#sentAt.delete(payload);
+    if (payload !== this.#pending?.token || this.#client !== client) return;
     if (this.#provenAt === Number.NEGATIVE_INFINITY) this.#options.log.info('pages of products are kept in memory');
-    this.#provenAt = Math.max(this.#provenAt, at);
+    this.#provenAt = this.#pending.at;
+    this.#pending = undefined;
     this.#reason = '';
   }
 
@@ -102,7 +111,7 @@ export class ChangeFeed {
     const client = this.#client;
     this.#client = undefined;
     this.#provenAt = Number.NEGATIVE_INFINITY;
-    this.#sentAt.clear();
+    this.#pending = undefined;
     const reason = error instanceof Error ? error.message : String(error);
     if (reason !== this.#reason) this.#options.log.warn({ reason }, 'no pages of products are kept in memory');
     this.#reason = reason;

@@ -14,7 +14,7 @@ export interface ProductPagesOptions {
   readonly log: Log;
 }
 
-/** A page that was read, with what it depends on; undefined when that is more than is watched. */
+/** A page that was read, with what it depends on; undefined when no product can ever be on it. */
 type ReadPage = Reply<never> & { readonly extent: (() => PageExtent) | undefined };
 
 /** Pages for customers. Staff and everything that changes products read the database. */
@@ -73,12 +73,9 @@ export class ProductPages implements AnswerMemory {
     const fill = this.#cache.begin();
     try {
       const page = await read();
-      const { extent } = page;
-      if (extent !== undefined) {
-        const keep = (text: string, answer: KeptAnswer, body: Buffer) =>
-          fill.keep(text, { answer, body, extent: extent() });
-        return { ...page, keep };
-      }
+      const extent = page.extent?.();
+      if (extent !== undefined)
+        return { ...page, keep: (text, answer, body) => fill.keep(text, { answer, body, extent }) };
       fill.end();
       return page;
     } catch (error) {

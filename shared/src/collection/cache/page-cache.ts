@@ -16,7 +16,7 @@ export interface KeptPage<Answer> {
   readonly body: string;
 }
 
-export type DropReason = 'change' | 'room' | 'unknown';
+export type DropReason = 'change' | 'room' | 'age' | 'unknown';
 
 export interface PageCacheOptions {
   readonly maximumBytes: number;
@@ -45,6 +45,21 @@ interface Group<Answer> {
 
 /** Bytes of an entry beside its text and packed body, with the headers of an answer. Measured with filters and links. */
 const entryOverhead = 2_500;
+/** The text of a request is also in the criteria of its page and in the key of its group. */
+const copiesOfText = 4;
+/** Longer texts and bodies are rare, and their memory and compression would be at the cost of all others. */
+const [longestText, longestBody] = [2_000, 128 * 1024];
+/** Each change is compared with the conditions of so many groups of a bucket at most. */
+const groupsOfBucket = 500;
+/** Comparing more changes than this within so many milliseconds would delay the answers. */
+const [burst, burstWithin] = [100, 100];
+/** The most pages that are being read and may be kept. */
+const mostFills = 1_000;
+/**
+ * Milliseconds for which a page is kept. It bounds the effect of a change of which nobody was notified, such as one that
+ * was made with triggers disabled.
+ */
+const longestAge = 60_000;
 
 export class PageCache<Answer> {
   readonly #options: PageCacheOptions;
@@ -58,6 +73,8 @@ export class PageCache<Answer> {
   readonly #fills = new Set<Fill<Answer>>();
   #bytes = 0;
   #bytesUnpacked = 0;
+  #burstSince = 0;
+  #burstChanges = 0;
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
@@ -76,8 +93,15 @@ export class PageCache<Answer> {
   find(text: string): KeptPage<Answer> | undefined {
     const entry = this.#entries.get(text);
     if (entry === undefined) return undefined;
+    if (performance.now() - entry.since > longestAge) {
+      this.#drop(entry, 'age');
+      return undefined;
+    }
     this.#entries.delete(text);
     this.#entries.set(text, entry);
+    const others = this.#buckets.get(entry.group.bucket);
+    others?.delete(entry.group);
+    others?.add(entry.group);
     return { answer: entry.answer, body: this.#bodyOf(entry) };
   }
 
@@ -88,25 +112,40 @@ export class PageCache<Answer> {
       () => this.#fills.delete(fill),
     );
     this.#fills.add(fill);
+    const [oldest] = this.#fills;
+    if (this.#fills.size > mostFills) oldest?.end();
     return fill;
   }
 
-  /** Drops exactly the pages that showed the row before the change, or on which it now belongs. @returns their number */
-  apply(change: RowChange): number {
+  /**
+   * Drops exactly the pages that showed the row before the change, or on which it now belongs. Of many changes in a
+   * short time, as an import makes them, the last ones drop all pages.
+   */
+  apply(change: RowChange): void {
+    if (this.#isBurst()) {
+      this.clear();
+      return;
+    }
     for (const fill of this.#fills) fill.changed(change);
-    let dropped = 0;
     for (const bucket of bucketsOf(change)) {
       for (const { entries } of this.#buckets.get(bucket) ?? []) {
         const [first] = entries;
         if (first === undefined || !concerns(change, first.extent)) continue;
         for (const entry of entries) {
-          if (!touches(change, entry.extent)) continue;
-          this.#drop(entry, 'change');
-          dropped += 1;
+          if (touches(change, entry.extent)) this.#drop(entry, 'change');
         }
       }
     }
-    return dropped;
+  }
+
+  #isBurst(): boolean {
+    const now = performance.now();
+    if (now - this.#burstSince > burstWithin) {
+      this.#burstSince = now;
+      this.#burstChanges = 0;
+    }
+    this.#burstChanges += 1;
+    return this.#burstChanges > burst;
   }
 
   /** Drops all pages, because changes may have been missed. Pages that are being read are not kept. */
@@ -127,9 +166,10 @@ export class PageCache<Answer> {
 
   #keep(text: string, { answer, body, extent }: ReadPage<Answer>): void {
     const known = this.#entries.get(text);
-    if (known !== undefined) this.#drop(known, 'room');
+    if (known !== undefined) this.#drop(known, 'age');
+    if (text.length > longestText || body.length > longestBody) return;
     const packed = deflateRawSync(body, { level: 1 });
-    const size = packed.length + text.length + entryOverhead;
+    const size = packed.length + copiesOfText * text.length + entryOverhead;
     if (size > this.#options.maximumBytes) return;
     const group = this.#groupOf(extent);
     const entry = { text, answer, packed, body: undefined, extent, group, since: performance.now(), size };
@@ -164,6 +204,9 @@ export class PageCache<Answer> {
     const group = { key, bucket, entries: new Set<Entry<Answer>>() };
     this.#groups.set(key, group);
     const others = this.#buckets.get(bucket) ?? new Set();
+    const [unused] = others;
+    if (unused !== undefined && others.size >= groupsOfBucket)
+      for (const entry of [...unused.entries]) this.#drop(entry, 'room');
     this.#buckets.set(bucket, others.add(group));
     return group;
   }

@@ -27,7 +27,9 @@ export function placeOf(spec: CollectionSpec<never>, sort: readonly SortCriterio
   return sort.map(({ field }, index) => {
     const { type } = fieldNamed(spec, field);
     const column = position[index] ?? null;
-    return column === null ? null : (type.fromJson(JSON.parse(type.write(column))) ?? null);
+    if (column === null) return null;
+    // A text is compared as it is stored, also if a filter would take it in another form.
+    return type.cast === 'text' ? column : (type.fromJson(JSON.parse(type.write(column))) ?? null);
   });
 }
 
