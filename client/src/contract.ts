@@ -801,7 +801,13 @@ export interface paths {
         get: operations["getProduct"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Archive a product
+         * @description An archived product is neither listed nor found by customers, and no order can be placed for it. Orders that have it are not
+         *     affected: they ship, or give their stock back. Staff lists archived products with `archived=true` and restores one with
+         *     `PATCH` and `{"archived": false}`. A repeat has no further effect.
+         */
+        delete: operations["archiveProduct"];
         options?: never;
         head?: never;
         /**
@@ -1679,6 +1685,11 @@ export interface components {
             tracking_number?: string;
             tracking_url?: string;
         };
+        /**
+         * @description The product is archived. Returned only to callers with `catalogue:write`, and absent when it is not archived.
+         * @constant
+         */
+        Archived: true;
         AttributeName: string;
         /** @description Further properties, such as `colour` or `size`. Names are in camelCase, with letters and digits. Absent when there are none. */
         Attributes: {
@@ -1856,6 +1867,7 @@ export interface components {
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             images?: components["schemas"]["Images"];
             attributes?: components["schemas"]["Attributes"];
+            archived?: components["schemas"]["Archived"];
             createdAt: components["schemas"]["Time"];
             updatedAt: components["schemas"]["Time"];
         };
@@ -1871,6 +1883,7 @@ export interface components {
             category?: components["schemas"]["ShortTextConditions"];
             name?: components["schemas"]["TextConditions"];
             status?: components["schemas"]["StatusConditions"];
+            archived?: components["schemas"]["BooleanConditions"];
         };
         /**
          * @example {
@@ -1941,6 +1954,11 @@ export interface components {
             attributes?: {
                 [key: string]: string | (number | null);
             } | null;
+            /**
+             * @description Restores an archived product. `DELETE` archives one.
+             * @enum {unknown}
+             */
+            archived?: false;
         };
         ProductSearch: {
             q?: components["schemas"]["SearchText"];
@@ -1958,6 +1976,7 @@ export interface components {
                 category?: components["schemas"]["ShortTextConditions"];
                 name?: components["schemas"]["TextConditions"];
                 status?: components["schemas"]["StatusConditions"];
+                archived?: components["schemas"]["BooleanConditions"];
                 /** @description At most 5 alternatives. */
                 or?: components["schemas"]["ProductFilters"][];
             };
@@ -1972,7 +1991,7 @@ export interface components {
                 limit?: number;
                 cursor?: string;
             };
-            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "createdAt" | "updatedAt")[];
+            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "archived" | "createdAt" | "updatedAt")[];
         };
         /**
          * @description Returned only to callers with `catalogue:write`.
@@ -2007,6 +2026,7 @@ export interface components {
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             images?: components["schemas"]["Images"];
             attributes?: components["schemas"]["Attributes"];
+            archived?: components["schemas"]["Archived"];
             createdAt?: components["schemas"]["Time"];
             updatedAt?: components["schemas"]["Time"];
         };
@@ -2837,6 +2857,8 @@ export interface components {
         TotalCostFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         OrdersUpdatedAtFilter: string[];
+        /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
+        ArchivedFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         BrandFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
@@ -2848,7 +2870,7 @@ export interface components {
          *     brand, by category, and by range of prices. Results of more than 10,000 products are refused with `query-too-costly`.
          */
         Facets: string;
-        /** @description The members to return, separated by commas. All members when absent. `stock`, `sku` and `lowStockThreshold` need the scope `catalogue:write`. */
+        /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
         CatalogueFields: string;
         /** @description Operators eq, in; up to 100 ids of products. */
         CatalogueIdFilter: string[];
@@ -4286,6 +4308,8 @@ export interface operations {
                 category?: components["parameters"]["CategoryFilter"];
                 /** @description Operators eq, ne, in; available, active, backorder or pending. Only callers with `catalogue:write` find pending products. */
                 status?: components["parameters"]["CatalogueStatusFilter"];
+                /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
+                archived?: components["parameters"]["ArchivedFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 name?: components["parameters"]["NameFilter"];
                 /**
@@ -4298,7 +4322,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 cursor?: components["parameters"]["CatalogueCursor"];
-                /** @description The members to return, separated by commas. All members when absent. `stock`, `sku` and `lowStockThreshold` need the scope `catalogue:write`. */
+                /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
                 fields?: components["parameters"]["CatalogueFields"];
             };
             header?: {
@@ -4537,6 +4561,42 @@ export interface operations {
             400: components["responses"]["CatalogueInvalidRequest"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["CatalogueServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    archiveProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
+                productId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The product is archived. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["CatalogueInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["CatalogueForbidden"];
+            404: components["responses"]["CatalogueNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];

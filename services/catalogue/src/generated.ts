@@ -35,6 +35,11 @@ export interface components {
         readonly Attributes: {
             readonly [key: string]: string | number;
         };
+        /**
+         * @description The product is archived. Returned only to callers with `catalogue:write`, and absent when it is not archived.
+         * @constant
+         */
+        readonly Archived: true;
         /** @description The number of units on hand. */
         readonly Stock: number;
         /** @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none. */
@@ -87,6 +92,7 @@ export interface components {
             readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             readonly images?: components["schemas"]["Images"];
             readonly attributes?: components["schemas"]["Attributes"];
+            readonly archived?: components["schemas"]["Archived"];
             readonly createdAt: components["schemas"]["Time"];
             readonly updatedAt: components["schemas"]["Time"];
         };
@@ -107,6 +113,7 @@ export interface components {
             readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             readonly images?: components["schemas"]["Images"];
             readonly attributes?: components["schemas"]["Attributes"];
+            readonly archived?: components["schemas"]["Archived"];
             readonly createdAt?: components["schemas"]["Time"];
             readonly updatedAt?: components["schemas"]["Time"];
         };
@@ -277,6 +284,11 @@ export interface components {
             readonly attributes?: {
                 readonly [key: string]: string | (number | null);
             } | null;
+            /**
+             * @description Restores an archived product. `DELETE` archives one.
+             * @enum {unknown}
+             */
+            readonly archived?: false;
         };
         /**
          * @example {
@@ -311,6 +323,7 @@ export interface components {
                 readonly category?: components["schemas"]["ShortTextConditions"];
                 readonly name?: components["schemas"]["TextConditions"];
                 readonly status?: components["schemas"]["StatusConditions"];
+                readonly archived?: components["schemas"]["BooleanConditions"];
                 /** @description At most 5 alternatives. */
                 readonly or?: readonly components["schemas"]["ProductFilters"][];
             };
@@ -325,7 +338,7 @@ export interface components {
                 readonly limit?: number;
                 readonly cursor?: string;
             };
-            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "createdAt" | "updatedAt")[];
+            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "archived" | "createdAt" | "updatedAt")[];
         };
         readonly ProductFilters: {
             readonly id?: components["schemas"]["IdConditions"];
@@ -339,6 +352,7 @@ export interface components {
             readonly category?: components["schemas"]["ShortTextConditions"];
             readonly name?: components["schemas"]["TextConditions"];
             readonly status?: components["schemas"]["StatusConditions"];
+            readonly archived?: components["schemas"]["BooleanConditions"];
         };
         readonly IdConditions: {
             readonly eq?: components["schemas"]["Id"];
@@ -778,6 +792,8 @@ export interface components {
         readonly CategoryFilter: readonly string[];
         /** @description Operators eq, ne, in; available, active, backorder or pending. Only callers with `catalogue:write` find pending products. */
         readonly StatusFilter: readonly string[];
+        /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
+        readonly ArchivedFilter: readonly string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         readonly NameFilter: readonly string[];
         /**
@@ -792,7 +808,7 @@ export interface components {
         readonly NameFields: string;
         /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         readonly Cursor: string;
-        /** @description The members to return, separated by commas. All members when absent. `stock`, `sku` and `lowStockThreshold` need the scope `catalogue:write`. */
+        /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
         readonly Fields: string;
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         readonly CreatedAtFilter: readonly string[];
@@ -858,6 +874,8 @@ export interface operations {
                 readonly category?: components["parameters"]["CategoryFilter"];
                 /** @description Operators eq, ne, in; available, active, backorder or pending. Only callers with `catalogue:write` find pending products. */
                 readonly status?: components["parameters"]["StatusFilter"];
+                /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
+                readonly archived?: components["parameters"]["ArchivedFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 readonly name?: components["parameters"]["NameFilter"];
                 /**
@@ -870,7 +888,7 @@ export interface operations {
                 readonly limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description The members to return, separated by commas. All members when absent. `stock`, `sku` and `lowStockThreshold` need the scope `catalogue:write`. */
+                /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
                 readonly fields?: components["parameters"]["Fields"];
             };
             readonly header?: {
@@ -1087,6 +1105,38 @@ export interface operations {
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly archiveProduct: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
+                readonly productId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The product is archived. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };

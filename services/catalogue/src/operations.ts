@@ -1,5 +1,6 @@
 // All operations of the catalogue: operationId → function.
 import { allocateStock } from './allocate-stock.ts';
+import { archiveProduct } from './archive-product.ts';
 import type { Operation } from './context.ts';
 import { createProduct } from './create-product.ts';
 import type { operations as contract } from './generated.ts';
@@ -22,6 +23,7 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   getProduct,
   createProduct,
   updateProduct,
+  archiveProduct,
   getStock,
   reserveStock,
   releaseReservation,

@@ -23,6 +23,7 @@ import {
 import { etagOf, type Reply, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
+import { shownStatus } from './archived-status.ts';
 import { openNameLists } from './name-counts.ts';
 
 const statuses = ['available', 'active', 'backorder', 'pending'] as const;
@@ -85,7 +86,10 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
 export const stockFigures =
   "json_build_object('onHand', stock, 'promised', reserved + oversold, 'available', stock - reserved)";
 
-/** All members of a product for staff, and all products. Sort orders and cursors are those of customers, and so are filters, beside `sku`. */
+/**
+ * All members of a product for staff, and all products. Sort orders and cursors are those of customers, and so
+ * are filters, beside `sku` and `archived`.
+ */
 export function staffSpec(currency: string): CollectionSpec<unknown> {
   const spec = productSpec(currency);
   return {
@@ -93,7 +97,13 @@ export function staffSpec(currency: string): CollectionSpec<unknown> {
     from: 'products',
     fields: {
       ...spec.fields,
-      status: { type: choice(statuses), operators: matched, column: 'status' },
+      status: { type: choice(statuses), operators: matched, column: shownStatus },
+      archived: {
+        type: boolean(),
+        operators: listed,
+        column: '(archived_status IS NOT NULL)',
+        write: (column) => (column?.startsWith('t') ? 'true' : undefined),
+      },
       stock: { type: json(), operators: none, column: stockFigures },
       sku: { type: text(200), operators: listed, column: 'external_key', nullable: true, unique: true },
       lowStockThreshold: { type: decimal(0), operators: none, column: 'low_stock_threshold' },

@@ -3,6 +3,7 @@
 import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
 import { etagOf, mergePatch, requireMatch, weakEtagOf } from '@shop/shared/http';
+import { assignments, shownColumns } from './archived-status.ts';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 import { appendProductEvents, changesProduct } from './product-events.ts';
@@ -26,11 +27,13 @@ interface LockedRow extends WrittenRow {
   /** Units of orders that have not shipped, on hand or not. */
   readonly promised: number;
   readonly version: number;
+  readonly isArchived: boolean;
 }
 
 /**
- * 200 with the whole product; 412 when `If-Match` is stale; 409 when another product has the `sku`, when the stock is not the expected one, or would be
- * less than the units that orders reserved.
+ * 200 with the whole product, which is restored when it was archived and `archived` is false; 412 when `If-Match` is
+ * stale; 409 when another product has the `sku`, when the stock is not the expected one, or would be less than the units
+ * that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
   const {
@@ -43,22 +46,25 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
     .transaction(async (tx) => {
       const [present] = await sql<LockedRow>(
         tx,
-        `SELECT ${writtenColumns.join(', ')}, reserved, reserved + oversold AS promised, version FROM products WHERE id = $1 FOR UPDATE`,
+        `SELECT ${shownColumns}, reserved, reserved + oversold AS promised, version,
+           archived_status IS NOT NULL AS "isArchived"
+         FROM products WHERE id = $1 FOR UPDATE`,
         [productId],
       );
       if (!present) throw noSuchProduct();
       requireMatch(request.headers, etagOf(present.version), weakEtagOf(present.version));
-      const { stock: change, ...patch } = request.body;
+      const { stock: change, archived, ...patch } = request.body;
+      const staysArchived = present.isArchived && archived !== false;
       const merged = mergePatch(toInput(present, currency), patch) as ProductInput;
       refuseSurplusAttributes(merged);
       const changed = change === undefined ? undefined : applyStockChange(present, change);
       const row = { ...toRow(merged, currency), stock: changed?.stock ?? present.stock };
-      const assignments = writtenColumns.map((column, index) => `${column} = $${index + 2}`).join(', ');
+      const set = assignments((column) => `$${writtenColumns.indexOf(column) + 2}`, `${staysArchived}`);
       // Units that were promised beyond the stock are assigned first.
       const stock = `$${writtenColumns.length + 2}::integer`;
       const [updated] = await sql<Record<string, string | null>>(
         tx,
-        `UPDATE products SET ${assignments},
+        `UPDATE products SET ${set},
          reserved = least(reserved + oversold, ${stock}), oversold = greatest(reserved + oversold - ${stock}, 0)
        WHERE id = $1 RETURNING ${staff.columns}`,
         [productId, ...columnValues(row), row.stock],
@@ -68,8 +74,9 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       const cause = staffOf(request);
       if (changed !== undefined) await enterReceived(tx, [{ productId, ...changed.entry }], cause);
       const { promised } = present;
-      if (changesProduct(present, row)) {
-        const product = { productId, version, row, inStock: row.stock > promised };
+      if (staysArchived !== present.isArchived || changesProduct(present, row)) {
+        const shown = staysArchived ? { ...row, status: 'pending' as const } : row;
+        const product = { productId, version, row: shown, inStock: row.stock > promised };
         await appendProductEvents(tx, 'product.updated.v1', [product], currency, cause);
       }
       await appendStockEvents(tx, [stockChangeOf(productId, version, present, row)], cause);

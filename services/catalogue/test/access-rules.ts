@@ -15,5 +15,6 @@ export const accessRules: AccessRules = {
     body: () => ({ name: 'A2' }),
     expected: unlessAbsent(200),
   },
+  archiveProduct: { resource: 'product', scope: 'catalogue:write', expected: unlessAbsent(204) },
   getStock: { resource: 'product', scope: 'catalogue:write', expected: unlessAbsent(200) },
 };

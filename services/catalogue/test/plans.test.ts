@@ -6,7 +6,7 @@ import { createTestDatabase, nodesOf, type Plan, plansOf as plansIn, type TestDa
 import pg from 'pg';
 import { addSampleProducts } from '../src/operator/seed.ts';
 import { findKnown } from '../src/operator/upsert-products.ts';
-import { productSpec } from '../src/product.ts';
+import { productSpec, staffSpec } from '../src/product.ts';
 
 const spec = productSpec('EUR');
 const limit = 20;
@@ -125,6 +125,22 @@ describe('a list of ids', () => {
         }
       },
     );
+  });
+});
+
+describe('the archived products', () => {
+  it.each(['', 'createdAt:asc', 'createdAt:desc'])('are listed by their index with sort=%s', async (sort) => {
+    await client.query("UPDATE products SET archived_status = status, status = 'pending' WHERE stock = 7");
+    await client.query('VACUUM (ANALYZE) products');
+    const criteria = fromQuery(staffSpec('EUR'), { archived: 'true', ...(sort && { sort }) });
+    for (const plan of await plansIn(client, staffSpec('EUR'), criteria)) {
+      expect(faults(plan)).toEqual([]);
+      expect(nodesOf(plan).map((node) => node['Index Name'])).toContain('products_archived');
+    }
+    await client.query(
+      'UPDATE products SET status = archived_status, archived_status = NULL WHERE archived_status IS NOT NULL',
+    );
+    await client.query('VACUUM (ANALYZE) products');
   });
 });
 

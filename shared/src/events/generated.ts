@@ -537,6 +537,14 @@ export interface components {
         readonly "product.updated.v1": components["schemas"]["product.created.v1"];
         /**
          * @example {
+         *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01"
+         *     }
+         */
+        readonly "product.archived.v1": {
+            readonly productId: components["schemas"]["Id"];
+        };
+        /**
+         * @example {
          *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
          *       "inStock": false
          *     }
@@ -609,7 +617,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "product.created.v1" | "product.updated.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -627,6 +635,7 @@ export const senders = {
     "stock.released.v1",
     "product.created.v1",
     "product.updated.v1",
+    "product.archived.v1",
     "stock.changed.v1",
     "stock.low.v1"
   ],

@@ -51,6 +51,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'stock.released.v1',
       'product.created.v1',
       'product.updated.v1',
+      'product.archived.v1',
       'stock.changed.v1',
       'stock.low.v1',
     ],

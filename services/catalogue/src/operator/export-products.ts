@@ -31,10 +31,10 @@ const products = `
   SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text,
     rating_tenths,
     status, stock, low_stock_threshold, images, attributes
-  FROM products ORDER BY created_at, id`;
+  FROM products WHERE archived_status IS NULL ORDER BY created_at, id`;
 
 /**
- * Exports the products of one moment, oldest first. The file appears when it is complete.
+ * Exports the products of one moment that are not archived, oldest first. The file appears when it is complete.
  * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
  * @returns the number of products
  * @throws StartError when the format is unknown or the file cannot be written
@@ -54,7 +54,9 @@ async function exportFile(
   let done = 0;
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   try {
-    const { rows } = await client.query<{ total: number }>('SELECT count(*)::int AS total FROM products');
+    const { rows } = await client.query<{ total: number }>(
+      'SELECT count(*)::int AS total FROM products WHERE archived_status IS NULL',
+    );
     const total = rows[0]?.total ?? 0;
     const price = decimal(decimalsOf(currency));
     const lines = async function* (): AsyncGenerator<string> {

@@ -1,6 +1,7 @@
 // Writes a batch of imported products: inserts new products, changes known ones as PATCH does, and skips equal ones.
 import { sql, type Transaction } from '@shop/shared/database';
 import { isId, newId } from '@shop/shared/runtime';
+import { assignments, shownColumns } from '../archived-status.ts';
 import { appendProductEvents, changesProduct } from '../product-events.ts';
 import { columnValues, type WrittenRow, writtenColumns } from '../product-input.ts';
 import { appendStockEvents, stockChangeOf } from '../stock-events.ts';
@@ -19,11 +20,13 @@ interface KnownRow extends WrittenRow {
   readonly reserved: number;
   /** Units of orders that have not shipped, on hand or not. */
   readonly promised: number;
+  readonly isArchived: boolean;
 }
 
 /** Locks products in the order of their ids, as reservations do, so that two transactions cannot deadlock. */
 export const findKnown = `
-  SELECT id, ${writtenColumns.join(', ')}, reserved, reserved + oversold AS promised FROM products
+  SELECT id, ${shownColumns}, reserved, reserved + oversold AS promised,
+    archived_status IS NOT NULL AS "isArchived" FROM products
   WHERE external_key = ANY ($1::text[]) OR (id = ANY ($2::uuid[]) AND external_key IS NULL)
   ORDER BY id FOR UPDATE`;
 
@@ -38,7 +41,7 @@ const insert = `
 
 // New units go first to orders that were promised more than the stock, as in PATCH /v1/products/{productId}.
 const update = `
-  UPDATE products SET ${writtenColumns.map((column) => `${column} = given.${column}`).join(', ')},
+  UPDATE products SET ${assignments((column) => `given.${column}`)},
     reserved = least(products.reserved + oversold, given.stock),
     oversold = greatest(products.reserved + oversold - given.stock, 0)
   FROM ${given}
@@ -108,7 +111,8 @@ async function appendChanges(
   const updated = changed
     .filter(({ present, row }) => changesProduct(present, row))
     .map(({ id, row, present }) => {
-      return { productId: id, version: versionOf(id), row, inStock: row.stock > present.promised };
+      const shown = present.isArchived ? { ...row, status: 'pending' as const } : row;
+      return { productId: id, version: versionOf(id), row: shown, inStock: row.stock > present.promised };
     });
   await appendProductEvents(tx, 'product.updated.v1', updated, currency, cause);
   const moved = changed.map(({ id, present, row }) => stockChangeOf(id, versionOf(id), present, row));

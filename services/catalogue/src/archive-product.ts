@@ -1,0 +1,38 @@
+// DELETE /v1/products/{productId}: archives a product. Orders that have it are not affected.
+import { sql } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { etagOf, requireMatch, weakEtagOf } from '@shop/shared/http';
+import type { Operation } from './context.ts';
+import { noSuchProduct } from './product.ts';
+
+/**
+ * 204, also for a product that is archived already, whatever `If-Match` names; 412 when `If-Match` is stale. The row
+ * lock decides between an archive and a concurrent reservation, which checks the status again when it has the lock.
+ */
+export const archiveProduct: Operation<'archiveProduct'> = async (request, { database }) => {
+  const { productId } = request.path;
+  await database.transaction(async (tx) => {
+    const [present] = await sql<{ version: number; isArchived: boolean }>(
+      tx,
+      `SELECT version, archived_status IS NOT NULL AS "isArchived" FROM products WHERE id = $1 FOR UPDATE`,
+      [productId],
+    );
+    if (!present) throw noSuchProduct();
+    if (present.isArchived) return;
+    requireMatch(request.headers, etagOf(present.version), weakEtagOf(present.version));
+    const [archived] = await sql<{ version: number }>(
+      tx,
+      `UPDATE products SET archived_status = status, status = 'pending' WHERE id = $1 RETURNING version`,
+      [productId],
+    );
+    await appendEvent(tx, {
+      type: 'product.archived.v1',
+      subject: productId,
+      sequence: archived?.version ?? present.version + 1,
+      requestId: request.id,
+      traceparent: request.traceparent,
+      data: { productId },
+    });
+  });
+  return { status: 204 };
+};

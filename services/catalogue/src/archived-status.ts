@@ -1,0 +1,29 @@
+// The status of archived products. Its column is `pending`, so that nothing lists or sells the product; the status that
+// staff sees, and that the product has again when it is restored, is in another column.
+import { writtenColumns } from './product-input.ts';
+
+/** The status that staff sees. */
+export const shownStatus = 'coalesce(archived_status, status)';
+
+/** SELECT list of the written columns, with the status that staff sees. */
+export const shownColumns = writtenColumns
+  .map((column) => (column === 'status' ? `${shownStatus} AS status` : column))
+  .join(', ');
+
+/**
+ * SET list of an UPDATE of the written columns.
+ * @param sourceOf an SQL expression for the new value of a column; of the status, the one that staff sees
+ * @param staysArchived an SQL condition on the row before the change
+ */
+export function assignments(
+  sourceOf: (column: (typeof writtenColumns)[number]) => string,
+  staysArchived = 'products.archived_status IS NOT NULL',
+): string {
+  const status = sourceOf('status');
+  const archived = [
+    `status = CASE WHEN ${staysArchived} THEN 'pending' ELSE ${status} END`,
+    `archived_status = CASE WHEN ${staysArchived} THEN ${status} END`,
+  ];
+  const others = writtenColumns.filter((column) => column !== 'status');
+  return [...archived, ...others.map((column) => `${column} = ${sourceOf(column)}`)].join(', ');
+}
