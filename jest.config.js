@@ -1,7 +1,7 @@
 // Tests run as ES modules on one embedded PostgreSQL per run; see shared/src/testing.
 
 // Suites that take minutes or need more than npm: `npm test -- outages` runs one, plain `npm test` runs none of them.
-const longSuites = ['attacks', 'browser', 'containers', 'observability', 'outages', 'restarts'];
+const longSuites = ['attacks', 'browser', 'containers', 'differential', 'observability', 'outages', 'restarts'];
 // `npm test -- broker` runs what needs RabbitMQ: the files that say so in their names.
 const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite));
 

@@ -1,8 +1,9 @@
-// Proves that the outage tests can fail: removes one guard at a time from a copy of the checkout, and expects a
+// Proves that the tests of outages and of kept pages can fail: removes one guard at a time from a copy of the checkout, and expects a
 // failure.
 //
 //   node test/outages/mutations.ts            all guards; about five minutes on two cores
 //   node test/outages/mutations.ts inbox      those whose name has this word
+//   node test/outages/mutations.ts page       those of kept pages
 //
 // Prints a line for each, and exits with 0 when every removal was noticed. A guard that is not found in its file is an
 // error.
@@ -16,6 +17,8 @@ interface Mutation {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
+  /** The tests that are run; the outage tests by default. */
+  readonly suite?: string;
   /** The test that must fail. */
   readonly test: string;
   /** The expected text of the failure, so that another cause does not count. */
@@ -71,17 +74,62 @@ const mutations: readonly Mutation[] = [
     test: 'the buyer with them',
     notice: /held reservations/,
   },
+  {
+    name: 'a page that was read before a change is kept after it',
+    file: 'shared/src/collection/cache/page-cache.ts',
+    find: 'if (!this.#changes.some((change) => touches(change, page.extent))) this.#store',
+    replace: 'this.#store',
+    suite: 'page-cache',
+    test: 'arrives while it is read',
+    notice: /expect\(received\)/,
+  },
+  {
+    name: 'a page that showed a changed row stays',
+    file: 'shared/src/collection/cache/page-extent.ts',
+    find: " || sideOf(extent, before) === 'on'",
+    replace: '',
+    suite: 'page-cache',
+    test: 'get the pages that a process without kept pages reads',
+    notice: /"page": /,
+  },
+  {
+    name: 'a page on which a changed row now belongs stays',
+    file: 'shared/src/collection/cache/page-extent.ts',
+    find: "side === 'on' || ",
+    replace: '',
+    suite: 'page-cache',
+    test: 'get the pages that a process without kept pages reads',
+    notice: /"page": /,
+  },
+  {
+    name: 'a page stays when nothing is left behind it',
+    file: 'shared/src/collection/cache/page-extent.ts',
+    find: " || (id === extent.behind && side !== 'behind')",
+    replace: '',
+    suite: 'page-cache',
+    test: 'is dropped exactly when a change makes it another one',
+    notice: /Property failed/,
+  },
+  {
+    name: 'pages stay when changes were missed',
+    file: 'services/catalogue/src/pages/product-pages.ts',
+    find: 'missed: () => cache.clear(),',
+    replace: 'missed: () => {},',
+    suite: 'page-cache',
+    test: 'is not used after the connection for changes was lost',
+    notice: /expect\(received\)/,
+  },
 ];
 
 /** The outcome: noticed, not noticed, or a failure with another text. */
-function tryOut({ name, file, find, replace, test, notice }: Mutation): string {
+function tryOut({ name, file, find, replace, suite = 'test/outages', test, notice }: Mutation): string {
   const copy = copyCheckout();
   try {
     const path = join(copy, file);
     const source = readFileSync(path, 'utf8');
     if (!source.includes(find)) throw new Error(`${file} no longer has the line of "${name}"`);
     writeFileSync(path, source.replace(find, replace));
-    const { status, stdout, stderr } = spawnSync('npm', ['test', '--', 'test/outages', '-t', test], {
+    const { status, stdout, stderr } = spawnSync('npm', ['test', '--', suite, '-t', test], {
       cwd: copy,
       env: { ...process.env, OUTAGE_PATIENCE: '30' },
       encoding: 'utf8',

@@ -16,6 +16,10 @@ export interface ReplicatedPostgres {
   /** Ends the replica as a crash does. */
   killReplica(): Promise<void>;
   startReplica(): Promise<void>;
+  /** Stops the primary and starts it again on its port. */
+  restartPrimary(): Promise<void>;
+  /** Ends the primary for good and promotes the replica, which is the only server from then on. */
+  failOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -35,7 +39,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
     const { port } = first;
     await first.stop();
     await copyCluster(primaryFolder, replicaFolder, first.url);
-    const primary = await startEmbeddedPostgres({ dataDir: primaryFolder, port, durable: true });
+    let primary = await startEmbeddedPostgres({ dataDir: primaryFolder, port, durable: true });
     stops.push(() => primary.stop());
     let replica = await startEmbeddedPostgres({ dataDir: replicaFolder, durable: false });
     stops.push(() => replica.stop());
@@ -46,6 +50,14 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
       killReplica: () => replica.stop(),
       async startReplica() {
         replica = await startEmbeddedPostgres({ dataDir: replicaFolder, port: replica.port, durable: false });
+      },
+      async restartPrimary() {
+        await primary.stop();
+        primary = await startEmbeddedPostgres({ dataDir: primaryFolder, port, durable: true });
+      },
+      async failOver() {
+        await primary.stop();
+        await withClient({ url: replica.url }, (client) => client.query('SELECT pg_promote()'));
       },
       stop,
     };
