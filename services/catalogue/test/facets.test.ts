@@ -58,6 +58,10 @@ describe('200', () => {
     ['q=zzzz&facets=category,price', { category: [], price: [] }],
     ['brand=Acme&price=gte:10&facets=price', { price: [{ from: 20, to: 50, count: 1 }] }],
     ['price=gte:10,lt:5&facets=brand', { brand: [] }],
+    ['q=kettle&price=lt:0&facets=brand,price', { brand: [], price: [] }],
+    ['q=kettle&price=gte:20,lt:10&facets=category', { category: [] }],
+    ['q=kettle&rating=6&sort=price:asc&facets=brand', { brand: [] }],
+    ['q=kettle&status=pending&facets=brand', { brand: [] }],
   ])('%s', async (query, expected) => {
     expect(await facetsOf(query)).toEqual(expected);
   });

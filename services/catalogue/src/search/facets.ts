@@ -1,5 +1,5 @@
 // Facets: how many products of a result have each brand, each category, and a price in each range.
-import { type CollectionSpec, type Criteria, fragmentsOf, queryRows } from '@shop/shared/collection';
+import { type CollectionSpec, type Criteria, fragmentsOf, matchesNothing, queryRows } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
 import { writeCount } from '../name-counts.ts';
@@ -44,7 +44,7 @@ export interface FacetRequest {
   readonly on: Queryable;
   readonly spec: CollectionSpec<unknown>;
   readonly criteria: Criteria;
-  /** Of a search. */
+  /** Of a search; without a term, it finds nothing. */
   readonly terms?: Terms | undefined;
   readonly names: readonly FacetName[];
   readonly decimals: number;
@@ -65,6 +65,9 @@ export async function countFacets({
   decimals,
   nearest,
 }: FacetRequest): Promise<string> {
+  if (terms?.length === 0 || matchesNothing(spec, criteria)) {
+    return JSON.stringify(Object.fromEntries(names.map((name) => [name, []])));
+  }
   const { where, values } = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
   const parameters: unknown[] = [...values];
   const match = terms === undefined ? undefined : inNames(inAll(terms), criteria.conditions);
