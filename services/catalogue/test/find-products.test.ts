@@ -168,6 +168,19 @@ describe('200', () => {
     expect(await version()).toEqual(before);
   });
 
+  it('is ready when concurrent transactions have added the same new words in another order', async () => {
+    const { database } = services.service('catalogue');
+    const insert = `
+      INSERT INTO products (id, name, brand, category, price_minor, status)
+      SELECT gen_random_uuid(), name, 'Acme', 'things', 1, 'active' FROM unnest($1::text[]) AS name`;
+    const words = Array.from({ length: 26 }, (_, index) => `raced${String.fromCharCode(97 + index).repeat(3)}`);
+    const lists = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? words : words.toReversed()));
+    await Promise.all(lists.map((names) => database.query(insert, [names])));
+    expect(await found('racedzz')).toEqual(Array(8).fill('racedzzz'));
+    const { rows } = await database.query("SELECT count(*)::int AS known FROM search_words WHERE word LIKE 'raced%'");
+    expect(rows).toEqual([{ known: words.length }]);
+  });
+
   it('accepts words of the greatest length, and text that is one word', async () => {
     const name = 'y'.repeat(200);
     await addProducts(services, [{ name, brand: 'é'.repeat(100), description: '語'.repeat(5000) }]);
