@@ -2690,7 +2690,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `sku-in-use`: another product has the `sku`; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
+        /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
         ProductConflict: {
             headers: {
                 /** @description Seconds after which to repeat the request; with `request-in-progress`. */
@@ -2736,7 +2736,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `sku-in-use`: another product has the `sku`; it is named. `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
+        /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
         StockConflict: {
             headers: {
                 [name: string]: unknown;

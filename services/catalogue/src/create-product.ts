@@ -7,16 +7,17 @@ import { newId } from '@shop/shared/runtime';
 import type { Operation } from './context.ts';
 import { appendProductEvents } from './product-events.ts';
 import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from './product-input.ts';
-import { refuseUsedSku } from './sku.ts';
+import { refuseIdAsSku, refuseUsedSku } from './sku.ts';
 import { enterReceived, staffOf } from './stock-ledger.ts';
 
-/** 201 with the product and its address; 409 when another product has the `sku`. */
+/** 201 with the product and its address; 409 when the `sku` belongs to another product. */
 export const createProduct: Operation<'createProduct'> = async (request, context) => {
   const { currency, staff } = context.products;
   refuseFaults(request.faults, productFaults(request.body, currency));
   const row = toRow(request.body as ProductInput, currency);
   return idempotent(request, context, async (tx) => {
     const id = newId();
+    await refuseIdAsSku(tx, id, row.external_key);
     const parameters = writtenColumns.map((_, index) => `$${index + 2}`).join(', ');
     const [created] = await sql<Record<string, string | null>>(
       tx,

@@ -17,7 +17,7 @@ import {
   type WrittenRow,
   writtenColumns,
 } from './product-input.ts';
-import { refuseUsedSku } from './sku.ts';
+import { refuseIdAsSku, refuseUsedSku } from './sku.ts';
 import { applyStockChange } from './stock-change.ts';
 import { appendStockEvents, stockChangeOf } from './stock-events.ts';
 import { enterReceived, staffOf } from './stock-ledger.ts';
@@ -32,8 +32,8 @@ interface LockedRow extends WrittenRow {
 
 /**
  * 200 with the whole product, which is restored when it was archived and `archived` is false; 412 when `If-Match` is
- * stale; 409 when another product has the `sku`, when the stock is not the expected one, or would be less than the units
- * that orders reserved.
+ * stale; 409 when the `sku` belongs to another product, when the stock is not the expected one, or would be less than
+ * the units that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
   const {
@@ -59,6 +59,7 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       refuseSurplusAttributes(merged);
       const changed = change === undefined ? undefined : applyStockChange(present, change);
       const row = { ...toRow(merged, currency), stock: changed?.stock ?? present.stock };
+      if (row.external_key !== present.external_key) await refuseIdAsSku(tx, productId, row.external_key);
       const set = assignments((column) => `$${writtenColumns.indexOf(column) + 2}`, `${staysArchived}`);
       // Units that were promised beyond the stock are assigned first.
       const stock = `$${writtenColumns.length + 2}::integer`;

@@ -94,6 +94,36 @@ describe('a line', () => {
     ]);
   });
 
+  it('changes a product with a key by its id too, and the product keeps its key', async () => {
+    const id = await inventory.product(3);
+    await query("UPDATE products SET external_key = 'CUP' WHERE id = $1", [id]);
+    expect(await importLines({ ...cup, externalKey: id, stock: 5 })).toEqual(counts(0, 1, 0, 0));
+    expect((await query('SELECT name, external_key, stock FROM products')).rows).toEqual([
+      { name: 'Cup', external_key: 'CUP', stock: 5 },
+    ]);
+    expect(await importLines({ ...cup, stock: 5 })).toEqual(counts(0, 0, 1, 0));
+  });
+
+  it('is overwritten by a later line about the same product under its other key', async () => {
+    const id = await inventory.product(3);
+    await query("UPDATE products SET external_key = 'CUP' WHERE id = $1", [id]);
+    const [byId, byKey] = [{ ...cup, externalKey: id }, cup];
+    const lid = { ...cup, externalKey: 'LID', stock: 1 };
+    expect(await importLines({ ...byId, price: 1 }, lid, { ...byKey, price: 2, stock: 4 })).toEqual(counts(1, 2, 0, 0));
+    expect(await product('CUP')).toMatchObject({ id, price_minor: 200, version: 4 });
+    expect(await importLines({ ...byKey, price: 3 }, { ...byId, price: 4 })).toEqual(counts(0, 2, 0, 0));
+    expect(await product('CUP')).toMatchObject({ price_minor: 400 });
+    expect(await inventory.book(id)).toBe('received 3, received 1');
+    expect(await inventory.verify()).toMatchObject({ faults: [] });
+  });
+
+  it('is for the product with the key when the key is also the id of another product', async () => {
+    const [id, other] = [await inventory.product(1), await inventory.product(1)];
+    await query('UPDATE products SET external_key = $2 WHERE id = $1', [other, id]);
+    expect(await importLines({ ...cup, externalKey: id, description: 'New' })).toEqual(counts(0, 1, 0, 0));
+    expect((await query("SELECT id FROM products WHERE description = 'New'")).rows).toEqual([{ id: other }]);
+  });
+
   it('is overwritten by a later line with the same key', async () => {
     expect(await importLines({ ...cup, price: 1 }, { ...cup, price: 2 })).toEqual(counts(1, 1, 0, 0));
     expect(await product('CUP')).toMatchObject({ price_minor: 200 });

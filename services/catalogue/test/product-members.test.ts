@@ -157,6 +157,21 @@ describe('409', () => {
     expect(await patch(second, { sku: 'ONCE' })).toMatchObject({ status: 200 });
   });
 
+  it('refuses the id of another product as sku, by which an import finds that product', async () => {
+    const [first, second] = [await idOf({}), await idOf({ sku: 'OWN' })];
+    for (const answer of [await create({ sku: first }), await patch(second, { sku: first, name: 'Other' })]) {
+      expect(answer).toMatchObject({
+        status: 409,
+        body: { code: 'sku-in-use', errors: [{ pointer: '/sku', productId: first }] },
+      });
+    }
+    expect((await client.get(`/v1/products/${second}`, { token })).body).toMatchObject({ name: 'Mug', sku: 'OWN' });
+    expect(await patch(first, { sku: first })).toMatchObject({ status: 200, body: { sku: first } });
+    expect(await create({ sku: first.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) })).toMatchObject({
+      status: 201,
+    });
+  });
+
   it('leaves an idempotency key usable with a corrected request', async () => {
     await create({ sku: 'KEYED' });
     const key = { 'Idempotency-Key': 'sku' };

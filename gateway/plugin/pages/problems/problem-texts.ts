@@ -143,7 +143,9 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'verified, and get a new access token.',
   },
   'sku-in-use': {
-    when: 'A product was to get a `sku` that another product has. Each `sku` belongs to one product. Nothing was changed.',
+    when:
+      'A product was to get a `sku` that another product has, or that is the id of another product. Each `sku` belongs ' +
+      'to one product. Nothing was changed.',
     example: 'Another product has this sku. Nothing was changed. Change that product, or use another sku.',
     remedy: 'The response names the other product in `productId`. Change that product, or send another `sku`.',
   },

@@ -27,7 +27,7 @@ interface KnownRow extends WrittenRow {
 export const findKnown = `
   SELECT id, ${shownColumns}, reserved, reserved + oversold AS promised,
     archived_status IS NOT NULL AS "isArchived" FROM products
-  WHERE external_key = ANY ($1::text[]) OR (id = ANY ($2::uuid[]) AND external_key IS NULL)
+  WHERE external_key = ANY ($1::text[]) OR id = ANY ($2::uuid[])
   ORDER BY id FOR UPDATE`;
 
 const given = `unnest(
@@ -49,7 +49,7 @@ const update = `
   RETURNING products.id, version`;
 
 /**
- * Identifies a product by its external key, or by its id when it has no external key.
+ * Identifies a product by its external key, or else by its id. Of two lines about one product, the later one wins.
  * @param batch contains each external key at most once
  * @param currency of the shop, ISO 4217
  */
@@ -58,12 +58,48 @@ export async function upsertProducts(
   batch: readonly ImportedProduct[],
   currency: string,
 ): Promise<Upserted> {
+  const byKey = await readKnown(tx, batch);
+  const end = endOfDistinct(batch, byKey);
+  const upserted = await upsertDistinct(tx, batch.slice(0, end), byKey, currency);
+  if (end === batch.length) return upserted;
+  const others = await upsertProducts(tx, batch.slice(end), currency);
+  return {
+    created: upserted.created + others.created,
+    changed: upserted.changed + others.changed,
+    unchanged: upserted.unchanged + others.unchanged,
+    refused: [...upserted.refused, ...others.refused],
+  };
+}
+
+/** The locked products of a batch by their external keys and ids. */
+async function readKnown(tx: Transaction, batch: readonly ImportedProduct[]): Promise<Map<string, KnownRow>> {
   const keys = batch.map(({ externalKey }) => externalKey);
   const known = await sql<KnownRow>(tx, findKnown, [keys, keys.filter(isId)]);
-  const byKey = new Map(known.map((row) => [row.external_key ?? row.id, row]));
+  const byKey = new Map(known.map((row) => [row.id, row]));
   // A key may be the external key of one product and the id of another one.
   for (const row of known) if (row.external_key !== null) byKey.set(row.external_key, row);
+  return byKey;
+}
 
+/** The index of the first line whose product a line before it has under another key. */
+function endOfDistinct(batch: readonly ImportedProduct[], byKey: ReadonlyMap<string, KnownRow>): number {
+  const seen = new Set<string>();
+  const end = batch.findIndex(({ externalKey }) => {
+    const id = byKey.get(externalKey)?.id;
+    if (id === undefined) return false;
+    const isRepeated = seen.has(id);
+    seen.add(id);
+    return isRepeated;
+  });
+  return end === -1 ? batch.length : end;
+}
+
+async function upsertDistinct(
+  tx: Transaction,
+  batch: readonly ImportedProduct[],
+  byKey: ReadonlyMap<string, KnownRow>,
+  currency: string,
+): Promise<Upserted> {
   const created: GivenProduct[] = [];
   const changed: ChangedProduct[] = [];
   const received: Received[] = [];
@@ -77,7 +113,7 @@ export async function upsertProducts(
       received.push({ productId: id, quantity: product.row.stock });
       continue;
     }
-    // A product that is known by its id keeps having no key.
+    // A product that is known by its id keeps its own key, or none.
     const kept = ['external_key', ...product.kept] as const;
     const row = { ...product.row, ...Object.fromEntries(kept.map((column) => [column, present[column]])) };
     if (row.stock < present.reserved) {
