@@ -99,7 +99,14 @@ LANGUAGE sql STABLE ROWS 1000 SET search_path FROM CURRENT SET enable_seqscan = 
   SELECT product_id, CASE WHEN name_lexemes @@ name THEN 0 ELSE 1000 END + name_words FROM product_search WHERE lexemes @@ match
 $$;
 
--- The words of names, brands and categories, for searches with a typing error. A word is never removed.
+-- Some of the products that match, of however many.
+CREATE FUNCTION search_some_matches(match tsquery) RETURNS SETOF uuid
+LANGUAGE sql STABLE ROWS 1000 SET search_path FROM CURRENT SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
+  SELECT product_id FROM product_search WHERE lexemes @@ match LIMIT 1000
+$$;
+
+-- The words that names, brands and categories have or had, for searches with a typing error. A search uses a word only while a product
+-- that its client sees has it, so that no word has to be removed.
 CREATE TABLE search_words (
   word text COLLATE "C" PRIMARY KEY,
   -- The beginning of the word with one or two of its letters left out. Two words with at most one error (two for long words) between
@@ -159,19 +166,19 @@ CREATE TRIGGER products_search_update AFTER UPDATE ON products FOR EACH ROW
 WHEN ((NEW.name, NEW.brand, NEW.category, NEW.description) IS DISTINCT FROM (OLD.name, OLD.brand, OLD.category, OLD.description))
 EXECUTE FUNCTION index_changed_product();
 
-CREATE FUNCTION forget_product() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION delete_search_entry() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   DELETE FROM product_search USING removed WHERE product_id = removed.id;
   RETURN NULL;
 END
 $$;
 CREATE TRIGGER products_search_delete AFTER DELETE ON products REFERENCING OLD TABLE AS removed
-FOR EACH STATEMENT EXECUTE FUNCTION forget_product();
+FOR EACH STATEMENT EXECUTE FUNCTION delete_search_entry();
 
-CREATE FUNCTION forget_all_products() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION delete_search_entries() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   TRUNCATE product_search;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER products_search_truncate AFTER TRUNCATE ON products FOR EACH STATEMENT EXECUTE FUNCTION forget_all_products();
+CREATE TRIGGER products_search_truncate AFTER TRUNCATE ON products FOR EACH STATEMENT EXECUTE FUNCTION delete_search_entries();

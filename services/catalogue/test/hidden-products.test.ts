@@ -64,6 +64,33 @@ it('is found by its words and counted in facets for staff only, and not counted 
   expect((await client.get('/v1/brands', { token: staff })).body.items).toEqual([{ name: 'Acme', count: 1 }]);
 });
 
+describe('the words of a product', () => {
+  const change = (id: string, body: Record<string, unknown>) =>
+    client.patch(`/v1/products/${id}`, { token: staff, body });
+  const hide = {
+    pending: (id: string) => change(id, { status: 'pending' }),
+    archived: (id: string) => client.call('DELETE', `/v1/products/${id}`, { token: staff }),
+    renamed: (id: string) => change(id, { name: 'Carpet' }),
+  };
+
+  it.each(['pending', 'archived', 'renamed'] as const)('are unknown to customers when it is %s', async (state) => {
+    const [visible = '', ...others] = await addProducts(services, [
+      { name: 'Samovar' },
+      { name: 'Samovor' },
+      { name: 'Trambolene' },
+    ]);
+    expect(await names('?q=samovor')).toEqual(['Samovor']);
+    expect(await names('?q=samovar+trambolin')).toEqual([]);
+    for (const id of others) await hide[state](id);
+    expect(await names('?q=samovor')).toEqual(['Samovar']);
+    expect(await names('?q=samovorr')).toEqual(['Samovar']);
+    expect(await names('?q=samovar+trambolin')).toEqual(['Samovar']);
+    expect(await names('?q=samovar+trambolene')).toEqual(['Samovar']);
+    if (state !== 'renamed') expect(await names('?q=samovor', staff)).toEqual(['Samovor']);
+    for (const id of [visible, ...others]) await change(id, { archived: false, name: 'Carpet', status: 'pending' });
+  });
+});
+
 describe('404', () => {
   it('is what customers get, with the same text as for an unknown product', async () => {
     const unknown = await client.get('/v1/products/00000000-0000-7000-8000-000000000000');

@@ -1,7 +1,7 @@
 // A searched text → the terms to search for: as written first, and forgiving when nothing has been found.
 import type { Queryable } from '@shop/shared/database';
 import { editDistance } from './edit-distance.ts';
-import { type KnownWord, readKnownWords, readWords, type Word } from './search-words.ts';
+import { type KnownWord, keepPresent, readKnownWords, readWords, type Word } from './search-words.ts';
 import type { Lexemes, Term, Terms } from './terms.ts';
 
 /** Letters of the shortest word that is corrected, and of the shortest one in which two errors are forgiven. */
@@ -16,32 +16,38 @@ const alternativesOfSearch = 24;
  * 2. words that no name, brand or category contains also as similar words, as longer words that begin with them, and
  *    split; neighbouring words also joined;
  * 3. the same without the words that resemble no known word, if others remain.
+ * @param from the products that the caller sees: a table expression; only their words are known
  */
-export async function* interpretations(on: Queryable, text: string): AsyncGenerator<Terms> {
+export async function* interpretations(on: Queryable, from: string, text: string): AsyncGenerator<Terms> {
   const all = (await readWords(on, text)).filter(({ lexemes }) => lexemes.length > 0);
-  const telling = all.filter(({ isStopWord }) => !isStopWord);
-  const words = distinct(telling.length > 0 ? telling : all);
+  const withoutStopWords = all.filter(({ isStopWord }) => !isStopWord);
+  const words = distinct(withoutStopWords.length > 0 ? withoutStopWords : all);
   if (words.length === 0) return;
   yield words.map(({ lexemes }) => [lexemes]);
 
-  const unknown = words.filter(({ word, isKnown }) => !isKnown && isCorrected(word)).map(({ word }) => word);
+  const present = new Set(await keepPresent(on, from, words));
+  const unknown = words.filter((each) => !present.has(each) && isCorrected(each.word)).map(({ word }) => word);
   const compounds = words.slice(1).map(({ word }, index) => `${words[index]?.word}${word}`);
-  const found = await readKnownWords(on, unknown, [...compounds, ...unknown.flatMap((word) => splits(word).flat())]);
+  const recorded = await readKnownWords(on, unknown, [...compounds, ...unknown.flatMap((word) => splits(word).flat())]);
+  const found = await keepPresent(on, from, withDistances(words, recorded));
   const exact = new Map(found.flatMap(({ asked, word, lexemes }) => (asked === undefined ? [[word, lexemes]] : [])));
-  let room = alternativesOfSearch;
+  let remaining = alternativesOfSearch;
   const terms = words.map((word, index): Term => {
     const joined = [compounds[index - 1], compounds[index]].flatMap((each) => {
       const lexemes = exact.get(each ?? '');
       return lexemes === undefined ? [] : [lexemes];
     });
-    const similar = unknown.includes(word.word) ? similarTo(word, found, exact) : [];
-    const others = [...joined, ...similar].slice(0, Math.min(alternativesOfWord, room));
-    room -= others.length;
+    const similar = unknown.includes(word.word) ? similarTo(word.word, found, exact) : [];
+    const others = [...joined, ...similar].slice(0, Math.min(alternativesOfWord, remaining));
+    remaining -= others.length;
     return [word.lexemes, ...others];
   });
   if (terms.some((term) => term.length > 1)) yield terms;
 
-  const kept = terms.filter((term, index) => term.length > 1 || words[index]?.isKnown);
+  const kept = words.flatMap((word, index) => {
+    const term = terms[index] ?? [];
+    return term.length > 1 || present.has(word) ? [term] : [];
+  });
   if (kept.length > 0 && kept.length < terms.length) yield kept;
 }
 
@@ -55,26 +61,34 @@ function isCorrected(word: string): boolean {
   return word.length >= corrected.withOneError && lettersOnly.test(word);
 }
 
+interface SimilarWord extends KnownWord {
+  readonly distance: number;
+  readonly isNear: boolean;
+  readonly isLonger: boolean;
+}
+
 /**
- * The nearest known words, or else known words that begin with the word; and the word in two known parts. Of two distances,
- * with the ending and without it, the smaller one counts, so that an ending is no error.
+ * The words without those that do not resemble what was asked for. Of two distances, with the ending and without it, the
+ * smaller one counts, so that an ending is no error.
  */
-function similarTo(
-  { word, lexemes }: Word,
-  found: readonly KnownWord[],
-  exact: ReadonlyMap<string, Lexemes>,
-): Lexemes[] {
-  const errors = word.length >= corrected.withTwoErrors ? 2 : 1;
-  const [stem = word] = lexemes;
-  const own = found
-    .filter(({ asked }) => asked === word)
+function withDistances(words: readonly Word[], recorded: readonly KnownWord[]): SimilarWord[] {
+  const stems = new Map(words.map(({ word, lexemes: [stem = word] }) => [word, stem]));
+  return recorded
     .map((known) => {
-      const [knownStem = known.word] = known.lexemes;
-      const distance = Math.min(editDistance(word, known.word), editDistance(stem, knownStem));
-      return { ...known, distance, isLonger: known.word.startsWith(word) };
-    });
+      const { asked = known.word, word, lexemes } = known;
+      const [stem = word] = lexemes;
+      const distance = Math.min(editDistance(asked, word), editDistance(stems.get(asked) ?? stem, stem));
+      const isNear = distance <= (asked.length >= corrected.withTwoErrors ? 2 : 1);
+      return { ...known, distance, isNear, isLonger: word.startsWith(asked) };
+    })
+    .filter(({ isNear, isLonger }) => isNear || isLonger);
+}
+
+/** The nearest known words, or else known words that begin with the word; and the word in two known parts. */
+function similarTo(word: string, found: readonly SimilarWord[], exact: ReadonlyMap<string, Lexemes>): Lexemes[] {
+  const own = found.filter(({ asked }) => asked === word);
   const least = Math.min(...own.map(({ distance }) => distance));
-  const near = least <= errors ? own.filter(({ distance }) => distance === least) : [];
+  const near = own.filter(({ distance, isNear }) => isNear && distance === least);
   const chosen =
     near.length > 0 ? near : own.filter(({ isLonger }) => isLonger).sort((a, b) => a.distance - b.distance);
   const parts = splits(word).flatMap(([left, right]): Lexemes[] => {

@@ -51,7 +51,7 @@ export async function readSearchPage(request: SearchRequest): Promise<Page> {
     ? []
     : typeof kept === 'string'
       ? [JSON.parse(kept) as Terms]
-      : interpretations(on, text);
+      : interpretations(on, collection.spec.from, text);
   const read = isSorted ? readSorted : readByRelevance;
   let terms: Terms = [];
   let found: Found = { columns: new Map(), rows: [], positionOf: () => [] };

@@ -1,15 +1,13 @@
 // The words of a search, as PostgreSQL splits and stems them, and the known words that resemble them.
 import { queryRows } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
-import type { Lexemes } from './terms.ts';
+import { inHead, type Lexemes } from './terms.ts';
 
 export interface Word {
   readonly word: string;
   readonly lexemes: Lexemes;
   /** A word like `with`, which says nothing about a product. */
   readonly isStopWord: boolean;
-  /** Whether a name, brand or category contains it. */
-  readonly isKnown: boolean;
 }
 
 export interface KnownWord {
@@ -23,20 +21,18 @@ const lexemesOf = (word: string) => `array_to_json(tsvector_to_array(to_tsvector
 
 // The parser's 12 is a blank.
 const wordsOfText = `
-  SELECT token, ${lexemesOf('token')}, to_tsvector('pg_catalog.english', token) = '',
-    EXISTS (SELECT FROM search_words WHERE word = token)
+  SELECT token, ${lexemesOf('token')}, to_tsvector('pg_catalog.english', token) = ''
   FROM ts_parse('default', search_text($1, false)) WITH ORDINALITY AS asked (kind, token, place)
   WHERE kind <> 12 ORDER BY place`;
 
 /** The words of a text in their order. */
 export async function readWords(on: Queryable, text: string): Promise<Word[]> {
   const rows = await queryRows(on, { name: 'search words', text: wordsOfText, values: [text] });
-  return rows.map(([word, lexemes, isStopWord, isKnown]) => {
+  return rows.map(([word, lexemes, isStopWord]) => {
     return {
       word: word ?? '',
       lexemes: JSON.parse(lexemes ?? '[]') as Lexemes,
       isStopWord: isStopWord === 't',
-      isKnown: isKnown === 't',
     };
   });
 }
@@ -58,6 +54,7 @@ const knownWords = `
 /**
  * @param misspelled words for which similar words, and words that begin with them, are returned
  * @param exact words that are returned if they are known
+ * @returns also words that no product has any more, or only hidden products
  */
 export async function readKnownWords(
   on: Queryable,
@@ -69,4 +66,26 @@ export async function readKnownWords(
   return rows.map(([asked, word, lexemes]) => {
     return { asked: asked ?? undefined, word: word ?? '', lexemes: JSON.parse(lexemes ?? '[]') as Lexemes };
   });
+}
+
+/**
+ * Those of the words that a product has in its name, its brand or its category, in whatever form.
+ * @param from the products that the caller sees: a table expression
+ */
+export async function keepPresent<W extends { readonly lexemes: Lexemes }>(
+  on: Queryable,
+  from: string,
+  words: readonly W[],
+): Promise<W[]> {
+  if (words.length === 0) return [];
+  // A frequent word is found in one small part of all products.
+  const has = (match: string) =>
+    `EXISTS (SELECT FROM search_some_matches(${match}) AS hit WHERE EXISTS (SELECT FROM ${from} WHERE id = hit))`;
+  const text = `
+    SELECT asked FROM unnest($1::text[]) AS asked
+    WHERE ${has("asked::tsquery && '''#0'''")} OR ${has('asked::tsquery')}`;
+  const queryOf = ({ lexemes }: W) => inHead([[lexemes]]);
+  const rows = await queryRows(on, { text, values: [words.map(queryOf)] });
+  const present = new Set(rows.map(([asked]) => asked));
+  return words.filter((word) => present.has(queryOf(word)));
 }
