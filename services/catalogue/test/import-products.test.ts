@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
 import { type ImportResult, importProducts } from '../src/operator/index.ts';
 import { killImport } from './import-process.ts';
-import { type Inventory, startInventory } from './inventory.ts';
+import { type Inventory, lockWaits, startInventory } from './inventory.ts';
 import { staffToken } from './products.ts';
 import { readReport } from './refusal-report.ts';
 
@@ -280,6 +281,24 @@ describe('an import', () => {
       await expect(bring(path, place)).rejects.toThrow(/ --refused$/);
     }
     expect(await bring(path)).toEqual(counts(1, 0, 0, 0));
+  });
+
+  it('changes the product that gets one of its keys by a request meanwhile', async () => {
+    const id = await inventory.product(3);
+    const client = await inventory.services.service('catalogue').database.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query("UPDATE products SET external_key = 'CUP' WHERE id = $1", [id]);
+      const imported = importLines({ externalKey: 'WRONG' }, { ...cup, externalKey: 'LID' }, { ...cup, price: 9 });
+      await eventually(async () => expect(await lockWaits(inventory.services)).toBe(1));
+      await client.query('COMMIT');
+      expect(await imported).toEqual(counts(1, 1, 0, 1));
+    } finally {
+      client.release(true);
+    }
+    expect(await product('CUP')).toMatchObject({ id, price_minor: 900 });
+    expect(await readReport(report)).toMatchObject([{ line: 1, externalKey: 'WRONG' }]);
+    expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 
   it('is refused while another import runs', async () => {

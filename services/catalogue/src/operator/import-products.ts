@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertCurrency, type Database, sql } from '@shop/shared/database';
+import { assertCurrency, type Database, sql, type Transaction, violatedConstraint } from '@shop/shared/database';
 import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
@@ -89,7 +89,7 @@ async function importFile(
   const { size: total } = await stat(path);
   const file = readProductFile(path, options.format);
   const write = async ({ products, refused, lastLine }: Batch): Promise<void> => {
-    progress = await database.transaction(async (tx) => {
+    const writeOnce = async (tx: Transaction): Promise<Progress> => {
       const upserted = await upsertProducts(tx, products, currency);
       const lines = [...refused, ...upserted.refused].sort((a, b) => a.line - b.line);
       const next = {
@@ -103,7 +103,8 @@ async function importFile(
       // Before COMMIT: when the process dies here, the next import reads these lines and writes their entries again.
       await report.write(lines);
       return next;
-    });
+    };
+    progress = await retryTakenKey(() => database.transaction(writeOnce));
     report.keep();
     onProgress?.(file.bytesRead(), total);
   };
@@ -126,6 +127,19 @@ async function importFile(
   await database.pool.query('DELETE FROM product_imports WHERE digest = $1', [digest]);
   const { line: _line, ...counts } = progress;
   return { resumedAfterLine, ...counts };
+}
+
+/**
+ * Runs `work` once more when a request gave a product a key of the batch after the batch had looked for known products.
+ * The second time, this product is known.
+ */
+async function retryTakenKey<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (violatedConstraint(error) !== 'products_external_key') throw error;
+    return work();
+  }
 }
 
 interface Batch {
