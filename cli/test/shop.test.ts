@@ -185,7 +185,7 @@ describe('a stopped shop', () => {
       complaints: '',
     });
     expect(await readFile(join(folder, 'all.csv'), 'utf8')).toContain(
-      '\nCUP,Cup,,Acme,kitchen,4.50,EUR,,available,3,\n',
+      '\nCUP,Cup,,Acme,kitchen,4.50,EUR,,available,3,,[],{}\n',
     );
     expect(await runShop(dataDir, 'products', 'import', join(folder, 'none.csv'))).toMatchObject({
       code: 1,

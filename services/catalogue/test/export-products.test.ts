@@ -68,6 +68,20 @@ describe('an export', () => {
     }
   });
 
+  it.each(['csv', 'ndjson'])('as %s removes images and attributes that a product got later', async (format) => {
+    const path = join(folder, `without.${format}`);
+    const id = await inventory.product(2);
+    await exportProducts({ DATABASE_URL: url }, { path });
+    const { database } = inventory.services.service('catalogue');
+    await database.query(
+      `UPDATE products SET images = '[{"url":"https://a.example/","alt":""}]', attributes = '{"size":5}'`,
+    );
+    expect(await bring(path)).toMatchObject({ created: 0, changed: 1, refused: 0 });
+    expect((await database.query('SELECT id, images, attributes FROM products')).rows).toEqual([
+      { id, images: null, attributes: null },
+    ]);
+  });
+
   it('leaves no file when it cannot write', async () => {
     await expect(exportProducts({ DATABASE_URL: url }, { path: join(folder, 'none', 'x.csv') })).rejects.toThrow(
       /cannot write .*x\.csv \(ENOENT\)/,

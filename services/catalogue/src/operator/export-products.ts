@@ -29,8 +29,7 @@ const batchSize = 2_000;
 // A product without an external key is exported with its id, by which an import finds it again.
 const products = `
   SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text,
-    rating_tenths,
-    status, stock, low_stock_threshold, images, attributes
+    rating_tenths, status, stock, low_stock_threshold, images, attributes
   FROM products WHERE archived_status IS NULL ORDER BY created_at, id`;
 
 /**
@@ -82,8 +81,9 @@ async function exportFile(
       status: row.status,
       stock: row.stock,
       lowStockThreshold: row.low_stock_threshold,
-      images: row.images === null ? null : JSON.parse(row.images),
-      attributes: row.attributes === null ? null : JSON.parse(row.attributes),
+      // An import keeps them when the line has none, and removes them when they are empty.
+      images: row.images === null ? [] : JSON.parse(row.images),
+      attributes: row.attributes === null ? {} : JSON.parse(row.attributes),
     });
     await pipeline(Readable.from(lines()), createWriteStream(partial, { flush: true }));
     await rename(partial, path);
