@@ -144,7 +144,7 @@ async function* csvLines(stream: NodeJS.ReadableStream): AsyncGenerator<ProductL
   yield* skipped;
   if (broken !== undefined) {
     throw new StartError(
-      `from line ${line} on this is no CSV: ${reasonOf(broken)}. Mend it and import the file again.`,
+      `from line ${line} on this is no CSV: ${reasonOf(broken)}. Correct the file and import it again.`,
     );
   }
 }
