@@ -126,4 +126,21 @@ describe('422', () => {
     );
     expect(await facetsOf('q=nail&facets=brand')).toEqual({ brand: [{ value: 'Many', count: '1000+' }] });
   });
+
+  it('is given for words that very many products have, whatever the other filters are', async () => {
+    // Of each part of all products, as many.
+    await catalogue.database.query(`
+      INSERT INTO product_search (product_id, name_words, name_lexemes, lexemes)
+      SELECT gen_random_uuid(), 1, '', array_to_tsvector(ARRAY['rivet', '#' || part, '%' || part / 32])
+      FROM generate_series(1, 50) CROSS JOIN generate_series(0, 1023) AS part`);
+    for (const filter of ['price=gte:0', 'price=lt:0.05', 'inStock=true']) {
+      const { body } = await catalogue.client.get(`/v1/products?q=rivets&${filter}&facets=brand`);
+      expect(body).toMatchObject({
+        code: 'query-too-costly',
+        exceeded: [{ bound: 'facets', maximum: 50_000, actual: 51_200 }],
+        nearest: `q=rivets&${filter}`,
+      });
+    }
+    expect(await facetsOf('q=rivets&brand=Acme&price=gte:0&facets=brand')).toEqual({ brand: [] });
+  });
 });

@@ -11,6 +11,8 @@ export type FacetName = (typeof facetNames)[number];
 
 /** The largest result whose products are counted. */
 const largestResult = 10_000;
+/** The most products, about, that the words may find before the other filters: all of these are read. */
+const mostMatches = 50_000;
 const valuesOfFacet = 100;
 
 /** The price ranges begin at these amounts, in major units of a currency with decimals. */
@@ -54,7 +56,7 @@ export interface FacetRequest {
 
 /**
  * The member `facets` of the envelope as JSON text.
- * @throws Problem `query-too-costly` when the result has more products than are counted
+ * @throws Problem `query-too-costly` when the result has more products than are counted, or the words find too many
  */
 export async function countFacets({
   on,
@@ -71,10 +73,11 @@ export async function countFacets({
   const { where, values } = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
   const parameters: unknown[] = [...values];
   const match = terms === undefined ? undefined : inNames(inAll(terms), criteria.conditions);
-  if (match !== undefined && where.length === 0) {
+  if (match !== undefined) {
     // The matches are read together, so that far too many are not read at all.
-    const { matched } = await readSample(on, match, spec.from, { where, values });
-    if (matched > 2 * largestResult) throw tooLarge(nearest);
+    const { matched, filtered } = await readSample(on, match, spec.from, { where, values });
+    if ((filtered?.matched ?? matched) > 2 * largestResult) throw tooLarge(nearest);
+    if (matched > mostMatches) throw tooManyMatches(matched, nearest);
   }
   const source =
     match === undefined
@@ -117,7 +120,16 @@ function writeRange(bucket: number, units: readonly number[], decimals: number):
 
 function tooLarge(nearest: unknown): Problem {
   const detail = `Facets are counted for results of at most ${largestResult} products. Add a filter or words, or leave facets out.`;
+  return tooCostly(detail, { maximum: largestResult, actual: largestResult + 1 }, nearest);
+}
+
+function tooManyMatches(matched: number, nearest: unknown): Problem {
+  const detail = `Facets are counted for words that about ${mostMatches} products have, or fewer. Add words, a brand or a category, or leave facets out.`;
+  return tooCostly(detail, { maximum: mostMatches, actual: matched }, nearest);
+}
+
+function tooCostly(detail: string, figures: { maximum: number; actual: number }, nearest: unknown): Problem {
   return new Problem('query-too-costly', detail, {
-    extensions: { exceeded: [{ bound: 'facets', maximum: largestResult, actual: largestResult + 1 }], nearest },
+    extensions: { exceeded: [{ bound: 'facets', ...figures }], nearest },
   });
 }

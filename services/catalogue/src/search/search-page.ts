@@ -55,14 +55,19 @@ export async function readSearchPage(request: SearchRequest): Promise<Page> {
   const read = isSorted ? readSorted : readByRelevance;
   let terms: Terms = [];
   let found: Found = { columns: new Map(), rows: [], positionOf: () => [] };
+  let others: Readonly<Record<string, string>> | undefined;
   for await (const attempt of attempts) {
     terms = attempt;
+    // Before the page, which is not read when its other members are refused.
+    others = await more?.(terms);
     found = await read(request, terms, typeof kept === 'string' ? position : undefined);
     if (found.rows.length > 0) break;
   }
   const { columns, rows, positionOf } = found;
-  const others = { more: await more?.(terms) };
-  return place.write(columns, rows, (row, index) => [JSON.stringify(terms), ...positionOf(row, index)], others);
+  others ??= await more?.(terms);
+  return place.write(columns, rows, (row, index) => [JSON.stringify(terms), ...positionOf(row, index)], {
+    more: others,
+  });
 }
 
 async function readByRelevance(
