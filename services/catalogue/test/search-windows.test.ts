@@ -1,6 +1,11 @@
 // A search that finds too many products to rank them as a whole: every product once, in the same order on each page.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createCursors, fromBody } from '@shop/shared/collection';
 import { startServices, type TestService, type TestServices } from '@shop/shared/testing';
+import type pg from 'pg';
+import { openProducts } from '../src/product.ts';
+import { readProductPage } from '../src/product-page.ts';
+import { openProductReads } from '../src/product-reads.ts';
 import { addProducts } from './products.ts';
 
 const count = 12_000;
@@ -72,5 +77,58 @@ describe('a search that finds every product', () => {
   it('ranks the few that also have a rare word as a whole', async () => {
     const { ids, pages } = await walk('q=rare+bolt');
     expect([ids.length, pages]).toEqual([10, 1]);
+  });
+});
+
+describe('a search that finds very many products, of which a filter keeps few', () => {
+  const { collection } = openProducts('EUR', createCursors([Buffer.alloc(32, 1)])).viewFor(undefined);
+  const texts: string[] = [];
+  const query = (config: pg.QueryArrayConfig) => {
+    texts.push(config.text);
+    return catalogue.database.query(config);
+  };
+  const primary = { query } as unknown as Pick<pg.Pool, 'query'>;
+  const read = () =>
+    readProductPage(openProductReads({ primary, replica: undefined, pages: undefined }), undefined, {
+      collection,
+      criteria: fromBody(collection.spec, { filters: { price: { gte: 7, lt: 8 } } }),
+      text: 'hinge',
+      isSorted: false,
+      facets: [],
+      withoutFacets: {},
+      decimals: 2,
+    });
+
+  beforeAll(async () => {
+    // The sample has these four, and takes them for some of 2,048.
+    await catalogue.database.query(`
+      INSERT INTO products (id, name, brand, category, price_minor, status)
+      SELECT id, 'Hinge', 'Acme', 'Parts', 750, 'active'
+      FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 20000)) AS made
+      WHERE uuid_hash_extended(id, 0) & 1023 < 2 LIMIT 4`);
+    await catalogue.database.query(`
+      INSERT INTO product_search (product_id, name_words, name_lexemes, lexemes)
+      SELECT gen_random_uuid(), 1, '', array_to_tsvector(ARRAY['hing', '#' || part, '%' || part / 32])
+      FROM generate_series(1, 130) CROSS JOIN generate_series(0, 1023) AS part`);
+  });
+
+  it('reads large windows', async () => {
+    texts.length = 0;
+    const { json } = await read();
+    expect(JSON.parse(String(json)).items).toHaveLength(4);
+    expect(texts.length).toBeGreaterThan(32);
+    expect(texts.length).toBeLessThan(40);
+  });
+
+  it('ends after five seconds', async () => {
+    let time = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => {
+      time += 500;
+      return time;
+    });
+    texts.length = 0;
+    await expect(read()).rejects.toMatchObject({ code: 'query-too-costly' });
+    clock.mockRestore();
+    expect(texts.length).toBeLessThan(15);
   });
 });

@@ -19,6 +19,7 @@ export {
   queryRows,
   type Row,
   readPage,
+  tookTooLong,
 } from './sql/read-page.ts';
 export { selectAll, writeAll } from './sql/row-writer.ts';
 export { compile, type Fragments, fragmentsOf } from './sql/statement.ts';

@@ -5,7 +5,7 @@
 // is read in windows, which are random parts of all products, and ranked within each window. The level, the window, the
 // rank in it and the id make a total order that does not depend on other products, so that the next page begins where
 // the last one ended, whatever is written in between.
-import { type Condition, type Fragments, queryRows, type Row } from '@shop/shared/collection';
+import { type Condition, type Fragments, queryRows, type Row, tookTooLong } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { readSample } from './sample.ts';
 import { inAll, inHead, inNames, inParts, largePart, parts, type Terms } from './terms.ts';
@@ -16,6 +16,8 @@ const rankedWhole = 4_000;
 const windowsOfLargeParts = 128_000;
 /** Matches in a window of small parts, about, and the most parts in it: each makes the scan of the index slower. */
 const windowOfSmallParts = { matches: 1_000, parts: 8 };
+/** Milliseconds in which the windows of one page are read. */
+const windowsWithin = 5_000;
 /** The fewest matches that meet the conditions, about, with which windows are better than one statement. */
 const fewestForWindows = 2 * parts;
 
@@ -47,18 +49,23 @@ export interface RankedRequest {
 
 type Source = 'words' | 'products';
 
-/** At most one row more than the limit. */
+/**
+ * At most one row more than the limit.
+ * @throws Problem `query-too-costly` when the time of a statement or of all windows is over
+ */
 export async function readRanked(request: RankedRequest): Promise<RankedRows> {
   const { terms, limit, after, conditions } = request;
   const levels = [inHead(terms), `(${inAll(terms)}) & !(${inHead(terms)})`].map((text) => inNames(text, conditions));
   const rows: Row[] = [];
   const standings: Standing[] = [];
+  const end = Date.now() + windowsWithin;
   for (const [level, match] of levels.entries()) {
     if (rows.length > limit || level < (after?.level ?? 0)) continue;
     const last = level === after?.level ? after : undefined;
     const { width, source } = await planOf(request, match, last?.width);
     const windows = width === 0 ? 1 : Math.ceil(parts / width);
     for (let window = last?.window ?? 0; window < windows && rows.length <= limit; window += 1) {
+      if (Date.now() > end) throw tookTooLong();
       const read = await readWindow(request, {
         match: width === 0 ? match : inParts(match, window * width, width),
         source,
@@ -76,23 +83,29 @@ export async function readRanked(request: RankedRequest): Promise<RankedRows> {
 
 /** @param width that of the page before; all pages of a level have the same one */
 async function planOf(
-  { on, from, fragments }: RankedRequest,
+  { on, from, fragments, limit }: RankedRequest,
   match: string,
   width: number | undefined,
 ): Promise<{ width: number; source: Source }> {
   if (width !== undefined && (width > 0 || fragments.where.length === 0)) return { width, source: 'words' };
   const { matched, filtered } = await readSample(on, match, from, fragments);
   const isWhole = matched <= rankedWhole;
-  if (width === undefined && !isWhole && (filtered?.matched ?? matched) >= fewestForWindows) {
-    return { width: widthFor(matched), source: 'words' };
+  const meeting = filtered?.matched ?? matched;
+  if (width === undefined && !isWhole && meeting >= fewestForWindows) {
+    return { width: widthFor(matched, meeting, limit), source: 'words' };
   }
   return { width: 0, source: !isWhole && filtered && filtered.all < matched ? 'products' : 'words' };
 }
 
-function widthFor(matched: number): number {
-  if (matched <= windowsOfLargeParts) return largePart;
-  const wanted = Math.round((parts * windowOfSmallParts.matches) / matched);
-  return Math.min(Math.max(wanted, 1), windowOfSmallParts.parts);
+/**
+ * Small parts are enough for many matches, unless so few of them meet the conditions that a page needs several windows.
+ * @param meeting the matches that meet the conditions, about
+ */
+function widthFor(matched: number, meeting: number, limit: number): number {
+  const wanted = Math.ceil((parts * limit) / meeting);
+  if (matched <= windowsOfLargeParts || wanted > windowOfSmallParts.parts) return largePart;
+  const usual = Math.round((parts * windowOfSmallParts.matches) / matched);
+  return Math.min(Math.max(usual, wanted), windowOfSmallParts.parts);
 }
 
 interface Window {

@@ -188,11 +188,16 @@ export async function queryRows(
     return result.rows;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === queryCanceled) {
-      const detail = 'The query took too long. Ask for less: fewer alternatives, or a filter that keeps fewer rows.';
-      throw new Problem('query-too-costly', detail, { cause: error });
+      throw tookTooLong(error);
     }
     throw error;
   }
+}
+
+/** The problem of a query whose time is over: `query-too-costly`. */
+export function tookTooLong(cause?: unknown): Problem {
+  const detail = 'The query took too long. Ask for less: fewer alternatives, or a filter that keeps fewer rows.';
+  return new Problem('query-too-costly', detail, { cause });
 }
 
 function writerFor<Context>(
