@@ -12,7 +12,8 @@ export const listProducts: Operation<'listProducts'> = async (request, { reads, 
   const { text, faults } = readSearchText(query.q, { parameter: 'q' }, request.faults);
   const facets = readFacets(listOf(query.facets), () => ({ parameter: 'facets' }));
   const criteria = fromQuery(collection.spec, query, [...request.faults, ...faults, ...facets.faults]);
-  const withoutFacets = (url.split('?')[1] ?? '').split('&').filter((part) => !part.startsWith('facets='));
+  const parameters = (url.split('?')[1] ?? '').split('&');
+  const withoutFacets = parameters.filter((parameter) => !new URLSearchParams(parameter).has('facets'));
   return readProductPage(reads, caller, {
     collection,
     criteria,

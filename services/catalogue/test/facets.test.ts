@@ -118,6 +118,8 @@ describe('422', () => {
       exceeded: [{ bound: 'facets', maximum: 10_000, actual: 10_001 }],
       nearest: 'q=nail&limit=1',
     });
+    const encoded = await catalogue.client.get('/v1/products?q=nail&%66acets=brand&limit=1');
+    expect(encoded).toMatchObject({ status: 422, body: { nearest: 'q=nail&limit=1' } });
     const searched = await search({ facets: ['price'], filters: { brand: { ne: 'Acme' } } });
     expect(searched).toMatchObject({ status: 422, body: { nearest: { filters: { brand: { ne: 'Acme' } } } } });
     expect(await facetsOf('facets=brand&brand=ne:Many')).toHaveProperty('brand.length', 3);
