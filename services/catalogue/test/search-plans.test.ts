@@ -51,18 +51,18 @@ function wholeTables(plans: readonly Plan[]): string[] {
 
 const indexes = (plans: readonly Plan[]) => plans.flatMap(nodesOf).map((node) => node['Index Name']);
 
-const page = (body: Record<string, unknown>) =>
-  plansOf((on) =>
-    readProductPage(openProductReads({ primary: on, replica: undefined, pages: undefined }), undefined, {
-      collection,
-      criteria: fromBody(collection.spec, body),
-      text: typeof body.q === 'string' ? body.q : undefined,
-      isSorted: body.sort !== undefined,
-      facets: Array.isArray(body.facets) ? body.facets : [],
-      withoutFacets: {},
-      decimals: 2,
-    }),
-  );
+const read = (primary: Pick<pg.Pool, 'query'>, body: Record<string, unknown>) =>
+  readProductPage(openProductReads({ primary, replica: undefined, pages: undefined }), undefined, {
+    collection,
+    criteria: fromBody(collection.spec, body),
+    text: typeof body.q === 'string' ? body.q : undefined,
+    isSorted: body.sort !== undefined,
+    facets: Array.isArray(body.facets) ? body.facets : [],
+    withoutFacets: {},
+    decimals: 2,
+  });
+
+const page = (body: Record<string, unknown>) => plansOf((on) => read(on, body));
 
 const sort = [{ field: 'price', direction: 'asc' }];
 
@@ -90,6 +90,38 @@ describe('a search', () => {
     const used = indexes(await page({ q: 'spotlihgt' }));
     for (const index of ['product_search_lexemes', 'search_words_keys', 'search_words_pkey'])
       expect(used).toContain(index);
+  });
+});
+
+describe('a sorted search whose words the first products of the order do not have', () => {
+  const few = { q: 'anvil', sort, pagination: { limit: 5 } };
+
+  beforeAll(async () => {
+    await client.query(`
+      INSERT INTO products (id, name, brand, category, price_minor, status)
+      SELECT gen_random_uuid(), 'Anvil', 'Acme', 'Forge', 90000000 + n, 'active' FROM generate_series(1, 20) AS n`);
+    await client.query(`
+      INSERT INTO product_search (product_id, name_words, name_lexemes, lexemes)
+      SELECT gen_random_uuid(), 1, '', array_to_tsvector(ARRAY['anvil', '#' || part, '%' || part / 32])
+      FROM generate_series(1, 31) CROSS JOIN generate_series(0, 1023) AS part`);
+    await client.query('VACUUM (ANALYZE)');
+  });
+
+  it.each([
+    ['without a filter', {}, 20_000],
+    ['with a filter that keeps few', { price: { gte: 1 } }, 0],
+  ])('%s reads a bounded number of them', async (_what, filters, most) => {
+    const plans = await page({ ...few, filters });
+    expect(wholeTables(plans)).toEqual([]);
+    const scans = plans.flatMap(nodesOf).filter((node) => node['Index Name'] === 'products_price');
+    expect(scans.map((node) => Number(node['Actual Rows'])).filter((rows) => rows > most)).toEqual([]);
+  });
+
+  it('lists the cheapest ones', async () => {
+    const { json } = await read(client as unknown as Pick<pg.Pool, 'query'>, { ...few, fields: ['price'] });
+    expect(JSON.parse(String(json)).items.map(({ price }: { price: number }) => price)).toEqual([
+      900_000.01, 900_000.02, 900_000.03, 900_000.04, 900_000.05,
+    ]);
   });
 });
 

@@ -98,8 +98,14 @@ function toStanding([level, width, window, rank, id]: Position): Standing {
   };
 }
 
-/** The most matches, about, that are all read and then sorted. More are found along the index of the sort order. */
+/** Up to so many matches, about, all are read and then sorted without trying the index of the sort order. */
 const sortedWhole = 30_000;
+/** The most matches, about, that are all read and then sorted when the index leads to too few of them. */
+const mostSorted = 200_000;
+/** Products that are read along the index before all matches are. */
+const readAlongIndex = 20_000;
+/** The fewest matches that meet the conditions, about, for which the index is tried. */
+const fewestAlongIndex = 2_048;
 
 async function readSorted(
   { collection: { spec }, criteria, on }: SearchRequest,
@@ -107,28 +113,47 @@ async function readSorted(
   position: Position | undefined,
 ): Promise<Found> {
   const match = inNames(inAll(terms), criteria.conditions);
-  const { matched } = await readSample(on, match, spec.from, { where: [], values: [] });
+  const { where, values, columns } = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
+  const { matched, filtered } = await readSample(on, match, spec.from, { where, values });
   const input = { criteria, position, scope: { search: match } };
-  const { columns, text, values } = matched <= sortedWhole ? allMatches(spec, input) : alongIndex(spec, input);
-  const rows = await queryRows(on, { text, values });
+  const isWhole = matched <= sortedWhole;
+  const isFew = matched <= mostSorted && filtered !== undefined && filtered.matched < fewestAlongIndex;
+  // Where the first products of the order have other words, the index leads to few matches.
+  let rows = isWhole || isFew ? [] : await queryRows(on, firstMatches(spec, input));
+  if (rows.length <= criteria.limit) {
+    rows = await queryRows(on, matched <= mostSorted ? allMatches(spec, input) : alongIndex(spec, input));
+  }
   const sorted = criteria.sort.map(({ field }) => columns.get(spec.fields[field]?.column ?? '') ?? -1);
   return { columns, rows, positionOf: (row) => sorted.map((index) => row[index] ?? null) };
 }
 
 interface SortedStatement {
-  readonly columns: ReadonlyMap<string, number>;
   readonly text: string;
   readonly values: unknown[];
 }
 
+/** The matches among the first products of the order. */
+function firstMatches(spec: CollectionSpec<unknown>, { criteria, position, scope }: SortedInput): SortedStatement {
+  const input = { criteria: { ...criteria, limit: readAlongIndex - 1 }, position, scope: {} };
+  const { columns, text, values } = compile(spec, input);
+  const parameters = values(input);
+  const matches = hasWords(`c${columns.get('id')}`, `$${parameters.push(scope.search)}`);
+  return { text: `SELECT * FROM (${text}) AS first WHERE ${matches} LIMIT ${criteria.limit + 1}`, values: parameters };
+}
+
+// LIMIT keeps PostgreSQL from joining the tables, so that the order of an index decides what is read.
+function hasWords(id: string, match: string): string {
+  return `EXISTS (SELECT FROM product_search WHERE product_id = ${id} AND lexemes @@ ${match}::tsquery LIMIT 1)`;
+}
+
 function allMatches(spec: CollectionSpec<unknown>, { criteria, position, scope }: SortedInput): SortedStatement {
-  const { columns, list, where, order, values } = fragmentsOf(spec, { criteria, position, scope: {} });
+  const { list, where, order, values } = fragmentsOf(spec, { criteria, position, scope: {} });
   const match = `$${values.length + 1}::tsquery`;
   const text = `
     SELECT product.* FROM search_matches(${match}, ${match}) AS hit
     CROSS JOIN LATERAL (SELECT ${list} FROM ${spec.from} WHERE ${['id = product_id', ...where].join(' AND ')} LIMIT 1) AS product
     ORDER BY ${order} LIMIT ${criteria.limit + 1}`;
-  return { columns, text, values: [...values, scope.search] };
+  return { text, values: [...values, scope.search] };
 }
 
 interface SortedInput extends Input {
@@ -136,10 +161,8 @@ interface SortedInput extends Input {
 }
 
 function alongIndex(spec: CollectionSpec<unknown>, input: SortedInput): SortedStatement {
-  // LIMIT keeps PostgreSQL from joining the tables, so that the order of an index decides what is read.
-  const condition = (parameter: string) =>
-    `EXISTS (SELECT FROM product_search WHERE product_id = id AND lexemes @@ ${parameter}::tsquery LIMIT 1)`;
+  const condition = (parameter: string) => hasWords('id', parameter);
   const restricted = { ...spec, scope: { ...spec.scope, search: { condition, cast: 'text' } } } as const;
-  const { columns, text, values } = compile(restricted, input);
-  return { columns, text, values: values(input) };
+  const { text, values } = compile(restricted, input);
+  return { text, values: values(input) };
 }
