@@ -710,6 +710,9 @@ export interface paths {
          *     repeating the parameter. Plain values of one field are alternatives. A value that contains a comma, a quote or a colon is
          *     written in double quotes with backslash escapes. `nextCursor` and the `Link` header lead to the next page.
          *
+         *     `attributes.NAME` filters by an attribute that the shop's configuration declares (`PRODUCT_ATTRIBUTES`), with the operators eq and
+         *     in: `attributes.colour=red,blue`. Other attributes are refused, and the response lists the ones that can be filtered by.
+         *
          *     `q` searches for words and can be combined with every filter. Without `sort`, the most relevant products come first: those that
          *     have all words in their name, then in name, brand and category, then with some of them in the description only; of those with
          *     all words in the name, the shortest name comes first, and the newest of equals. Up to about 4,000 matches are ranked together. More
@@ -1963,7 +1966,7 @@ export interface components {
         ProductSearch: {
             q?: components["schemas"]["SearchText"];
             facets?: ("brand" | "category" | "price")[];
-            /** @description All conditions must match, and one of `or` when it is present. */
+            /** @description All conditions must match, and one of `or` when it is present. Declared attributes are named as in a query, as in `"attributes.colour": { "in": ["red", "blue"] }`. */
             filters?: {
                 id?: components["schemas"]["IdConditions"];
                 sku?: components["schemas"]["SkuConditions"];
@@ -2859,6 +2862,11 @@ export interface components {
         OrdersUpdatedAtFilter: string[];
         /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
         ArchivedFilter: string[];
+        /**
+         * @description `attributes.NAME`, for attributes that the shop's configuration declares. Operators eq, in. A product without the attribute
+         *     matches no condition.
+         */
+        AttributeFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         BrandFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
@@ -4302,6 +4310,11 @@ export interface operations {
                 updatedAt?: components["parameters"]["CatalogueUpdatedAtFilter"];
                 /** @description Operators eq, in; true or false. */
                 inStock?: components["parameters"]["InStockFilter"];
+                /**
+                 * @description `attributes.NAME`, for attributes that the shop's configuration declares. Operators eq, in. A product without the attribute
+                 *     matches no condition.
+                 */
+                attributes?: components["parameters"]["AttributeFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 brand?: components["parameters"]["BrandFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */

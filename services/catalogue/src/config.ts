@@ -1,6 +1,7 @@
 // Environment → one typed frozen object. All mistakes are reported together.
 import { currency, type Environment, integer, keyList, optional, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
+import { parseAttributes } from './attribute-filters.ts';
 
 const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
 
@@ -16,6 +17,8 @@ export function readEnvironment(environment: Environment) {
     pageCacheMb: integer('PAGE_CACHE_MB', { min: 0, max: 4_096, fallback: 32 }),
     cursorKeys: keyList('CURSOR_KEYS'),
     currency: shopCurrency,
+    /** The attributes by which lists of products can be filtered. */
+    attributes: { name: 'PRODUCT_ATTRIBUTES', fallback: '', parse: parseAttributes },
     ordersUrl: url('ORDERS_URL', ['http', 'https']),
     /** Seconds for which stock is held before the orders service is asked whether the order exists. */
     reservationSeconds: integer('RESERVATION_SECONDS', { min: 1, max: 86_400, fallback: 60 }),

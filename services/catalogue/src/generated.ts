@@ -310,7 +310,7 @@ export interface components {
         readonly ProductSearch: {
             readonly q?: components["schemas"]["SearchText"];
             readonly facets?: readonly ("brand" | "category" | "price")[];
-            /** @description All conditions must match, and one of `or` when it is present. */
+            /** @description All conditions must match, and one of `or` when it is present. Declared attributes are named as in a query, as in `"attributes.colour": { "in": ["red", "blue"] }`. */
             readonly filters?: {
                 readonly id?: components["schemas"]["IdConditions"];
                 readonly sku?: components["schemas"]["SkuConditions"];
@@ -786,6 +786,11 @@ export interface components {
         readonly UpdatedAtFilter: readonly string[];
         /** @description Operators eq, in; true or false. */
         readonly InStockFilter: readonly string[];
+        /**
+         * @description `attributes.NAME`, for attributes that the shop's configuration declares. Operators eq, in. A product without the attribute
+         *     matches no condition.
+         */
+        readonly AttributeFilter: readonly string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         readonly BrandFilter: readonly string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
@@ -868,6 +873,11 @@ export interface operations {
                 readonly updatedAt?: components["parameters"]["UpdatedAtFilter"];
                 /** @description Operators eq, in; true or false. */
                 readonly inStock?: components["parameters"]["InStockFilter"];
+                /**
+                 * @description `attributes.NAME`, for attributes that the shop's configuration declares. Operators eq, in. A product without the attribute
+                 *     matches no condition.
+                 */
+                readonly attributes?: components["parameters"]["AttributeFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 readonly brand?: components["parameters"]["BrandFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */

@@ -40,7 +40,7 @@ await startService({
     const context: CatalogueContext = {
       database,
       reads: openProductReads({ primary, replica: replica || undefined, pages }),
-      products: openProducts(config.currency, createCursors(config.cursorKeys)),
+      products: openProducts(config.currency, createCursors(config.cursorKeys), config.attributes),
       reservationSeconds: config.reservationSeconds,
       idempotencySecret: config.internalSecret,
     };

@@ -24,6 +24,7 @@ import { etagOf, type Reply, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/runtime';
 import { shownStatus } from './archived-status.ts';
+import { attributeFields, type DeclaredAttribute } from './attribute-filters.ts';
 import { openNameLists } from './name-counts.ts';
 
 const statuses = ['available', 'active', 'backorder', 'pending'] as const;
@@ -39,7 +40,7 @@ const scanned = ['createdAt', 'updatedAt', 'price', 'name', 'rating'];
  * All members of a product for customers. A member that is not in this table appears in no response to them and in no
  * SQL statement for it.
  */
-export function productSpec(currency: string): CollectionSpec<unknown> {
+export function productSpec(currency: string, declared: readonly DeclaredAttribute[] = []): CollectionSpec<unknown> {
   const price = decimal(decimalsOf(currency));
   return {
     name: 'products',
@@ -72,6 +73,7 @@ export function productSpec(currency: string): CollectionSpec<unknown> {
       inStock: { type: boolean(), operators: listed, column: '(stock > reserved)' },
       images: { type: json(), operators: none, column: 'images' },
       attributes: { type: json(), operators: none, column: 'attributes' },
+      ...attributeFields(declared),
       createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
       updatedAt: { type: time(), operators: ordered, column: 'updated_at', sortable: true },
     },
@@ -90,8 +92,8 @@ export const stockFigures =
  * All members of a product for staff, and all products. Sort orders and cursors are those of customers, and so
  * are filters, beside `sku` and `archived`.
  */
-export function staffSpec(currency: string): CollectionSpec<unknown> {
-  const spec = productSpec(currency);
+export function staffSpec(currency: string, declared: readonly DeclaredAttribute[] = []): CollectionSpec<unknown> {
+  const spec = productSpec(currency, declared);
   return {
     ...spec,
     from: 'products',
@@ -134,7 +136,11 @@ export interface Products {
   viewFor(caller: Caller | undefined): ProductView;
 }
 
-export function openProducts(currency: string, cursors: Cursors): Products {
+export function openProducts(
+  currency: string,
+  cursors: Cursors,
+  declared: readonly DeclaredAttribute[] = [],
+): Products {
   const view = (spec: CollectionSpec<unknown>, versionSql: string, toTag: (version: string) => string): ProductView => {
     const write = writeAll(spec);
     return {
@@ -146,8 +152,8 @@ export function openProducts(currency: string, cursors: Cursors): Products {
       },
     };
   };
-  const customers = view(productSpec(currency), 'version::text', (version) => etagOf(Number(version)));
-  const staff = view(staffSpec(currency), "concat_ws('.', version, stock, reserved + oversold)", weakEtagOf);
+  const customers = view(productSpec(currency, declared), 'version::text', (version) => etagOf(Number(version)));
+  const staff = view(staffSpec(currency, declared), "concat_ws('.', version, stock, reserved + oversold)", weakEtagOf);
   const own = { currency, decimals: decimalsOf(currency), names: openNameLists(cursors, visible) };
   return { ...own, staff, viewFor: (caller) => (caller === undefined ? customers : staff) };
 }

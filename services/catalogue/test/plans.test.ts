@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, fromBody, fromQuery } from '@shop/shared/collection';
 import { createTestDatabase, nodesOf, type Plan, plansOf as plansIn, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
+import { parseAttributes } from '../src/attribute-filters.ts';
 import { addSampleProducts } from '../src/operator/seed.ts';
 import { findKnown } from '../src/operator/upsert-products.ts';
 import { productSpec, staffSpec } from '../src/product.ts';
 
-const spec = productSpec('EUR');
+const spec = productSpec('EUR', parseAttributes('colour'));
 const limit = 20;
 const used = new Set<string>();
 let database: TestDatabase;
@@ -99,6 +100,13 @@ describe('alternatives', () => {
     ];
     const sort = [{ field, direction: 'desc' }];
     for (const plan of await plansOf(fromBody(spec, { filters: { or }, sort }))) expect(faults(plan)).toEqual([]);
+  });
+});
+
+describe('a rare attribute', () => {
+  it.each(sorts)('sort=%s', async (sort) => {
+    const query = { 'attributes.colour': 'teal', sort };
+    for (const plan of await plansOf(fromQuery(spec, query))) expect(faults(plan)).toEqual([]);
   });
 });
 

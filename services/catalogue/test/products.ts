@@ -11,6 +11,7 @@ export interface SampleProduct {
   status?: string;
   stock?: number;
   lowStockThreshold?: number;
+  attributes?: Readonly<Record<string, string | number>>;
 }
 
 export function staffToken({ issuer }: TestServices): Promise<string> {

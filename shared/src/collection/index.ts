@@ -3,11 +3,11 @@ export { type KeptPage, PageCache } from './cache/page-cache.ts';
 export type { PageExtent, RowChange, RowValues } from './cache/page-extent.ts';
 export { matchesNothing } from './grammar/contradiction.ts';
 export type { Condition, Criteria } from './grammar/criteria.ts';
-export { boolean, choice, decimal, json, text, time, uuid, type Value } from './grammar/field-types.ts';
+export { boolean, choice, decimal, type FieldType, json, text, time, uuid, type Value } from './grammar/field-types.ts';
 export { fromBody } from './grammar/from-body.ts';
 export { fromQuery } from './grammar/from-query.ts';
 export { toBody, toQuery } from './grammar/serialize.ts';
-export { type CollectionSpec, listed, matched, none, ordered } from './grammar/spec.ts';
+export { type CollectionSpec, type Field, listed, matched, none, ordered } from './grammar/spec.ts';
 export type { Input } from './sql/bind-parameters.ts';
 export { type Cursors, createCursors, type Position } from './sql/cursor.ts';
 export {

@@ -25,6 +25,8 @@ export interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
+  /** `x-dotted`: each parameter with a name that begins with this one and a dot. The operation checks the names. */
+  readonly dotted: boolean;
   readonly type: unknown;
   readonly validate: ValidateFunction;
 }
@@ -32,11 +34,12 @@ export interface Parameter {
 /** The compiled parameter at a place in the document. */
 export function readParameter(compiler: Compiler, at: readonly string[]): Parameter {
   const found = locate(compiler.document, at);
-  const { name, in: place, required, schema } = found?.node ?? {};
+  const { name, in: place, required, schema, 'x-dotted': dotted } = found?.node ?? {};
   if (found === undefined || typeof name !== 'string' || typeof place !== 'string')
     throw new Error(`${at.join(' ')} is no parameter`);
   const type = isNode(schema) ? dereference(compiler.document, schema).type : undefined;
-  return { name, in: place, required: required === true, type, validate: schemaAt(compiler, [...found.at, 'schema']) };
+  const validate = schemaAt(compiler, [...found.at, 'schema']);
+  return { name, in: place, required: required === true, dotted: dotted === true, type, validate };
 }
 
 /** @throws Problem 404 for a path parameter that can name nothing */
@@ -66,9 +69,11 @@ export function checkInput(
     }
   }
   const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-  for (const name of search.keys()) {
+  const prefixes = parameters.flatMap(({ name, dotted }) => (dotted ? [`${name}.`] : []));
+  for (const [name, values] of search) {
     if (faults.length >= maxFaults) break;
-    if (!known.includes(name)) faults.push({ parameter: name, detail: unknownParameter(known) });
+    if (prefixes.some((prefix) => name.startsWith(prefix))) query[name] = values;
+    else if (!known.includes(name)) faults.push({ parameter: name, detail: unknownParameter(known) });
   }
   if (checkBody !== undefined && input.body !== undefined && !checkBody(input.body))
     faults.push(...validationErrors(checkBody.errors).map(({ pointer, detail }) => ({ pointer, detail })));

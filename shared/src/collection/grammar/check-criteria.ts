@@ -10,6 +10,7 @@ import {
   fieldNamed,
   fieldOf,
   filterable,
+  membersOf,
   operators,
   type SortCriterion,
   sortable,
@@ -189,7 +190,7 @@ function checkFields(
   faults: Fault[],
 ): string[] | undefined {
   if (!values) return undefined;
-  const names = Object.keys(spec.fields);
+  const names = membersOf(spec);
   const asked = new Set<string>();
   for (const { written, at } of values) {
     if (faults.length > listedFaults) break;

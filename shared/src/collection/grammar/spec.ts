@@ -43,6 +43,10 @@ export interface Field<Context = unknown> {
    * field and then by one of those is read value by value.
    */
   readonly lowCardinality?: { readonly followedBy: readonly string[] };
+  /** The field is no member of the answer: only conditions name it. */
+  readonly filterOnly?: boolean;
+  /** SQL of a condition that is no comparison with the column. The operators are `eq` and `in` only. */
+  readonly condition?: (operator: Operator, parameter: string) => string;
   /** JSON text in place of the type's own; undefined leaves the member out. */
   readonly write?: (column: string | null, context: Context) => string | undefined;
 }
@@ -63,7 +67,7 @@ export interface CollectionSpec<Context = unknown> {
   readonly name: string;
   /** Table and, when needed, alias and joins. Trusted text. */
   readonly from: string;
-  /** Every public member in the order of the answer. `id` has to be among them, sortable and unique. */
+  /** Every public member in the order of the answer, and fields that only filters name. `id` has to be among them, sortable and unique. */
   readonly fields: Readonly<Record<string, Field<Context>>>;
   readonly defaultSort: readonly SortCriterion[];
   /** Conditions that every read must be given a value for, such as the owner's account. */
@@ -84,6 +88,11 @@ export function fieldNamed(spec: CollectionSpec<never>, name: string): Field<nev
   const field = spec.fields[name];
   if (!field) throw new RangeError(`${spec.name} has no field ${name}`);
   return field;
+}
+
+/** Names of the members of the answer. */
+export function membersOf(spec: CollectionSpec<never>): string[] {
+  return Object.keys(spec.fields).filter((name) => spec.fields[name]?.filterOnly !== true);
 }
 
 /** Names of the fields that a filter may speak of. */

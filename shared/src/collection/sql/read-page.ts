@@ -5,7 +5,7 @@ import { Problem } from '../../problem/index.ts';
 import { type PageExtent, placeOf } from '../cache/page-extent.ts';
 import { matchesNothing, withoutContradictions } from '../grammar/contradiction.ts';
 import type { Criteria } from '../grammar/criteria.ts';
-import type { CollectionSpec } from '../grammar/spec.ts';
+import { type CollectionSpec, membersOf } from '../grammar/spec.ts';
 import type { Scope } from './bind-parameters.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { PreparedStatements } from './prepared.ts';
@@ -209,7 +209,7 @@ function writerFor<Context>(
   const known = writers.get(key);
   if (known) return known;
   if (writers.size >= 200) writers.clear();
-  const writer = rowWriter(spec, fields ?? Object.keys(spec.fields), columns);
+  const writer = rowWriter(spec, fields ?? membersOf(spec), columns);
   writers.set(key, writer);
   return writer;
 }

@@ -1,5 +1,5 @@
 // Rows as PostgreSQL prints them → JSON text, without a model or a parsed value in between.
-import type { CollectionSpec } from '../grammar/spec.ts';
+import { type CollectionSpec, fieldNamed, membersOf } from '../grammar/spec.ts';
 
 /** JSON object of one row. */
 export type RowWriter<Context> = (row: readonly (string | null)[], context: Context) => string;
@@ -35,13 +35,15 @@ export function rowWriter<Context>(
  * SELECT or RETURNING list of all members as text, in the order of the table. For operations that show one resource.
  */
 export function selectAll(spec: CollectionSpec<never>): string {
-  return Object.values(spec.fields)
+  return membersOf(spec)
+    .map((name) => fieldNamed(spec, name))
     .map(({ column }, index) => `${column}::text AS c${index}`)
     .join(', ');
 }
 
 /** A writer for rows of `selectAll`. */
 export function writeAll<Context>(spec: CollectionSpec<Context>): RowWriter<Context> {
-  const positions = new Map(Object.values(spec.fields).map(({ column }, index) => [column, index]));
-  return rowWriter(spec, Object.keys(spec.fields), positions);
+  const members = membersOf(spec);
+  const positions = new Map(members.map((name, index) => [fieldNamed(spec, name).column, index]));
+  return rowWriter(spec, members, positions);
 }

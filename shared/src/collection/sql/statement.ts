@@ -1,7 +1,7 @@
 // Checked criteria → one parameterised SELECT for their shape: the text is made once, the values per request.
 
 import type { Condition, Criteria } from '../grammar/criteria.ts';
-import { type CollectionSpec, fieldNamed } from '../grammar/spec.ts';
+import { type CollectionSpec, fieldNamed, membersOf } from '../grammar/spec.ts';
 import { type Bind, type Input, parameters } from './bind-parameters.ts';
 import { type Branch, branchesOf, isSteady, type Located } from './branches.ts';
 import { after, type OrderColumn, orderBy, type SortColumn } from './keyset.ts';
@@ -177,7 +177,7 @@ function merged(
 /** Expressions to select: those of the members asked for, and the sort columns for the cursor. */
 function selected(spec: CollectionSpec<never>, criteria: Criteria): Map<string, number> {
   const columns = new Map<string, number>();
-  const names = [...(criteria.fields ?? Object.keys(spec.fields)), ...criteria.sort.map(({ field }) => field)];
+  const names = [...(criteria.fields ?? membersOf(spec)), ...criteria.sort.map(({ field }) => field)];
   for (const name of names) {
     const { column } = fieldNamed(spec, name);
     if (!columns.has(column)) columns.set(column, columns.size);
@@ -231,7 +231,8 @@ function afterSql({ position }: Input, { leading, perValue }: Branch, order: rea
 const signs = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
 
 function conditionSql(spec: CollectionSpec<never>, { condition, place }: Located, bind: Bind): string {
-  const { column, type } = fieldNamed(spec, condition.field);
+  const { column, type, condition: write } = fieldNamed(spec, condition.field);
+  if (write) return write(condition.operator, bind(place, condition.operator === 'in' ? `${type.cast}[]` : type.cast));
   if (condition.operator === 'in') return `${column} = ANY(${bind(place, `${type.cast}[]`)})`;
   return `${column} ${signs[condition.operator]} ${bind(place, type.cast)}`;
 }

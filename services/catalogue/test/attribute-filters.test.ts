@@ -1,0 +1,162 @@
+// PRODUCT_ATTRIBUTES: filters by declared attributes, over HTTP and by their plans.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Criteria, fromQuery } from '@shop/shared/collection';
+import { nodesOf, plansOf, startServices, type TestClient, type TestServices } from '@shop/shared/testing';
+import pg from 'pg';
+import { parseAttributes } from '../src/attribute-filters.ts';
+import { addSampleProducts } from '../src/operator/seed.ts';
+import { productSpec } from '../src/product.ts';
+import { addProducts, staffToken } from './products.ts';
+
+let services: TestServices;
+let client: TestClient;
+
+beforeAll(async () => {
+  services = await startServices(['catalogue'], { environment: { PRODUCT_ATTRIBUTES: 'colour,size:number' } });
+  ({ client } = services.service('catalogue'));
+  await addProducts(services, [
+    { name: 'Mug', attributes: { colour: 'red', size: 42 } },
+    { name: 'Cup', attributes: { colour: 'blue', size: 0.5, secret: 'x' } },
+    { name: 'Jug', attributes: { colour: 'red, dark', size: '42' } },
+    { name: 'Pan', attributes: { shade: 'red' } },
+    { name: 'Lid' },
+    { name: 'Box', attributes: { colour: 'red' }, status: 'pending' },
+  ]);
+});
+afterAll(() => services.stop());
+
+const names = async (query: string, options = {}) => {
+  const { status, body } = await client.get(`/v1/products?${query}`, options);
+  expect(status).toBe(200);
+  return body.items.map(({ name }) => name);
+};
+
+describe('200', () => {
+  it.each([
+    ['attributes.colour=red', ['Mug']],
+    ['attributes.colour=eq:red', ['Mug']],
+    ['attributes.colour=in:red,blue&sort=name:asc', ['Cup', 'Mug']],
+    ['attributes.colour=%22red,%20dark%22', ['Jug']],
+    ['attributes.colour=red&attributes.size=42.0', ['Mug']],
+    ['attributes.colour=red&attributes.size=43', []],
+    ['attributes.size=0.5,42&sort=price:asc,name:asc', ['Cup', 'Jug', 'Mug']],
+    ['attributes.colour=green', []],
+    ['attributes.colour=red&brand=Acme,Lumen&inStock=false', ['Mug']],
+  ])('%s', async (query, expected) => {
+    expect(await names(query)).toEqual(expected);
+  });
+
+  it('lists the same in a search, and among alternatives', async () => {
+    const search = async (filters: object) => {
+      const { status, body } = await client.post('/v1/products/search', { body: { filters, fields: ['name'] } });
+      expect(status).toBe(200);
+      return body.items;
+    };
+    expect(await search({ 'attributes.size': { in: [42, 0.5] }, 'attributes.colour': { eq: 'red' } })).toEqual([
+      { name: 'Mug' },
+    ]);
+    const or = [{ 'attributes.colour': { eq: 'blue' } }, { name: { eq: 'Lid' } }];
+    expect(await search({ or })).toEqual([{ name: 'Lid' }, { name: 'Cup' }]);
+  });
+
+  it('pages through them, and shows hidden ones to staff', async () => {
+    const first = await client.get('/v1/products?attributes.colour=red,blue&limit=1');
+    const { nextCursor } = first.body.pagination;
+    expect(await names(`attributes.colour=red,blue&limit=1&cursor=${nextCursor}`)).toEqual(['Mug']);
+    expect(await names('attributes.colour=red', { token: await staffToken(services) })).toEqual(['Box', 'Mug']);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    'attributes.secret=x',
+    'attributes.colour=ne:red',
+    'attributes.size=large',
+    'attributes=red',
+    'attributes.colour=',
+    'fields=attributes.colour',
+    'sort=attributes.size:asc',
+  ])('%s is refused, and the declared ones are listed', async (query) => {
+    const answer = await client.get(`/v1/products?${query}`);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
+    if (query.startsWith('attributes.secret')) {
+      expect(answer.body.errors).toHaveLength(1);
+      expect(answer.body.errors[0]?.detail).toContain('attributes.colour, attributes.size');
+    }
+  });
+
+  it('refuses an undeclared attribute in a search', async () => {
+    const body = { filters: { 'attributes.secret': { eq: 'x' } } };
+    const answer = await client.post('/v1/products/search', { body });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '/filters/attributes.secret/eq' }] } });
+  });
+});
+
+describe('422', () => {
+  it('proposes queries in place of one with too many values', async () => {
+    const values = Array.from({ length: 130 }, (_, index) => `c${index}`);
+    const { status, body } = await client.get(`/v1/products?attributes.colour=${values}`);
+    expect(status).toBe(422);
+    expect(String(body.nearest)).toContain(`attributes.colour=${values.slice(0, 100)}`);
+    expect((await client.get(`/v1/products?${body.nearest}`)).status).toBe(200);
+  });
+});
+
+describe('the configuration', () => {
+  it.each(['Colour', 'colour,colour', 'colour:date', 'a b', ',', 'colour,'])('refuses %j', (list) => {
+    expect(() => parseAttributes(list)).toThrow(RangeError);
+  });
+});
+
+describe('a page of 40,000 products', () => {
+  let connection: pg.Client;
+  const spec = productSpec('EUR', parseAttributes('colour,size:number'));
+  const read = (criteria: Criteria) => plansOf(connection, spec, criteria);
+
+  beforeAll(async () => {
+    const { urls } = services.database;
+    const pool = new pg.Pool({ connectionString: urls.catalogue });
+    pool.on('error', () => {});
+    await addSampleProducts(pool, 2, { count: 40_000, seed: 3 });
+    await pool.end();
+    connection = new pg.Client({ connectionString: urls.catalogue });
+    await connection.connect();
+    // Every second product is white, one in 500 is teal, and each size has 40 products.
+    // Keeps their times of change apart.
+    await connection.query('ALTER TABLE products DISABLE TRIGGER products_version');
+    await connection.query(`UPDATE products SET attributes = json_build_object('colour',
+      CASE WHEN stock % 2 = 0 THEN 'white' WHEN hashtext(id::text) % 500 = 0 THEN 'teal' ELSE 'black' END,
+      'size', abs(hashtext(name)) % 1000)::text`);
+    await connection.query('VACUUM (ANALYZE) products');
+  }, 120_000);
+  afterAll(() => connection.end());
+
+  const allSorts = ['createdAt:desc', 'updatedAt:asc', 'price:asc', 'name:asc', 'rating:desc', 'id:asc'];
+  const pages: [string, number, string[]?][] = [
+    ['attributes.colour=white', 400],
+    ['attributes.colour=teal', 400],
+    ['attributes.size=7', 400],
+    ['attributes.colour=teal&attributes.size=7', 400],
+    ['attributes.colour=purple', 400],
+    ['attributes.size=1,2,3', 400],
+    ['attributes.colour=white&brand=Nordwick', 400],
+    ['attributes.colour=teal&brand=Nordwick', 400],
+    ['attributes.colour=teal&category=Audio / Speaker', 400],
+    // One scan for each rating, whatever the number of products.
+    ['attributes.colour=white', 5_000, ['rating:desc,price:asc', 'rating:desc,updatedAt:asc']],
+    ['attributes.colour=teal', 400, ['rating:desc,price:asc']],
+  ];
+  it.each(pages)('%s reads few rows in every sort order', async (query, most, sorts = allSorts) => {
+    for (const sort of sorts) {
+      const parameters = Object.fromEntries(new URLSearchParams(`${query}&sort=${sort}`));
+      for (const plan of await read(fromQuery(spec, parameters))) {
+        const rows = nodesOf(plan).filter((node) => node['Relation Name'] === 'products');
+        const touched = rows.reduce(
+          (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+          0,
+        );
+        expect([sort, touched <= most ? 'few' : touched]).toEqual([sort, 'few']);
+      }
+    }
+  });
+});
