@@ -42,19 +42,19 @@ async function manifest(name: string): Promise<Record<string, unknown>> {
   return content;
 }
 
-/** The stored password verifier of each role. */
-async function passwords(): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: server.url });
+async function query(url: string, text: string, values: unknown[] = []): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query(
-      'SELECT rolname, rolpassword FROM pg_authid WHERE rolname = ANY ($1) ORDER BY 1',
-      [schemas],
-    );
-    return rows;
+    return (await client.query(text, values)).rows;
   } finally {
     await client.end();
   }
+}
+
+/** The stored password verifier of each role. */
+function passwords(): Promise<unknown[]> {
+  return query(server.url, 'SELECT rolname, rolpassword FROM pg_authid WHERE rolname = ANY ($1) ORDER BY 1', [schemas]);
 }
 
 describe('a database behind DATABASE_URL', () => {
@@ -65,6 +65,8 @@ describe('a database behind DATABASE_URL', () => {
     const restored = await run(at('bazaar'), 'restore', first, '--json');
     expect(restored).toMatchObject({ code: 0, complaints: '' });
     expect(JSON.parse(restored.output)).toMatchObject({ products: 321, toldAgain: 0, verified: true });
+    const disabled = "SELECT tgname FROM pg_trigger WHERE tgenabled = 'D'";
+    expect(await query(at('bazaar').DATABASE_URL, disabled)).toEqual([]);
 
     const second = join(folder, 'second');
     expect(await run(at('bazaar'), 'backup', second)).toMatchObject({ code: 0, complaints: '' });
