@@ -126,7 +126,8 @@ CREATE FUNCTION search_keys(word text) RETURNS text[] LANGUAGE sql IMMUTABLE PAR
   SELECT array_agg(DISTINCT letters) FROM key
 $$;
 
--- Adds the words that are not known. Sorted, so that two transactions that add the same words do not deadlock.
+-- Adds the words that are not known. Sorted, so that two statements that add the same words do not deadlock. Two transactions that change
+-- several products can, because words are added for each product: PostgreSQL then aborts one of them, and the service repeats it.
 CREATE FUNCTION add_search_words(texts text[]) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   INSERT INTO search_words (word, keys)
