@@ -41,6 +41,9 @@ describe('200', () => {
     ['attributes.colour=red&attributes.size=43', []],
     ['attributes.size=0.5,42&sort=price:asc,name:asc', ['Cup', 'Jug', 'Mug']],
     ['attributes.colour=green', []],
+    ['q=mug&attributes.colour=red', ['Mug']],
+    ['q=mug&attributes.colour=blue&sort=price:asc', []],
+    ['attributes.colour=red,blue&facets=brand', ['Cup', 'Mug']],
     ['attributes.colour=red&brand=Acme,Lumen&inStock=false', ['Mug']],
   ])('%s', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
