@@ -72,6 +72,10 @@ afterAll(async () => {
 });
 
 describe('orders', () => {
+  it('archives the orders that were finished long ago', async () => {
+    expect(await ask('orders', 'archive')).toEqual({ archived: 0 });
+  });
+
   it('are listed page by page, newest first', async () => {
     expect((await ask<Answer[]>('orders', 'list')).map(({ id }) => id)).toEqual([second, first]);
     const page = (await runShop(dataDir, 'orders', 'list', '--limit', '1')).output;

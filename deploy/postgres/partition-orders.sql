@@ -5,9 +5,12 @@
 DO $$
 DECLARE
   parts CONSTANT integer := 16;
-  names CONSTANT text[] := ARRAY['orders', 'order_lines', 'order_history', 'reservations', 'order_payments', 'payment_ledger'];
+  names CONSTANT text[] := ARRAY['orders', 'order_lines', 'order_history', 'reservations', 'order_payments', 'payment_ledger',
+    'archived_orders'];
   name text;
+  every_order CONSTANT text := pg_get_viewdef('all_orders'::regclass);
 BEGIN
+  DROP VIEW all_orders;
   FOREACH name IN ARRAY names LOOP
     EXECUTE format('ALTER TABLE %I RENAME TO %I', name, name || '_whole');
   END LOOP;
@@ -18,6 +21,9 @@ BEGIN
         'CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s) %s',
         name || '_' || part, name, parts, part,
         CASE name WHEN 'orders' THEN 'WITH (fillfactor = 85)' ELSE '' END);
+      IF name = 'archived_orders' THEN
+        EXECUTE format('ALTER TABLE %I ALTER COLUMN status SET (n_distinct = 100)', name || '_' || part);
+      END IF;
     END LOOP;
     EXECUTE format('INSERT INTO %I SELECT * FROM %I', name, name || '_whole');
   END LOOP;
@@ -30,5 +36,7 @@ BEGIN
   EXECUTE FUNCTION count_finished_order();
   DROP TABLE orders_whole;
   DROP TABLE reservations_whole;
+  DROP TABLE archived_orders_whole;
+  EXECUTE 'CREATE VIEW all_orders AS ' || every_order;
 END
 $$;

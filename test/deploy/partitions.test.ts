@@ -7,7 +7,15 @@ import pg from 'pg';
 import { type Customer, startShop, type TestShop } from '../../services/orders/test/shop.ts';
 
 const script = fileURLToPath(new URL('../../deploy/postgres/partition-orders.sql', import.meta.url));
-const tables = ['orders', 'order_lines', 'order_history', 'reservations', 'order_payments', 'payment_ledger'];
+const tables = [
+  'orders',
+  'order_lines',
+  'order_history',
+  'reservations',
+  'order_payments',
+  'payment_ledger',
+  'archived_orders',
+];
 
 let shop: TestShop;
 let productId: string;

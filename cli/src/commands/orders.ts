@@ -4,6 +4,7 @@ import { allocateStock } from '@shop/catalogue/operator';
 import {
   type Allocate,
   advanceOrders,
+  archiveFinishedOrders,
   type ChangedOrder,
   cancelOrders,
   countOrders,
@@ -20,10 +21,11 @@ import { decimalsOf, StartError } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
+import { showProgress } from '../output/progress.ts';
 import { table } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { accountId, limit, moment, orderId, textOf } from './arguments.ts';
+import { accountId, days, limit, moment, orderId, textOf } from './arguments.ts';
 import { findMember } from './staff.ts';
 
 /** Verb → the following state, in the sequence of an order's states. */
@@ -65,6 +67,15 @@ export function ordersCommand(): Command {
     .action(async ({ limit: most, ...output }: Output & { limit: number }) => {
       const due = await withShop((shop) => listRefundsDue(operatorEnvironment(shop, 'orders'), most));
       print(output, due, () => owed(due, most));
+    });
+  withJson(command.command('archive').description('move orders that were finished long ago into the archive'))
+    .option('--days <n>', 'only orders that were not changed for so many days', days, 365)
+    .action(async ({ days: age, ...output }: Output & { days: number }) => {
+      const progress = showProgress('orders');
+      const moved = await withShop((shop) =>
+        archiveFinishedOrders(operatorEnvironment(shop, 'orders'), { days: age, onProgress: progress.update }),
+      ).finally(progress.stop);
+      print(output, moved, () => `${moved.archived} orders archived.`);
     });
   for (const verb of ['process', 'ship', 'deliver'] as const) {
     const step = withJson(command.command(verb).description(descriptions[verb]));

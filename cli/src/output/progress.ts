@@ -7,7 +7,7 @@ export interface Progress {
 }
 
 /** @param unit the counted unit; bytes are shown as a percentage only */
-export function showProgress(unit: 'products' | 'bytes' | 'tables'): Progress {
+export function showProgress(unit: 'products' | 'orders' | 'bytes' | 'tables'): Progress {
   const count = unit === 'bytes' ? '' : `  {value} of {total} ${unit}`;
   const bar = new SingleBar({
     format: `{bar} {percentage} %${count}  {eta_formatted} left`,

@@ -3,7 +3,9 @@ import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
 import type { Erased } from '@shop/shared/service';
 import { lockOrder } from './order.ts';
+import { allOrders, rowsOf } from './order-rows.ts';
 import { recordCancellation } from './record-cancellation.ts';
+import { restoreOrders } from './restore-orders.ts';
 
 /** How many rows of a table one call changes. */
 const batchSize = 500;
@@ -15,6 +17,8 @@ const batchSize = 500;
 export async function eraseOrders(tx: Transaction, accountId: string): Promise<Erased> {
   const pending = await cancelPending(tx, accountId);
   const orders = (await sql<{ id: string }>(tx, findOrders, [accountId])).map(({ id }) => id);
+  await sql(tx, lockRows, [accountId, orders]);
+  await restoreOrders(tx, orders, accountId);
   await sql(tx, eraseRows, [accountId, orders]);
   await sql(tx, eraseHistory, [accountId, orders]);
   const events = await sql(tx, eraseEvents, [accountId]);
@@ -44,6 +48,9 @@ export async function countPersonalData(
   const { rows } = await pool.query<{ place: string; rows: number }>(
     `SELECT place, rows FROM (
        SELECT 'orders' AS place, count(*)::int AS rows FROM orders WHERE account_id = $1 AND ${hasData}
+       UNION ALL SELECT 'archived_orders', count(*)::int FROM ${allOrders}
+         WHERE account_id = $1 AND archived IS NOT NULL AND (${hasData} OR EXISTS (
+           SELECT FROM archived_history(archived) AS h WHERE h.reason IS NOT NULL))
        UNION ALL SELECT 'order_history', count(*)::int FROM order_history
          WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1 AND reason IS NOT NULL
        UNION ALL SELECT 'customers', count(*)::int FROM customers WHERE account_id = $1
@@ -75,7 +82,7 @@ const eventHasData = `(
 const withoutPersonalData = `(
   data::jsonb - 'shippingAddress' - 'tracking' || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
 
-const isOfAccount = 'subject IN (SELECT id::text FROM orders WHERE account_id = $1)';
+const isOfAccount = 'subject IN (SELECT id::text FROM all_orders WHERE account_id = $1)';
 /** Staff sees the customer, also in the answers that are kept for repeated requests. */
 const isAnswerToStaff = `operation_id IN ('processOrder', 'shipOrder', 'deliverOrder', 'cancelOrder')
   AND body LIKE '%"accountId":"' || $1::text || '"%'`;
@@ -83,10 +90,13 @@ const isAnswerToStaff = `operation_id IN ('processOrder', 'shipOrder', 'deliverO
 const isHistoryWithData = "(h.reason IS NOT NULL OR h.customer_notified = 'pending')";
 
 const findOrders = `
-  SELECT id FROM orders
-  WHERE account_id = $1 AND ${isFinal} AND (${hasData} OR customer_notified = 'pending' OR EXISTS (
-    SELECT FROM order_history h WHERE h.order_id = id AND h.account_id = $1 AND ${isHistoryWithData}))
+  SELECT id FROM ${allOrders}
+  WHERE account_id = $1 AND ${isFinal} AND (${hasData} OR orders.customer_notified = 'pending' OR EXISTS (
+    SELECT FROM ${rowsOf('order_history')} AS h WHERE ${isHistoryWithData}))
   LIMIT ${batchSize}`;
+
+// Waits for orders that are being archived, so that they are restored next.
+const lockRows = 'SELECT FROM orders WHERE account_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE';
 
 // With another version, because what clients see changes.
 const eraseRows = `

@@ -4,6 +4,7 @@ import { callerOf, etagOf } from '@shop/shared/http';
 import type { Operation, OrderStore } from './context.ts';
 import type { components } from './generated.ts';
 import { noSuchOrder } from './order.ts';
+import { allOrders, rowsOf } from './order-rows.ts';
 
 export type Transition = components['schemas']['OrderHistory']['items'][number];
 
@@ -47,8 +48,7 @@ export async function findHistory({ database }: OrderStore, caller: Caller, orde
              CASE history.status WHEN 'cancelled' THEN orders.cancellation_reason ELSE history.reason END AS reason,
              history.stock_released AS "stockReleased", history.stock_released_at AS "stockReleasedAt",
              history.customer_notified AS "customerNotified", history.customer_notified_at AS "customerNotifiedAt"
-           FROM orders JOIN order_history AS history
-             ON history.order_id = orders.id AND history.account_id = orders.account_id
+           FROM ${allOrders}, LATERAL ${rowsOf('order_history')} AS history
            WHERE orders.id = $1 ${readAll ? '' : 'AND orders.account_id = $2'}
            ORDER BY history.version`,
     values: readAll ? [orderId] : [orderId, caller.accountId],

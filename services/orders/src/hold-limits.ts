@@ -42,7 +42,7 @@ export async function countDelivered({ pool }: Database, accountId: string): Pro
   const { rows } = await pool.query<{ delivered: number }>({
     name: 'count-delivered',
     text: `SELECT count(*) FILTER (WHERE status = 'delivered')::int AS delivered
-           FROM (SELECT status FROM orders WHERE account_id = $1 ORDER BY created_at DESC LIMIT ${newest}) AS newest`,
+           FROM (SELECT status FROM all_orders WHERE account_id = $1 ORDER BY created_at DESC LIMIT ${newest}) AS newest`,
     values: [accountId],
   });
   return rows[0]?.delivered ?? 0;

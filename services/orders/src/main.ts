@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
+import { startArchiving } from './archive-orders.ts';
 import { readEnvironment } from './config.ts';
 import type { OrdersContext } from './context.ts';
 import { startAddingUp } from './count-orders.ts';
@@ -35,6 +36,7 @@ await startService({
       idempotencySecret: config.internalSecret,
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
+    onStop('archiving orders', startArchiving({ database, afterDays: config.archiveAfterDays, log }));
     onStop('adding up finished orders', startAddingUp(database.pool, log));
     onStop('erasing orders', startErasing({ database, log, erase: eraseOrders }));
     const handlers = {

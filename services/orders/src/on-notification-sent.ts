@@ -2,11 +2,13 @@
 // ignored.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, SelectiveHandler } from '@shop/shared/events';
+import { findLocked } from './order.ts';
 
 /** An earlier failure that arrives after the success changes nothing. */
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
   when: ({ data }) => data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled',
   async take({ data }, tx) {
+    await findLocked(tx, data.orderId, data.accountId);
     if (data.kind === 'order-lines-cancelled') return recordLinesNotice(tx, data);
     await sql(
       tx,

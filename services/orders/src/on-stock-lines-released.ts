@@ -1,9 +1,11 @@
 // stock.lines-released.v1: records that the catalogue released cancelled units of an order, or failed to.
 import { sql } from '@shop/shared/database';
 import type { EventHandler } from '@shop/shared/events';
+import { findLocked } from './order.ts';
 
 /** An earlier failure that arrives after the success changes nothing. The order stays as it is; its history shows it. */
 export const onStockLinesReleased: EventHandler<'stock.lines-released.v1'> = async ({ data }, tx) => {
+  await findLocked(tx, data.orderId, data.accountId);
   await sql(
     tx,
     `UPDATE order_history SET stock_released = $4, stock_released_at = $5

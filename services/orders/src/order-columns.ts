@@ -1,4 +1,5 @@
-// The SQL expressions of those members of an order that are more than a column, for statements that read `orders`.
+// The SQL expressions of those members of an order that are more than a column, for statements that read `allOrders`.
+import { rowsOf } from './order-rows.ts';
 
 /** An amount in major units, from a column in minor units. */
 function majorSql(column: string, decimals: number): string {
@@ -17,7 +18,7 @@ export function linesSql(decimals: number): string {
         'cancelledQuantity', cancelled_quantity, 'unitPrice', ${major('unit_price_minor')},
         'lineTotal', ${major('(unit_price_minor * (quantity - cancelled_quantity))')})
       END ORDER BY position)
-    FROM order_lines WHERE order_id = orders.id AND order_lines.account_id = orders.account_id)`;
+    FROM ${rowsOf('order_lines')} AS line)`;
 }
 
 function timeSql(column: string): string {
@@ -37,12 +38,9 @@ export const staffAddressSql = `(CASE WHEN shipping_address IS NOT NULL THEN coa
 /** For staff, the response also depends on the version of the customer. */
 export const staffVersionSql = `version || coalesce((SELECT '.' || customers.sequence ${customerOf}), '')`;
 
-const paymentOf =
-  'FROM order_payments AS payment WHERE payment.order_id = orders.id AND payment.account_id = orders.account_id';
-
-/** ` due` when the order has to be paid before it can be processed. */
-export const isDueSql = `coalesce(CASE WHEN orders.status = 'pending' THEN
-    (SELECT ' due' ${paymentOf} AND payment.status = 'due') END, '')`;
+/** ` due` when the order has to be paid before it can be processed. No pending order is archived. */
+export const isDueSql = `coalesce(CASE WHEN orders.status = 'pending' THEN (SELECT ' due' FROM order_payments AS payment
+    WHERE payment.order_id = orders.id AND payment.account_id = orders.account_id AND payment.status = 'due') END, '')`;
 
 export function paymentSql(decimals: number): string {
   const positive = (column: string) => `CASE WHEN ${column} > 0 THEN ${majorSql(column, decimals)} END`;
@@ -52,7 +50,7 @@ export function paymentSql(decimals: number): string {
       'paidAt', ${timeSql('payment.paid_at')},
       'refundDue', ${positive('payment.refund_due_minor')},
       'refunded', ${positive('payment.refunded_minor')}
-    )) ${paymentOf})`;
+    )) FROM ${rowsOf('order_payments')} AS payment)`;
 }
 
 export const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_nulls(json_build_object(
@@ -70,8 +68,7 @@ export const historySql = `(SELECT json_agg(json_strip_nulls(json_build_object(
     'stockReleased', ${effectSql('history.stock_released')},
     'customerNotified', ${effectSql('history.customer_notified')}
   )) ORDER BY history.version)
-  FROM order_history AS history
-  WHERE history.order_id = orders.id AND history.account_id = orders.account_id)`;
+  FROM ${rowsOf('order_history')} AS history)`;
 
 /** The state and the time of an effect; NULL for an entry without effects. */
 function effectSql(column: string): string {
@@ -85,6 +82,5 @@ export function movementsSql(decimals: number): string {
       'kind', ledger.kind, 'reference', ledger.reference, 'amount', ${majorSql('ledger.amount_minor', decimals)},
       'cause', ledger.cause, 'due', ${majorSql('ledger.due_minor', decimals)}, 'at', ${timeSql('ledger.at')}
     )) ORDER BY ledger.at, ledger.id)
-    FROM payment_ledger AS ledger
-    WHERE ledger.order_id = orders.id AND ledger.account_id = orders.account_id)`;
+    FROM ${rowsOf('payment_ledger')} AS ledger)`;
 }

@@ -33,7 +33,9 @@ import {
   staffAddressSql,
   staffVersionSql,
 } from './order-columns.ts';
+import { allOrders } from './order-rows.ts';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
+import { restoreOrders } from './restore-orders.ts';
 
 /**
  * The orders of one account as its holder sees them, the same orders as staff sees them, or the orders of all accounts as
@@ -51,7 +53,7 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
   const forStaff = list !== 'own';
   return {
     name: 'orders',
-    from: 'orders',
+    from: allOrders,
     ...(!ofAll && { scope: { account: { column: 'account_id', cast: 'uuid' } } }),
     parameters: ['accountId'],
     fields: {
@@ -193,7 +195,7 @@ export async function showOrder(
   order: { readonly id: string; readonly accountId: string },
 ): Promise<Reply> {
   const { columns, reply } = orders.viewOf(caller);
-  const [row] = await sql(tx, `SELECT ${columns} FROM orders WHERE id = $1 AND account_id = $2`, [
+  const [row] = await sql(tx, `SELECT ${columns} FROM ${allOrders} WHERE id = $1 AND account_id = $2`, [
     order.id,
     order.accountId,
   ]);
@@ -216,18 +218,32 @@ export const selectOrder = `
   FROM orders`;
 
 /**
- * Locks an order until the transaction ends.
+ * Locks an order until the transaction ends, and restores it when it is archived.
  * @param owner the account that it must belong to; undefined for staff
  * @throws Problem 404, the same for an order that does not exist and for an order of another account
  */
 export async function lockOrder(tx: Transaction, id: string, owner: string | undefined): Promise<LockedOrder> {
-  const [order] = await sql<LockedOrder>(
-    tx,
-    `${selectOrder} WHERE id = $1 ${owner === undefined ? '' : 'AND account_id = $2'} FOR UPDATE`,
-    owner === undefined ? [id] : [id, owner],
-  );
+  const order = await findLocked(tx, id, owner);
   if (order === undefined) throw noSuchOrder();
   return order;
+}
+
+/** As `lockOrder`, but undefined for an order that does not exist. */
+export async function findLocked(
+  tx: Transaction,
+  id: string,
+  owner: string | undefined,
+): Promise<LockedOrder | undefined> {
+  const lock = () =>
+    sql<LockedOrder>(
+      tx,
+      `${selectOrder} WHERE id = $1 ${owner === undefined ? '' : 'AND account_id = $2'} FOR UPDATE`,
+      owner === undefined ? [id] : [id, owner],
+    );
+  const [order] = await lock();
+  if (order !== undefined) return order;
+  await restoreOrders(tx, [id], owner);
+  return (await lock())[0];
 }
 
 /** @throws Problem 412 when `If-Match` names another version of the order */

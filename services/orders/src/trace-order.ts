@@ -3,6 +3,7 @@ import type { Queryable } from '@shop/shared/database';
 import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/shared/events';
 import type { Operation, OrderStore } from './context.ts';
 import { noSuchOrder } from './order.ts';
+import { allOrders, rowsOf } from './order-rows.ts';
 
 export interface OrderTrace {
   readonly orderId: string;
@@ -14,14 +15,15 @@ export interface OrderTrace {
 }
 
 const transitions = `
-  SELECT 'transition' AS kind, at, request_id AS "requestId", status, version::int AS version, actor,
+  SELECT 'transition' AS kind, at, request_id AS "requestId", history.status, history.version::int AS version, actor,
     actor_id AS "actorId", cancelled_lines AS "cancelledLines",
-    concat_ws(' ', coalesce('cancelled ' || cancelled.units || ', still ' || status, status), 'by', actor, actor_id) AS what
-  FROM order_history LEFT JOIN LATERAL (
+    concat_ws(' ', coalesce('cancelled ' || cancelled.units || ', still ' || history.status, history.status), 'by', actor,
+      actor_id) AS what
+  FROM ${allOrders}, LATERAL ${rowsOf('order_history')} AS history LEFT JOIN LATERAL (
     SELECT string_agg((line ->> 'quantity') || ' of ' || (line ->> 'name'), ', ') AS units
     FROM json_array_elements(cancelled_lines) AS line
   ) AS cancelled ON true
-  WHERE order_id = $1 ORDER BY version`;
+  WHERE orders.id = $1 ORDER BY history.version`;
 
 /** 404 for an unknown order. */
 export const traceOrder: Operation<'traceOrder', OrderStore> = async ({ path: { orderId } }, { database }) => {
@@ -35,7 +37,7 @@ export const traceOrder: Operation<'traceOrder', OrderStore> = async ({ path: { 
 export async function readOrderTrace(from: Queryable, orderId: string): Promise<OrderTrace | undefined> {
   const { rows } = await from.query<Omit<OrderTrace, 'steps'>>(
     `SELECT id AS "orderId", account_id AS "accountId", reservation_id AS "reservationId", status
-     FROM orders WHERE id = $1`,
+     FROM ${allOrders} WHERE id = $1`,
     [orderId],
   );
   const [order] = rows;

@@ -16,6 +16,7 @@ import type { components } from '../generated.ts';
 import { findOrder } from '../get-order.ts';
 import { findHistory, type Transition } from '../get-order-history.ts';
 import { type LockedOrder, lockOrder, openOrders, showOrder } from '../order.ts';
+import { allOrders } from '../order-rows.ts';
 import type { OrderStatus } from '../order-status.ts';
 import { recordCancellation } from '../record-cancellation.ts';
 import { type Allocate, findReducedLines, findShippable, trackingOf } from '../ship-order.ts';
@@ -52,7 +53,7 @@ export async function listAllOrders(environment: Environment, selection: OrderSe
     const { columns, reply } = orders.viewOf(operator(noAccount));
     // Ids grow with time, so the primary key gives the order.
     const { rows } = await database.pool.query<Record<string, string | null>>(
-      `SELECT ${columns} FROM orders
+      `SELECT ${columns} FROM ${allOrders}
        WHERE ($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR account_id = $2)
          AND ($3::uuid IS NULL OR id < $3) AND ($4::timestamptz IS NULL OR created_at >= $4)
        ORDER BY id DESC LIMIT $5`,
