@@ -82,7 +82,9 @@ function describe(result: ImportResult, report: string, rate: number): string {
   ];
   if (resumedAfterLine > 0) lines.unshift(`Went on after line ${resumedAfterLine}, where it was interrupted.`);
   if (refused > 0) {
-    lines.push(`${refused} lines were refused. Each stands with its reasons in ${report}: mend them and import again.`);
+    lines.push(
+      `${refused} lines were refused. Each stands with its reasons in ${report}: correct them and import again.`,
+    );
   }
   return lines.join('\n');
 }
