@@ -136,6 +136,43 @@ describe('a list of ids', () => {
   });
 });
 
+describe('very many pending products', () => {
+  beforeAll(async () => {
+    await client.query(`
+      INSERT INTO products (id, name, brand, category, price_minor, status)
+      SELECT gen_random_uuid(), 'Import', 'Nordwick', 'Audio / Speaker', 100, 'pending' FROM generate_series(1, 10000)`);
+    await client.query('VACUUM (ANALYZE) products');
+  });
+
+  afterAll(async () => {
+    await client.query("DELETE FROM products WHERE name = 'Import'");
+    await client.query('VACUUM (ANALYZE) products');
+  });
+
+  it.each([
+    {},
+    { sort: 'createdAt:desc' },
+    { sort: 'updatedAt:desc' },
+    { brand: 'Nordwick' },
+    { category: 'Audio / Speaker' },
+    { category: 'Audio / Speaker,Garden / Hose' },
+  ])('are not read for customers by %j', async (query) => {
+    for (const plan of await plansOf(fromQuery(spec, query))) {
+      expect(faults(plan)).toEqual([]);
+      const skipped = nodesOf(plan).map((node) => node['Rows Removed by Filter'] ?? 0);
+      expect(Math.max(...skipped)).toBeLessThan(100);
+    }
+  });
+
+  it.each([{ sort: 'createdAt:asc' }, { sort: 'updatedAt:asc' }, { brand: 'Nordwick' }, { category: 'Garden / Hose' }])(
+    'are read along an index for staff by %j',
+    async (query) => {
+      const staff = staffSpec('EUR');
+      for (const plan of await plansIn(client, staff, fromQuery(staff, query))) expect(faults(plan)).toEqual([]);
+    },
+  );
+});
+
 describe('the archived products', () => {
   it.each(['', 'createdAt:asc', 'createdAt:desc'])('are listed by their index with sort=%s', async (sort) => {
     await client.query("UPDATE products SET archived_status = status, status = 'pending' WHERE stock = 7");
