@@ -154,7 +154,8 @@ async function keptBy(service: ServiceName, accountId: string): Promise<Map<stri
   const { database } = accounts.services.service(service);
   const { rows: tables } = await database.query<{ name: string; owner: string }>(
     `SELECT table_name AS name, column_name AS owner FROM information_schema.columns
-     WHERE table_schema = current_schema() AND (column_name = 'account_id' OR table_name = 'accounts' AND column_name = 'id')`,
+     JOIN information_schema.tables USING (table_schema, table_name)
+     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND (column_name = 'account_id' OR table_name = 'accounts' AND column_name = 'id')`,
   );
   const kept = new Map<string, string[]>();
   for (const { name, owner } of tables.filter((table) => !passing.has(table.name))) {

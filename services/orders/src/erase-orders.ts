@@ -19,10 +19,12 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<E
   const orders = (await sql<{ id: string }>(tx, findOrders, [accountId])).map(({ id }) => id);
   await sql(tx, lockRows, [accountId, orders]);
   await restoreOrders(tx, orders, accountId);
+  const locked = await sql(tx, lockRows, [accountId, orders]);
   await sql(tx, eraseRows, [accountId, orders]);
   await sql(tx, eraseHistory, [accountId, orders]);
   const events = await sql(tx, eraseEvents, [accountId]);
-  if ([pending, orders.length, events.length].includes(batchSize)) return 'more';
+  // An order that is not locked was archived again in between.
+  if ([pending, orders.length, events.length].includes(batchSize) || locked.length < orders.length) return 'more';
   await sql(
     tx,
     `DELETE FROM customers WHERE account_id = $1

@@ -220,13 +220,16 @@ export const selectOrder = `
 /**
  * Locks an order until the transaction ends, and restores it when it is archived.
  * @param owner the account that it must belong to; undefined for staff
- * @throws Problem 404, the same for an order that does not exist and for an order of another account
+ * @throws Problem 404, the same for an order that does not exist and for an order of another account; 503 when it was
+ *   archived and restored by others all the time
  */
 export async function lockOrder(tx: Transaction, id: string, owner: string | undefined): Promise<LockedOrder> {
   const order = await findLocked(tx, id, owner);
   if (order === undefined) throw noSuchOrder();
   return order;
 }
+
+const lockAttempts = 6;
 
 /** As `lockOrder`, but undefined for an order that does not exist. */
 export async function findLocked(
@@ -240,10 +243,20 @@ export async function findLocked(
       `${selectOrder} WHERE id = $1 ${owner === undefined ? '' : 'AND account_id = $2'} FOR UPDATE`,
       owner === undefined ? [id] : [id, owner],
     );
-  const [order] = await lock();
-  if (order !== undefined) return order;
-  await restoreOrders(tx, [id], owner);
-  return (await lock())[0];
+  for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
+    const [order] = await lock();
+    if (order !== undefined) return order;
+    if ((await restoreOrders(tx, [id], owner)) > 0) continue;
+    // Between two statements, other transactions can have restored the order and archived it again.
+    const found = await sql(tx, `SELECT FROM ${allOrders} WHERE id = $1 AND ($2::uuid IS NULL OR account_id = $2)`, [
+      id,
+      owner ?? null,
+    ]);
+    if (found.length === 0) return undefined;
+  }
+  throw new Problem('service-unavailable', 'The order is being changed by others. Try again shortly.', {
+    headers: { 'Retry-After': '1' },
+  });
 }
 
 /** @throws Problem 412 when `If-Match` names another version of the order */

@@ -14,13 +14,18 @@ const restore = `
   ), movements AS (
     ${insertRows('payment_ledger', 'restored')}
   )
-  INSERT INTO orders (${orderColumns}) SELECT ${orderColumns} FROM restored`;
+  INSERT INTO orders (${orderColumns}) SELECT ${orderColumns} FROM restored RETURNING id`;
 
 /**
  * Restores those of the orders that are archived; the others stay as they are. An order that is being archived or
  * restored by another transaction is waited for. When the transaction is rolled back, the orders stay archived.
  * @param owner the account that the orders must belong to; undefined for any
+ * @returns how many of them were archived
  */
-export async function restoreOrders(tx: Transaction, ids: readonly string[], owner: string | undefined): Promise<void> {
-  await sql(tx, restore, [ids, owner ?? null]);
+export async function restoreOrders(
+  tx: Transaction,
+  ids: readonly string[],
+  owner: string | undefined,
+): Promise<number> {
+  return (await sql(tx, restore, [ids, owner ?? null])).length;
 }

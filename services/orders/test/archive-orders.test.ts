@@ -11,6 +11,7 @@ import {
   showAnyOrder,
   traceOrder,
 } from '../src/operator/index.ts';
+import { insertRows, orderColumns } from '../src/order-rows.ts';
 import { type Archive, openArchive } from './archived.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
@@ -119,6 +120,42 @@ describe('reading', () => {
     expect(await archive.archive()).toBe(2);
     for (const id of ids) expect([await archive.placeOf(id), await archive.rowsOf(id)]).toEqual([archived, 0]);
     expect(await all()).toEqual(before);
+  });
+
+  it('gives back the same rows when the orders are restored', async () => {
+    const owner = await shop.customer();
+    const paid = await archive.delivered(owner, product);
+    await archive.pay(paid, 40);
+    const cancelled = await archive.cancelled(owner, product);
+    await archive.pay(cancelled, 7);
+    await archive.refund(cancelled, 7);
+    const ids = [paid, cancelled];
+    await archive.age(ids);
+    const before = await archive.allRows(ids);
+    expect(Object.values(before).map((rows) => rows.length > 1)).toEqual([true, true, true, true, true]);
+    expect(await archive.archive()).toBe(2);
+    await archive.restore(ids);
+    expect(await archive.allRows(ids)).toEqual(before);
+  });
+
+  it('keeps every column of the tables', async () => {
+    const { rows } = await archive.database.query<{ table: string; column: string }>(
+      `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+       WHERE table_schema = current_schema() AND column_name NOT IN ('order_id', 'account_id')
+         AND table_name IN ('order_lines', 'order_history', 'order_payments', 'payment_ledger')`,
+    );
+    for (const { table, column } of rows)
+      expect(insertRows(table as 'order_lines', 'o').split(/[ ,)]+/)).toContain(column);
+    const ofOrders = await archive.database.query<{ column: string }>(
+      `SELECT column_name AS "column" FROM information_schema.columns
+       WHERE table_schema = current_schema() AND table_name = 'orders'`,
+    );
+    expect(
+      orderColumns
+        .split(',')
+        .map((name) => name.trim())
+        .sort(),
+    ).toEqual(ofOrders.rows.map(({ column }) => column).sort());
   });
 
   it('pages through all orders, each once, while orders are archived and restored between two pages', async () => {

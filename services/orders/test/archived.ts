@@ -1,7 +1,9 @@
 // Orders that were finished long ago, for the tests of the archive.
 import { newId } from '@shop/shared/runtime';
+import { withDatabase } from '@shop/shared/service';
 import { eventually } from '@shop/shared/testing';
 import { archiveFinishedOrders } from '../src/operator/index.ts';
+import { restoreOrders } from '../src/restore-orders.ts';
 import type { Customer, TestShop } from './shop.ts';
 
 const tables = ['order_lines', 'order_history', 'order_payments', 'payment_ledger'];
@@ -71,6 +73,27 @@ export function openArchive(shop: TestShop, payer: Customer) {
     },
 
     archive: async (days = 365): Promise<number> => (await archiveFinishedOrders(environment, { days })).archived,
+
+    /** Restores the orders without a change. */
+    async restore(ids: readonly string[]): Promise<void> {
+      await withDatabase({ url: environment.DATABASE_URL, name: 'tests' }, (orders) =>
+        orders.transaction((tx) => restoreOrders(tx, ids, undefined)),
+      );
+    },
+
+    /** All rows of the orders, by table. */
+    async allRows(ids: readonly string[]): Promise<Record<string, unknown[]>> {
+      const read = async (table: string, column: string) =>
+        (
+          await database.query(
+            `SELECT * FROM ${table} WHERE ${column} = ANY ($1::uuid[]) ORDER BY to_jsonb(${table})::text`,
+            [ids],
+          )
+        ).rows;
+      const found: Record<string, unknown[]> = { orders: await read('orders', 'id') };
+      for (const table of tables) found[table] = await read(table, 'order_id');
+      return found;
+    },
 
     async placeOf(id: string): Promise<Place> {
       const { rows } = await database.query(

@@ -10,13 +10,16 @@ export interface ArchiveRequest {
   readonly onProgress?: (archived: number, total: number) => void;
 }
 
+/** Milliseconds. All old orders are counted for the progress. */
+const countWithin = 600_000;
+
 /** Returns how many orders were archived. Of `environment` only DATABASE_URL is read. */
 export function archiveFinishedOrders(
   environment: Environment,
   { days, onProgress }: ArchiveRequest,
 ): Promise<{ readonly archived: number }> {
   const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
-  return withDatabase({ url, name: 'archive orders' }, async (database) => {
+  return withDatabase({ url, name: 'archive orders', statementTimeout: countWithin }, async (database) => {
     const total = onProgress === undefined ? 0 : await countOld(database.pool, days);
     const onBatch = (archived: number): void => onProgress?.(archived, Math.max(archived, total));
     return { archived: await archiveOrders(database, days, { onBatch }) };
