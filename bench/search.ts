@@ -1,5 +1,5 @@
-// Search: how many of the queries of a file find what a customer expects among the first five products, and how long the
-// first page takes.
+// Search: how many of the queries of a file find what a customer expects among the first five products, and how long
+// the first page takes.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';

@@ -1,4 +1,5 @@
-// Staff sees how to reach the customer of an order, kept up to date from the events of accounts, and who gets the parcel.
+// Staff sees how to reach the customer of an order, kept up to date from the events of accounts, and who gets the
+// parcel.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { announceAccounts } from '@shop/accounts/operator';
 import { newId } from '@shop/shared/runtime';

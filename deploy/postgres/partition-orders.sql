@@ -1,7 +1,9 @@
--- Splits the tables of orders into 16 hash partitions by account. Run once, as the role orders, with the service stopped:
+-- Splits the tables of orders into 16 hash partitions by account. Run once, as the role orders, with the service
+-- stopped:
 --   psql --single-transaction --file partition-orders.sql
--- Afterwards every statement that names its account reads and writes one partition of each table. Partitions can have tablespaces of their
--- own, be vacuumed separately, or become foreign tables on other servers. Citus can distribute by the same column.
+-- Afterwards every statement that names its account reads and writes one partition of each table. Partitions can have
+-- tablespaces of their own, be vacuumed separately, or become foreign tables on other servers. Citus can distribute by
+-- the same column.
 DO $$
 DECLARE
   parts CONSTANT integer := 16;

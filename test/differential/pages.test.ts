@@ -1,6 +1,6 @@
 // Kept pages under faults: two processes of the catalogue on one database, of which one keeps pages in memory. Random
-// readers and writers run while the connection for changes is cut or hangs, and while PostgreSQL restarts or fails over.
-// After each fault, both processes give the same pages.
+// readers and writers run while the connection for changes is cut or hangs, and while PostgreSQL restarts or fails
+// over. After each fault, both processes give the same pages.
 //
 // DIFFERENTIAL_ROUNDS repeats the faults, and DIFFERENTIAL_WRITES and DIFFERENTIAL_READERS set the load of each.
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// Buyers that order, pay, read and cancel in whole or in part by a seeded schedule, repeat requests without a clear reply with the same key, and
-// record everything.
+// Buyers that order, pay, read and cancel in whole or in part by a seeded schedule, repeat requests without a clear
+// reply with the same key, and record everything.
 
 import { type Journal, type OrderOutcome, untilClear } from './journal.ts';
 import { createRandom, type Random } from './random.ts';

@@ -1,5 +1,5 @@
-// Proves that the tests of outages and of kept pages can fail: removes one guard at a time from a copy of the checkout, and expects a
-// failure.
+// Proves that the tests of outages and of kept pages can fail: removes one guard at a time from a copy of the checkout,
+// and expects a failure.
 //
 //   node test/outages/mutations.ts            all guards; about five minutes on two cores
 //   node test/outages/mutations.ts inbox      those whose name has this word

@@ -6,8 +6,8 @@ import { fullQueues } from './queues.ts';
 import type { System } from './system.ts';
 
 /**
- * An order shows only the e-mails about its cancellations, so the events about other e-mails leave no inbox row. Nor do the
- * events about refunds that a cancellation made due.
+ * An order shows only the e-mails about its cancellations, so the events about other e-mails leave no inbox row. Nor do
+ * the events about refunds that a cancellation made due.
  */
 const effective = `(type <> 'notification.sent.v1' OR data->>'kind' IN ('order-cancelled', 'order-lines-cancelled'))
   AND (type <> 'refund.due.v1' OR data->>'receivedAt' IS NOT NULL)`;

@@ -86,7 +86,8 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
       ...Object.fromEntries(schemas.map((role) => [`${role}-password`, secrets.roles[role]])),
     },
     ...Object.fromEntries(services),
-    // Commands look into all schemas, each as the role that owns it, and into the signing keys, and send e-mails with tokens.
+    // Commands look into all schemas, each as the role that owns it, and into the signing keys, and send e-mails with
+    // tokens.
     operator: { ...operatorDatabases, 'events-url': eventsUrl('operator'), ...internal, ...keyEncryption },
   };
 }

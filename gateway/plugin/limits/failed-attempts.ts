@@ -1,5 +1,5 @@
-// Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address or client id, without excluding its owner.
-// Also bounds requests for password resets, all of which count.
+// Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address or client id, without
+// excluding its owner. Also bounds requests for password resets, all of which count.
 import { createHash } from 'node:crypto';
 import { emailKey } from '@shop/shared/runtime';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';

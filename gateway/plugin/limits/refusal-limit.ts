@@ -1,5 +1,5 @@
-// Step `refusal-limit`: bounds the refusals that a caller can learn from. A response 409 shows that an e-mail address is
-// registered; a response 403 to a change of an account may be a guess at its password.
+// Step `refusal-limit`: bounds the refusals that a caller can learn from. A response 409 shows that an e-mail address
+// is registered; a response 403 to a change of an account may be a guess at its password.
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { clientNetwork } from '../entry/client-network.ts';
 import type { GatewayRequest } from '../entry/gateway-request.ts';

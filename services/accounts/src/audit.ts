@@ -1,4 +1,5 @@
-// The audit log: changes and attempts on accounts. It is kept for a year. Staff, operators and, in an export, holders read it.
+// The audit log: changes and attempts on accounts. It is kept for a year. Staff, operators and, in an export, holders
+// read it.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';

@@ -1,4 +1,5 @@
-// Sessions that ended. Verifiers follow their list, so that the access tokens of an ended session are refused within 2 s.
+// Sessions that ended. Verifiers follow their list, so that the access tokens of an ended session are refused within
+// two seconds.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { longestTokenSeconds } from './access-token-lifetime.ts';
 
@@ -6,9 +7,9 @@ import { longestTokenSeconds } from './access-token-lifetime.ts';
 const maximum = 100_000;
 
 /**
- * Ends the sessions that meet a condition on `refresh_families`. The transaction that ends a session also lists it, when
- * an access token of the session can still be valid. A renewal that holds the lock of the family ends first; its tokens
- * have the same session.
+ * Ends the sessions that meet a condition on `refresh_families`. The transaction that ends a session also lists it,
+ * when an access token of the session can still be valid. A renewal that holds the lock of the family ends first; its
+ * tokens have the same session.
  * @param condition trusted text from the source code
  * @returns how many sessions ended
  */
@@ -38,9 +39,9 @@ export interface EndedSessions {
 }
 
 /**
- * The sessions, oldest first, that ended in the transaction `since` or later. All when it is a transaction of the future, which only a
- * restored database can have. Rows and `next` are of one snapshot: every transaction before `next` has ended, so that a
- * row which is committed later is in the next answer.
+ * The sessions, oldest first, that ended in the transaction `since` or later. All when it is a transaction of the
+ * future, which only a restored database can have. Rows and `next` are of one snapshot: every transaction before `next`
+ * has ended, so that a row which is committed later is in the next answer.
  */
 export async function readEndedSessions({ pool }: Database, since: string): Promise<EndedSessions> {
   const { rows } = await pool.query<EndedSessions>(

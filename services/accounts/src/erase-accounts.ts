@@ -14,8 +14,8 @@ export interface ErasingOptions {
 
 const lookEvery = 10_000;
 /**
- * Minutes between the last log-in and the erasure. All requests of the account have ended by then, so that nothing of it
- * is created after its erasure.
+ * Minutes between the last log-in and the erasure. All requests of the account have ended by then, so that nothing of
+ * it is created after its erasure.
  */
 const quietMinutes = 60;
 

@@ -1,4 +1,5 @@
-// Encrypts private keys at rest with a secret from the environment, so that nobody can sign with a copy of the database.
+// Encrypts private keys at rest with a secret from the environment, so that nobody can sign with a copy of the
+// database.
 import { createEncryption, type Encryption } from '@shop/shared/auth';
 
 export type KeyEncryption = Encryption;

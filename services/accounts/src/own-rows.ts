@@ -1,4 +1,5 @@
-// The rows that accounts keeps about an account beside the account's own, for an export: page by page, the oldest first.
+// The rows that accounts keeps about an account beside the account's own, for an export: page by page, the oldest
+// first.
 import type { Queryable } from '@shop/shared/database';
 import { authorSql } from './support-collections.ts';
 

@@ -1,5 +1,5 @@
-// Changes of password and e-mail address, and an export of all data, need a proof that the holder, and not only a bearer
-// of the token, asks for them.
+// Changes of password and e-mail address, and an export of all data, need a proof that the holder, and not only a
+// bearer of the token, asks for them.
 import type { Caller } from '@shop/shared/auth';
 import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';

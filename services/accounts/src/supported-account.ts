@@ -13,8 +13,8 @@ interface SupportOperationRequest extends OperationRequest {
 }
 
 /**
- * Runs `act` with the locked account in one transaction. Members of staff cannot act on accounts of staff: with the scope
- * `accounts:support` they could otherwise exclude each other and those who supervise them.
+ * Runs `act` with the locked account in one transaction. Members of staff cannot act on accounts of staff: with the
+ * scope `accounts:support` they could otherwise exclude each other and those who supervise them.
  * @param status of the answer
  * @throws Problem 404 for an unknown account, 403 for the caller's own and for one with scopes
  */

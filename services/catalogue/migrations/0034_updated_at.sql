@@ -1,6 +1,7 @@
--- Products by the time of their last change. The time changes with the version, and not with every movement of stock, so a change of
--- stock still touches no index unless the product becomes available or is used up. It is the time at which the transaction of the change
--- began: a change that is committed later can have an earlier time. docs/filtering.md describes how a client follows changes.
+-- Products by the time of their last change. The time changes with the version, and not with every movement of stock,
+-- so a change of stock still touches no index unless the product becomes available or is used up. It is the time at
+-- which the transaction of the change began: a change that is committed later can have an earlier time.
+-- docs/filtering.md describes how a client follows changes.
 --
 -- What each index serves:
 --

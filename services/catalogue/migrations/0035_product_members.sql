@@ -1,5 +1,5 @@
--- Images and attributes of products as JSON text, NULL when a product has none. The number that clients see as `sku` is `external_key`
--- (migrations/0020_external_key.sql), which is now also written over the API.
+-- Images and attributes of products as JSON text, NULL when a product has none. The number that clients see as `sku` is
+-- `external_key` (migrations/0020_external_key.sql), which is now also written over the API.
 ALTER TABLE products
   ADD COLUMN images text,
   ADD COLUMN attributes text;

@@ -1,8 +1,8 @@
--- Full text search. The words of each product are kept in a table of their own, which triggers write, so that a change of stock
--- touches nothing of it, and processes of the version before keep it up to date. No extension is needed.
+-- Full text search. The words of each product are kept in a table of their own, which triggers write, so that a change
+-- of stock touches nothing of it, and processes of the version before keep it up to date. No extension is needed.
 
--- Stems without stop words, so that a name that consists of them can be found. Words in Cyrillic letters have their own stems;
--- all others are compared as they are.
+-- Stems without stop words, so that a name that consists of them can be found. Words in Cyrillic letters have their own
+-- stems; all others are compared as they are.
 CREATE TEXT SEARCH DICTIONARY search_latin (TEMPLATE = pg_catalog.snowball, LANGUAGE = english);
 CREATE TEXT SEARCH DICTIONARY search_cyrillic (TEMPLATE = pg_catalog.snowball, LANGUAGE = russian);
 CREATE TEXT SEARCH CONFIGURATION search (PARSER = pg_catalog."default");
@@ -14,7 +14,8 @@ ALTER TEXT SEARCH CONFIGURATION search ADD MAPPING FOR numword, int, uint, float
 CREATE TEXT SEARCH CONFIGURATION search_plain (PARSER = pg_catalog."default");
 ALTER TEXT SEARCH CONFIGURATION search_plain ADD MAPPING FOR asciiword, word WITH pg_catalog.simple;
 
--- Small letters without accents, and blanks for punctuation: in ASCII, for all of it that the parser would not take for blanks.
+-- Small letters without accents, and blanks for punctuation: in ASCII, for all of it that the parser would not take for
+-- blanks.
 CREATE FUNCTION search_fold(given text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN octet_length(given) = char_length(given)
   THEN translate(lower(given), '-./:@+<&_', '         ')
@@ -28,8 +29,8 @@ RETURN CASE WHEN octet_length(given) = char_length(given)
     '[[:punct:][:space:]]+', ' ', 'g')
   END;
 
--- The folded text in words. In scripts without blanks between words, and in Korean, whose words take endings, each two neighbouring
--- letters are a word; documents also have each single letter.
+-- The folded text in words. In scripts without blanks between words, and in Korean, whose words take endings, each two
+-- neighbouring letters are a word; documents also have each single letter.
 CREATE FUNCTION search_text(given text, document boolean) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   folded   text := search_fold(given);
@@ -58,13 +59,14 @@ RETURN CASE WHEN given ~ '[-''’‐]' THEN given || ' ' || translate(given, '-'
 
 CREATE TABLE product_search (
   product_id   uuid PRIMARY KEY,
-  -- Number of different words in the name: of two products that have the words of a search in their names, the one with the shorter
-  -- name is listed first.
+  -- Number of different words in the name: of two products that have the words of a search in their names, the one with
+  -- the shorter name is listed first.
   name_words   smallint NOT NULL,
   name_lexemes tsvector NOT NULL,
-  -- Of name, brand and category as they are, and with `~` before them those that only the description has. The whole brand with `@`
-  -- and the whole category with `/` before it, for filters. One of `#0` to `#1023` and one of `%0` to `%31`: a small and a large random
-  -- part of all products; the first 32 small parts are the first large part, and so on.
+  -- Of name, brand and category as they are, and with `~` before them those that only the description has. The whole
+  -- brand with `@` and the whole category with `/` before it, for filters. One of `#0` to `#1023` and one of `%0` to
+  -- `%31`: a small and a large random part of all products; the first 32 small parts are the first large part, and so
+  -- on.
   lexemes      tsvector NOT NULL
 );
 CREATE INDEX product_search_lexemes ON product_search USING gin (lexemes) WITH (gin_pending_list_limit = 512);
@@ -92,8 +94,9 @@ BEGIN
 END
 $$;
 
--- The products that match, and how their names do: the lower, the better. Its plan is always a scan of the index: estimates of how many
--- products have several words together are often wrong by far, and would lead to a scan of the whole table.
+-- The products that match, and how their names do: the lower, the better. Its plan is always a scan of the index:
+-- estimates of how many products have several words together are often wrong by far, and would lead to a scan of the
+-- whole table.
 CREATE FUNCTION search_matches(match tsquery, name tsquery) RETURNS TABLE (product_id uuid, rank integer)
 LANGUAGE sql STABLE ROWS 1000 SET search_path FROM CURRENT SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
   SELECT product_id, CASE WHEN name_lexemes @@ name THEN 0 ELSE 1000 END + name_words FROM product_search WHERE lexemes @@ match
@@ -105,12 +108,12 @@ LANGUAGE sql STABLE ROWS 1000 SET search_path FROM CURRENT SET enable_seqscan = 
   SELECT product_id FROM product_search WHERE lexemes @@ match LIMIT 1000
 $$;
 
--- The words that names, brands and categories have or had, for searches with a typing error. A search uses a word only while a product
--- that its client sees has it, so that no word has to be removed.
+-- The words that names, brands and categories have or had, for searches with a typing error. A search uses a word only
+-- while a product that its client sees has it, so that no word has to be removed.
 CREATE TABLE search_words (
   word text COLLATE "C" PRIMARY KEY,
-  -- The beginning of the word with one or two of its letters left out. Two words with at most one error (two for long words) between
-  -- them have a key in common.
+  -- The beginning of the word with one or two of its letters left out. Two words with at most one error (two for long
+  -- words) between them have a key in common.
   keys text[] NOT NULL
 );
 CREATE INDEX search_words_keys ON search_words USING gin (keys);
@@ -126,8 +129,9 @@ CREATE FUNCTION search_keys(word text) RETURNS text[] LANGUAGE sql IMMUTABLE PAR
   SELECT array_agg(DISTINCT letters) FROM key
 $$;
 
--- Adds the words that are not known. Sorted, so that two statements that add the same words do not deadlock. Two transactions that change
--- several products can, because words are added for each product: PostgreSQL then aborts one of them, and the service repeats it.
+-- Adds the words that are not known. Sorted, so that two statements that add the same words do not deadlock. Two
+-- transactions that change several products can, because words are added for each product: PostgreSQL then aborts one
+-- of them, and the service repeats it.
 CREATE FUNCTION add_search_words(texts text[]) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   INSERT INTO search_words (word, keys)

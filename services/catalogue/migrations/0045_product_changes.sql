@@ -1,6 +1,6 @@
--- Notifies all processes of the catalogue of each committed change that clients can see, so that they drop the pages on which the
--- product was shown or now belongs. src/pages/changed-product.ts reads the payload: the id, and the values that lists filter and
--- sort by, before and after. A change of stock that leaves the version as it is notifies nobody.
+-- Notifies all processes of the catalogue of each committed change that clients can see, so that they drop the pages on
+-- which the product was shown or now belongs. src/pages/changed-product.ts reads the payload: the id, and the values
+-- that lists filter and sort by, before and after. A change of stock that leaves the version as it is notifies nobody.
 CREATE FUNCTION products_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_notify('products:' || TG_TABLE_SCHEMA, json_build_array(

@@ -1,5 +1,6 @@
--- The products that customers see, in the orders in which very many hidden ones can stand together: an import of pending products makes
--- them the newest ones, or all of a brand or a category. Without these indexes, a list for customers reads all of them.
+-- The products that customers see, in the orders in which very many hidden ones can stand together: an import of
+-- pending products makes them the newest ones, or all of a brand or a category. Without these indexes, a list for
+-- customers reads all of them.
 --
 -- What each index serves, for customers; the indexes of migrations/0001 and 0034 serve the same for staff:
 --

@@ -1,4 +1,5 @@
-// Filters by attributes of products: `attributes.colour=red`, for the attributes that the shop's configuration declares.
+// Filters by attributes of products: `attributes.colour=red`, for the attributes that the shop's configuration
+// declares.
 import { decimal, type Field, type FieldType, listed, text } from '@shop/shared/collection';
 
 /** An attribute by which lists can be filtered. */

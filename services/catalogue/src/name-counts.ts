@@ -55,8 +55,8 @@ export interface NameListRequest {
 }
 
 /**
- * Each name is one step in an index, and its products are counted up to the bound, so that a page costs the same however
- * many products there are.
+ * Each name is one step in an index, and its products are counted up to the bound, so that a page costs the same
+ * however many products there are.
  */
 export async function readNames({ list, collection, criteria, on, url }: NameListRequest): Promise<Page> {
   const binding = bindingOf(collection.spec, criteria, {});

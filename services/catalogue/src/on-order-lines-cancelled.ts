@@ -7,7 +7,8 @@ import { hasExcess, shrinkReservation } from './shrink-reservation.ts';
 
 /**
  * Releases the units exactly once, in whatever sequence the events about the order arrive. The event has the units that
- * the order still has. Units that were released before, with the whole order or by a later event, are not released again.
+ * the order still has. Units that were released before, with the whole order or by a later event, are not released
+ * again.
  */
 export const onOrderLinesCancelled: EventHandler<'order.lines-cancelled.v1'> = async (event, tx) => {
   const { orderId, accountId, reservationId, orderVersion } = event.data;

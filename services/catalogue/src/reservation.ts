@@ -96,8 +96,9 @@ export async function giveStockBack(
 }
 
 /**
- * Ships the stock of a locked reservation. The available units stay the same. An order that was shipped before it had units on hand, by an earlier version
- * of the shop, may ship more than there are: then the difference is entered as received first.
+ * Ships the stock of a locked reservation. The available units stay the same. An order that was shipped before it had
+ * units on hand, by an earlier version of the shop, may ship more than there are: then the difference is entered as
+ * received first.
  */
 export async function shipStock(
   tx: Transaction,

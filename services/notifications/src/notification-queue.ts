@@ -45,7 +45,8 @@ export const renewEvery = 10_000;
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
 // waiting.
 //
-// Verification e-mails have a share of their own: strangers who enter an address must not delay the notices of its owner.
+// Verification e-mails have a share of their own: strangers who enter an address must not delay the notices of its
+// owner.
 //
 // Each e-mail reserves a time from the share of its recipient, once for each address (generic cell rate algorithm). The
 // row of the share is locked, so that all senders together keep the pace. An e-mail waits for its time.

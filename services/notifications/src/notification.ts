@@ -89,8 +89,8 @@ export function isAboutOrder(occasion: Occasion): occasion is OrderOccasion {
 }
 
 /**
- * Adds an e-mail for each event. An order that already has an e-mail of this kind gets no second one. The stored kind of
- * an e-mail that can be repeated has the version of the order.
+ * Adds an e-mail for each event. An order that already has an e-mail of this kind gets no second one. The stored kind
+ * of an e-mail that can be repeated has the version of the order.
  */
 export async function addNotifications<K extends OrderKind>(
   tx: Transaction,
@@ -166,8 +166,8 @@ export async function addTokenEmail(
 }
 
 /**
- * When an order is cancelled, earlier e-mails that say that it was received or paid become obsolete if they are delayed.
- * The e-mail about the cancellation takes over the first reserved time.
+ * When an order is cancelled, earlier e-mails that say that it was received or paid become obsolete if they are
+ * delayed. The e-mail about the cancellation takes over the first reserved time.
  */
 export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(

@@ -1,5 +1,5 @@
-// refund.due.v1: adds the e-mail "we will refund a payment" about money that the order does not need. The e-mail about a
-// cancellation names its refund itself.
+// refund.due.v1: adds the e-mail "we will refund a payment" about money that the order does not need. The e-mail about
+// a cancellation names its refund itself.
 import type { SelectiveHandler } from '@shop/shared/events';
 import { addNotifications } from './notification.ts';
 

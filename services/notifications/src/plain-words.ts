@@ -1,5 +1,5 @@
-// The part of a customer's text that an e-mail may repeat. A stranger may have written it, so a name or a reason must not
-// deliver links or addresses to the recipient.
+// The part of a customer's text that an e-mail may repeat. A stranger may have written it, so a name or a reason must
+// not deliver links or addresses to the recipient.
 
 /**
  * Characters that a display leaves out: they can hide an address from the checks below (Unicode:

@@ -10,9 +10,9 @@ export interface Recipient {
 }
 
 /**
- * Stores an address unless a newer version is stored, because events may arrive out of order. The same version is stored
- * again, for an account that is announced. Events of processes without verification have no `emailVerified`: a new
- * address counts as verified then.
+ * Stores an address unless a newer version is stored, because events may arrive out of order. The same version is
+ * stored again, for an account that is announced. Events of processes without verification have no `emailVerified`: a
+ * new address counts as verified then.
  */
 export async function keepRecipient(
   tx: Transaction,

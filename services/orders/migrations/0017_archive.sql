@@ -1,5 +1,6 @@
--- Orders with which the shop has finished long ago, each in one row with all that belongs to it. The functions below define what the
--- document contains. Its members have short names, because every row repeats them, and members that are NULL are omitted.
+-- Orders with which the shop has finished long ago, each in one row with all that belongs to it. The functions below
+-- define what the document contains. Its members have short names, because every row repeats them, and members that are
+-- NULL are omitted.
 CREATE TABLE archived_orders (
   LIKE orders INCLUDING CONSTRAINTS,
   -- Kind and reference of each payment and refund; NULL when there was none.
@@ -9,7 +10,8 @@ CREATE TABLE archived_orders (
   CONSTRAINT finished CHECK (status IN ('delivered', 'cancelled'))
 );
 
--- The indexes of `orders`, so that every list reads both tables in its order. One account has few orders: its own are sorted by amount.
+-- The indexes of `orders`, so that every list reads both tables in its order. One account has few orders: its own are
+-- sorted by amount.
 CREATE INDEX archived_orders_account_created ON archived_orders (account_id, created_at, id);
 CREATE INDEX archived_orders_created_id ON archived_orders (created_at, id);
 CREATE INDEX archived_orders_updated ON archived_orders (updated_at, id);
@@ -19,7 +21,8 @@ CREATE INDEX archived_orders_status_updated ON archived_orders (status, updated_
 CREATE INDEX archived_orders_references ON archived_orders USING gin (payment_references)
   WHERE payment_references IS NOT NULL;
 
--- Otherwise a plan for any state expects half of the archived orders to be in it, and reads the whole archive for pending orders.
+-- Otherwise a plan for any state expects half of the archived orders to be in it, and reads the whole archive for
+-- pending orders.
 ALTER TABLE archived_orders ALTER COLUMN status SET (n_distinct = 100);
 
 -- Every order. `archived` is the document of an archived order, and NULL for the others.
@@ -32,7 +35,8 @@ SELECT id, account_id, reservation_id, status, version, currency, total_minor, s
   stock_released, stock_released_at, customer_notified, customer_notified_at, created_at, updated_at, tracking, document
 FROM archived_orders;
 
--- Each function returns the rows that an archived order had in one table, without the order and the account. Times are milliseconds.
+-- Each function returns the rows that an archived order had in one table, without the order and the account. Times are
+-- milliseconds.
 CREATE FUNCTION archived_lines(document json)
 RETURNS TABLE ("position" smallint, product_id uuid, name text, quantity integer, unit_price_minor bigint, line_total_minor bigint,
   cancelled_quantity integer)

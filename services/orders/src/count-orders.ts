@@ -1,5 +1,5 @@
-// Exact numbers of orders by state. Open orders are few, and are counted in an index. A trigger adds a row for each order
-// that is delivered or cancelled, and the rows are added up in the background, so that no row is contended.
+// Exact numbers of orders by state. Open orders are few, and are counted in an index. A trigger adds a row for each
+// order that is delivered or cancelled, and the rows are added up in the background, so that no row is contended.
 import type { Database } from '@shop/shared/database';
 import { type Log, startRepeating } from '@shop/shared/runtime';
 import type { OrderStatus } from './order-status.ts';

@@ -17,8 +17,8 @@ const reservationKey = /^reservations(_\d+)?_pkey$/;
 
 /**
  * 201 with the order and its address; 409 when stock is missing, a price is not the expected one, or the account would
- * hold more than it may; 422 for a product that cannot be ordered. When a process dies, repeating the request with its idempotency key leads to exactly
- * one order or to none.
+ * hold more than it may; 422 for a product that cannot be ordered. When a process dies, repeating the request with its
+ * idempotency key leads to exactly one order or to none.
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {
   const expected = readExpectedPrices(request, context.orders);
@@ -39,7 +39,8 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     try {
       return await idempotent(request, context, (tx) => placeOrder(tx, request, context, order));
     } catch (error) {
-      // Another request with the key was quicker. If it wants the same lines, its order has this reservation and keeps it.
+      // Another request with the key was quicker. If it wants the same lines, its order has this reservation and keeps
+      // it.
       if (error instanceof Problem && error.code === 'idempotency-key-reused')
         await abandonReservation(request, context, reservation.id);
       // The reservation was resolved before this COMMIT and cannot be used, so a new one is needed.

@@ -3,8 +3,8 @@ import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 
 /**
- * Stores a customer unless a newer version is stored, because events may arrive out of order. The same version is stored
- * again: an event of an older release lacks the telephone number.
+ * Stores a customer unless a newer version is stored, because events may arrive out of order. The same version is
+ * stored again: an event of an older release lacks the telephone number.
  */
 export async function keepCustomer(
   { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,

@@ -1,5 +1,5 @@
-// GET /v1/orders: one page of the caller's orders; with the scope `orders:read-all` also of the orders of another account,
-// or of all accounts.
+// GET /v1/orders: one page of the caller's orders; with the scope `orders:read-all` also of the orders of another
+// account, or of all accounts.
 import { fromQuery, readPage } from '@shop/shared/collection';
 import { callerOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';

@@ -38,14 +38,14 @@ import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 import { restoreOrders } from './restore-orders.ts';
 
 /**
- * The orders of one account as its holder sees them, the same orders as staff sees them, or the orders of all accounts as
- * staff sees them.
+ * The orders of one account as its holder sees them, the same orders as staff sees them, or the orders of all accounts
+ * as staff sees them.
  */
 type OrderList = 'own' | 'account' | 'all';
 
 /**
- * All members of an order. A member that is not in this table appears in no response and in no SQL statement. The indexes
- * of migration 0013 serve the orders of all accounts.
+ * All members of an order. A member that is not in this table appears in no response and in no SQL statement. The
+ * indexes of migration 0013 serve the orders of all accounts.
  */
 export function orderSpec(currency: string, list: OrderList): CollectionSpec<Caller> {
   const decimals = decimalsOf(currency);

@@ -1,5 +1,5 @@
-// Every list of the orders of all accounts reads about a page from an index, however unevenly the orders are distributed
-// over the states, and every index is used by one of them.
+// Every list of the orders of all accounts reads about a page from an index, however unevenly the orders are
+// distributed over the states, and every index is used by one of them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, fromQuery } from '@shop/shared/collection';
 import { createTestDatabase, nodesOf, type Plan, plansOf, type TestDatabase } from '@shop/shared/testing';
@@ -10,8 +10,8 @@ import { orderColumns } from '../src/order-rows.ts';
 const ofAll = orderSpec('EUR', 'all');
 const ofAccount = orderSpec('EUR', 'own');
 /**
- * Rows of orders that a page of 20 may read: some pages for each branch, all orders that a filter keeps, or as many as lie
- * between 21 evenly distributed ones.
+ * Rows of orders that a page of 20 may read: some pages for each branch, all orders that a filter keeps, or as many as
+ * lie between 21 evenly distributed ones.
  */
 const mostRows = 6_000;
 const used = new Set<string>();
@@ -22,8 +22,8 @@ let account: string;
 let ids: string;
 
 /**
- * Orders of two years, oldest first: 100,000 that were delivered, of which the first 200 were cancelled instead, then 100
- * shipped ones, 20 that are being processed, and 50 pending ones.
+ * Orders of two years, oldest first: 100,000 that were delivered, of which the first 200 were cancelled instead, then
+ * 100 shipped ones, 20 that are being processed, and 50 pending ones.
  */
 const sample = `
   INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at, updated_at,

@@ -28,8 +28,8 @@ const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)
 
 /**
  * Reads the caller out of verified claims; undefined when a claim has a type or a form that the shop does not take.
- * `accountId` must be a lower-case UUID because it is compared with one in every statement. A token without an account is
- * that of a machine: its `client_id` is also its `sub` (RFC 9068 section 2.2).
+ * `accountId` must be a lower-case UUID because it is compared with one in every statement. A token without an account
+ * is that of a machine: its `client_id` is also its `sub` (RFC 9068 section 2.2).
  */
 export function toCaller(claims: JWTPayload): Caller | undefined {
   const { client_id: clientId, scope = '', credentialsVersion, iat, jti, sub } = claims;

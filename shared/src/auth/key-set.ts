@@ -35,8 +35,8 @@ const maximumListBytes = 8 * 1024 * 1024;
  * Follows the key set at `url`. The key set is fetched once a second, whatever callers send, so a forged `kid` cannot
  * direct requests at the issuer. A conditional GET (RFC 9110 section 13) makes an unchanged set cheap.
  *
- * A key set with the member `ended_sessions` names the list of the sessions that ended. The list is fetched with the key
- * set, and no key is used before the first list is complete. The two are valid for equally long during an outage.
+ * A key set with the member `ended_sessions` names the list of the sessions that ended. The list is fetched with the
+ * key set, and no key is used before the first list is complete. The two are valid for equally long during an outage.
  */
 export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): KeySet {
   return new FollowedKeySet(url, algorithm, log);
@@ -168,7 +168,8 @@ class FollowedKeySet implements KeySet {
     if (this.#endedSince !== undefined) url.searchParams.set('since', this.#endedSince);
     const { statusCode, body } = await this.#get(url, { accept: 'application/json' });
     if (statusCode !== 200) await body.dump();
-    // From a process of the release before, or from a proxy that does not route the address. Tokens are valid as before.
+    // From a process of the release before, or from a proxy that does not route the address. Tokens are valid as
+    // before.
     if (statusCode === 404) return this.#warnOfMissingList(url);
     if (statusCode !== 200) throw new Error(`the address of the ended sessions answered ${statusCode}`);
     const answer = readEndedSessions(JSON.parse(await textOf(body, maximumListBytes)));

@@ -19,7 +19,8 @@ export interface TokenVerifierOptions {
 export interface TokenVerifier {
   /**
    * The caller behind an `Authorization` header; undefined only when there is no such header at all.
-   * @throws Problem `unauthenticated` for a header that is not a valid access token (RFC 6750, RFC 9068), and for a token
+   * @throws Problem `unauthenticated` for a header that is not a valid access token (RFC 6750, RFC 9068), and for a
+   * token
    *   of a session that ended
    * @throws Problem `service-unavailable` while the issuer's keys were never loaded
    */

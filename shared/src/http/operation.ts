@@ -16,8 +16,8 @@ export interface OperationRequest {
   /** W3C trace context of this request. */
   readonly traceparent: string;
   /**
-   * Who calls, from the verified token; undefined when the operation is public, and when it takes a token optionally and
-   * got none that is valid and has the scopes.
+   * Who calls, from the verified token; undefined when the operation is public, and when it takes a token optionally
+   * and got none that is valid and has the scopes.
    */
   readonly caller: Caller | undefined;
   readonly path: Readonly<Record<string, string>>;

@@ -13,8 +13,8 @@ const backslash = 0x5c;
 const deepest = 64;
 
 /**
- * Counts in one pass. The figures mean nothing where the text is not JSON. Below a depth of 64, members of objects count
- * as elements, too.
+ * Counts in one pass. The figures mean nothing where the text is not JSON. Below a depth of 64, members of objects
+ * count as elements, too.
  */
 export function jsonSize(text: string): JsonSize {
   const size: JsonSize = { members: 0, elements: 0 };

@@ -20,8 +20,8 @@ type Row = Omit<EventPayloads['account.updated.v1'], 'locale'> & {
 };
 
 /**
- * Appends an `account.updated.v1` for each account, with its present version: a consumer that has this version or a later
- * one changes nothing, and nobody gets an e-mail.
+ * Appends an `account.updated.v1` for each account, with its present version: a consumer that has this version or a
+ * later one changes nothing, and nobody gets an e-mail.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the number of accounts
  */

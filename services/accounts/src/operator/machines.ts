@@ -61,8 +61,8 @@ export function createMachine(
 }
 
 /**
- * Gives the machine a new secret. The former one stays valid for 24 hours, or with `now` ends with its access tokens. An
- * earlier former one ends in any case.
+ * Gives the machine a new secret. The former one stays valid for 24 hours, or with `now` ends with its access tokens.
+ * An earlier former one ends in any case.
  * @throws StartError when no machine has this name, as the following function
  */
 export function rotateMachine(environment: Environment, name: string, now: boolean): Promise<MachineSecret> {

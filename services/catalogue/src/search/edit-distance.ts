@@ -1,6 +1,6 @@
 /**
- * The number of letters to insert, delete, replace or swap with their neighbour that make one word of the other (optimal
- * string alignment).
+ * The number of letters to insert, delete, replace or swap with their neighbour that make one word of the other
+ * (optimal string alignment).
  */
 export function editDistance(one: string, other: string): number {
   const [a, b] = [[...one], [...other]];

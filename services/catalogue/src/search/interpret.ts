@@ -68,8 +68,8 @@ interface SimilarWord extends KnownWord {
 }
 
 /**
- * The words without those that do not resemble what was asked for. Of two distances, with the ending and without it, the
- * smaller one counts, so that an ending is no error.
+ * The words without those that do not resemble what was asked for. Of two distances, with the ending and without it,
+ * the smaller one counts, so that an ending is no error.
  */
 function withDistances(words: readonly Word[], recorded: readonly KnownWord[]): SimilarWord[] {
   const stems = new Map(words.map(({ word, lexemes: [stem = word] }) => [word, stem]));

@@ -1,5 +1,5 @@
-// How many products a search finds, about. A statement is chosen by it, because the estimates of PostgreSQL are often wrong by far
-// for several words together.
+// How many products a search finds, about. A statement is chosen by it, because the estimates of PostgreSQL are often
+// wrong by far for several words together.
 import { type Fragments, queryRows } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { inParts, onlyParts, parts } from './terms.ts';

@@ -37,8 +37,8 @@ export async function readWords(on: Queryable, text: string): Promise<Word[]> {
   });
 }
 
-// Words with a key in common are many more than words with an error between them, so that the latter are chosen from a bounded
-// number of the former.
+// Words with a key in common are many more than words with an error between them, so that the latter are chosen from a
+// bounded number of the former.
 const knownWords = `
   SELECT asked, word, ${lexemesOf('word')}
   FROM (

@@ -1,5 +1,5 @@
-// Operators list, show, move and cancel the orders of all accounts, by the rules of the API. No service has to run: the relay
-// that runs next publishes the events.
+// Operators list, show, move and cancel the orders of all accounts, by the rules of the API. No service has to run: the
+// relay that runs next publishes the events.
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';

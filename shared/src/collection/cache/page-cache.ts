@@ -56,8 +56,8 @@ const [burst, burstWithin] = [100, 100];
 /** The most pages that are being read and may be kept. */
 const mostFills = 1_000;
 /**
- * Milliseconds for which a page is kept. It bounds the effect of a change of which nobody was notified, such as one that
- * was made with triggers disabled.
+ * Milliseconds for which a page is kept. It bounds the effect of a change of which nobody was notified, such as one
+ * that was made with triggers disabled.
  */
 const longestAge = 60_000;
 

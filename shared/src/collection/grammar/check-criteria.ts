@@ -86,8 +86,8 @@ function checkConditions(
 }
 
 /**
- * On a field with a closed list of values and an index, `ne` becomes the list of the values that remain: each of them is
- * one ordered scan, while `ne` would read past every row that has the excluded value.
+ * On a field with a closed list of values and an index, `ne` becomes the list of the values that remain: each of them
+ * is one ordered scan, while `ne` would read past every row that has the excluded value.
  */
 function withoutNegations(spec: CollectionSpec<never>, conditions: readonly Condition[]): Condition[] {
   return [...Map.groupBy(conditions, ({ field }) => field)].flatMap(([field, own]) => {

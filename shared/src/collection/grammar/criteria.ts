@@ -5,8 +5,8 @@ import type { Operator, SortCriterion } from './spec.ts';
 export type Condition =
   | { readonly field: string; readonly operator: Exclude<Operator, 'in'>; readonly value: Value }
   /**
-   * At least two values, sorted, none twice. One only, and in the client's order, where a request past a bound is refused;
-   * none where conditions exclude each of a closed list of values.
+   * At least two values, sorted, none twice. One only, and in the client's order, where a request past a bound is
+   * refused; none where conditions exclude each of a closed list of values.
    */
   | { readonly field: string; readonly operator: 'in'; readonly values: readonly Value[] };
 

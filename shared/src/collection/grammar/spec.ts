@@ -30,8 +30,8 @@ export interface Field<Context = unknown> {
    */
   readonly scans?: readonly string[];
   /**
-   * No two rows have the same value, and an index finds it. A condition `eq` or `in` then leaves at most one row for each
-   * of its values, so that these rows are read first, and sorted.
+   * No two rows have the same value, and an index finds it. A condition `eq` or `in` then leaves at most one row for
+   * each of its values, so that these rows are read first, and sorted.
    */
   readonly unique?: boolean;
   /** The values of the type's closed list that a row can have, when it cannot have all. Others match nothing. */

@@ -4,7 +4,8 @@ import type { Condition, Criteria } from './criteria.ts';
 
 /**
  * Each long list is cut into lists that are accepted, and each combination of them is a query. A row that meets all
- * conditions has one value in each field, so it meets those of at least one query. The lists keep the order of their values.
+ * conditions has one value in each field, so it meets those of at least one query. The lists keep the order of their
+ * values.
  * @returns undefined when these are more queries than a refusal shows
  */
 export function splitCriteria(criteria: Criteria): Criteria[] | undefined {

@@ -95,8 +95,8 @@ function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { f
 
 /**
  * Whether one plan serves all values of a branch. Where rows are filtered along an index, the best plan depends on how
- * many rows the values keep, and PostgreSQL has to see them. Nearly all rows may have the same value of a closed list, so
- * that such a value does not bound the rows that are filtered.
+ * many rows the values keep, and PostgreSQL has to see them. Nearly all rows may have the same value of a closed list,
+ * so that such a value does not bound the rows that are filtered.
  */
 export function isSteady(spec: CollectionSpec<never>, { sort }: Criteria, { fanOut, keys, rest }: Branch): boolean {
   const leading = sort[0]?.field;
