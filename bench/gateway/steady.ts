@@ -5,7 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { NextRequest } from '../collections/load.ts';
 
 const connections = 128;
-/** When more milliseconds pass between two checks of the schedule, another process used the core of the load generator. */
+/**
+ * When more milliseconds pass between two checks of the schedule, another process used the core of the load generator.
+ */
 const heldUp = 3;
 
 /**

@@ -17,7 +17,9 @@ function source(path: string): string {
 /** The connection of the catalogue for changes of products. */
 const further: Readonly<Record<string, number>> = { catalogue: 1 };
 
-/** Returns the connections that one replica opens at most: its pool, one each for the relay and a probe, and further. */
+/**
+ * Returns the connections that one replica opens at most: its pool, one each for the relay and a probe, and further.
+ */
 function connectionsOf(service: string): number {
   const usual = /poolSize: size = (\d+)/.exec(source('shared/src/database/connect.ts'))?.[1];
   const own = /poolSize: (\d+)/.exec(source(`services/${service}/src/main.ts`))?.[1];

@@ -22,7 +22,9 @@ interface Kustomization {
 
 const members = ['apiVersion', 'kind', 'resources', 'namespace', 'labels', 'patches', 'images'];
 
-/** @throws Error for a member of a kustomization that is not supported here, and for a patch that matches no manifest */
+/**
+ * @throws Error for a member of a kustomization that is not supported here, and for a patch that matches no manifest
+ */
 export function render(folder: string): Manifest[] {
   const { resources, patches = [], ...rest } = readKustomization(folder);
   const manifests = resources.flatMap((name) => {

@@ -227,7 +227,9 @@ function shown(order: OrderWithHistory): string {
   ].join('\n\n');
 }
 
-/** How to reach the customer, and where the parcel goes. Customers wrote both, so that control characters are escaped. */
+/**
+ * How to reach the customer, and where the parcel goes. Customers wrote both, so that control characters are escaped.
+ */
 function parcelOf({ customer, shipping_address: address }: Order): string[] {
   const shown = (label: string, parts: object | undefined): string[] =>
     parts === undefined

@@ -24,7 +24,9 @@ export async function sendVerification(
   await audit(tx, { action: 'verification-sent', ...entry });
 }
 
-/** @throws Problem 429 when the account had its verification e-mails of the last hour, so that nobody floods an address */
+/**
+ * @throws Problem 429 when the account had its verification e-mails of the last hour, so that nobody floods an address
+ */
 export async function requireVerificationShare(tx: Transaction, accountId: string): Promise<void> {
   const seconds = await untilShare(tx, accountId, 'verification-sent');
   if (seconds === 0) return;

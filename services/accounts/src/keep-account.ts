@@ -7,7 +7,10 @@ import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { requireRecentLogIn } from './reauthentication.ts';
 
-/** @throws Problem 403 for another account and without a recent log-in, 404 when the account does not exist or its time has come */
+/**
+ * @throws Problem 403 for another account and without a recent log-in, 404 when the account does not exist or its time
+ * has come
+ */
 export const keepAccount: Operation<'keepAccount'> = (request, context) => {
   const accountId = ownAccountId(request);
   return context.database.transaction(async (tx) => {

@@ -15,7 +15,9 @@ import { inside } from './models.ts';
  */
 const answerAfter = 300;
 
-/** Answers 202 for every address, after the same time. Both cases commit one transaction with a row of the audit log. */
+/**
+ * Answers 202 for every address, after the same time. Both cases commit one transaction with a row of the audit log.
+ */
 export const requestPasswordReset: Operation<'requestPasswordReset'> = async (request, context) => {
   const due = sleep(answerAfter);
   const reply = await idempotent<never>(request, context, async (tx) => {

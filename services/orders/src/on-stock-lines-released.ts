@@ -3,7 +3,9 @@ import { sql } from '@shop/shared/database';
 import type { EventHandler } from '@shop/shared/events';
 import { findLocked } from './order.ts';
 
-/** An earlier failure that arrives after the success changes nothing. The order stays as it is; its history shows it. */
+/**
+ * An earlier failure that arrives after the success changes nothing. The order stays as it is; its history shows it.
+ */
 export const onStockLinesReleased: EventHandler<'stock.lines-released.v1'> = async ({ data }, tx) => {
   await findLocked(tx, data.orderId, data.accountId);
   await sql(

@@ -83,7 +83,9 @@ export async function changePayment(
   return changed.version;
 }
 
-/** The amount that cancelled units make due as a refund, as events show it. Undefined when nothing was paid for them. */
+/**
+ * The amount that cancelled units make due as a refund, as events show it. Undefined when nothing was paid for them.
+ */
 export function refundFor(order: LockedOrder, payment: OrderPayment | undefined, minor: number) {
   if (!payment?.paidAt || minor === 0) return undefined;
   return { amount: majorOf(order, minor), currency: order.currency };

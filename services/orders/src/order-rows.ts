@@ -5,7 +5,10 @@ export const orderColumns = `id, account_id, reservation_id, status, version, cu
   cancellation_reason, cancelled_at, stock_released, stock_released_at, customer_notified, customer_notified_at, created_at,
   updated_at, tracking`;
 
-/** Table of the rows → its columns, without the order and the account, in the sequence of the function that reads a document. */
+/**
+ * Table of the rows → its columns, without the order and the account, in the sequence of the function that reads a
+ * document.
+ */
 const columns = {
   order_lines: 'position, product_id, name, quantity, unit_price_minor, line_total_minor, cancelled_quantity',
   order_history: `version, status, actor, actor_id, request_id, at, cancelled_lines, reason, stock_released, stock_released_at,
@@ -34,7 +37,9 @@ export function rowsOf(table: RowTable): string {
     UNION ALL SELECT * FROM ${readers[table]}(orders.archived))`;
 }
 
-/** Inserts the rows of archived orders into their table, from the columns `id`, `account_id` and `document` of `from`. */
+/**
+ * Inserts the rows of archived orders into their table, from the columns `id`, `account_id` and `document` of `from`.
+ */
 export function insertRows(table: RowTable, from: string): string {
   const list = columns[table].split(',').map((column) => column.trim());
   return `INSERT INTO ${table} (order_id, account_id, ${list.join(', ')})

@@ -9,11 +9,15 @@ export type Term = readonly Lexemes[];
 /** One for each word of a search. */
 export type Terms = readonly Term[];
 
-/** Every product is in one of 1,024 parts, at random, and so in one of 32 large parts. A lexeme stands for each of them. */
+/**
+ * Every product is in one of 1,024 parts, at random, and so in one of 32 large parts. A lexeme stands for each of them.
+ */
 export const parts = 1024;
 export const largePart = 32;
 
-/** The text of a tsquery for words of the name, the brand or the category. Of the name only when it is asked of names. */
+/**
+ * The text of a tsquery for words of the name, the brand or the category. Of the name only when it is asked of names.
+ */
 export function inHead(terms: Terms): string {
   return query(terms, quoted);
 }

@@ -43,7 +43,9 @@ interface Group<Answer> {
   readonly entries: Set<Entry<Answer>>;
 }
 
-/** Bytes of an entry beside its text and packed body, with the headers of an answer. Measured with filters and links. */
+/**
+ * Bytes of an entry beside its text and packed body, with the headers of an answer. Measured with filters and links.
+ */
 const entryOverhead = 2_500;
 /** The text of a request is also in the criteria of its page and in the key of its group. */
 const copiesOfText = 4;
@@ -264,7 +266,9 @@ export class Fill<Answer> {
     this.#forget = forget;
   }
 
-  /** Keeps the page, unless a change that arrived meanwhile touches it: the page may have been read before the change. */
+  /**
+   * Keeps the page, unless a change that arrived meanwhile touches it: the page may have been read before the change.
+   */
   keep(text: string, page: ReadPage<Answer>): void {
     if (this.#ended) return;
     this.end();

@@ -67,7 +67,10 @@ export interface CollectionSpec<Context = unknown> {
   readonly name: string;
   /** Table and, when needed, alias and joins. Trusted text. */
   readonly from: string;
-  /** Every public member in the order of the answer, and fields that only filters name. `id` has to be among them, sortable and unique. */
+  /**
+   * Every public member in the order of the answer, and fields that only filters name. `id` has to be among them,
+   * sortable and unique.
+   */
   readonly fields: Readonly<Record<string, Field<Context>>>;
   readonly defaultSort: readonly SortCriterion[];
   /** Conditions that every read must be given a value for, such as the owner's account. */

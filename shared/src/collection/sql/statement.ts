@@ -185,7 +185,9 @@ function selected(spec: CollectionSpec<never>, criteria: Criteria): Map<string, 
   return columns;
 }
 
-/** OFFSET 0 keeps PostgreSQL from a scan in the sort order, which could read every row to find the few that are named. */
+/**
+ * OFFSET 0 keeps PostgreSQL from a scan in the sort order, which could read every row to find the few that are named.
+ */
 function fromSql(spec: CollectionSpec<never>, { keys }: Branch, bind: Bind): string {
   if (keys.length === 0) return spec.from;
   const named = keys.map((each) => conditionSql(spec, each, bind));
