@@ -170,7 +170,7 @@ export class PageCache<Answer> {
     const known = this.#entries.get(text);
     if (known !== undefined) this.#drop(known, 'age');
     if (text.length > longestText || body.length > longestBody) return;
-    const packed = deflateRawSync(body, { level: 1 });
+    const packed = pack(body);
     const size = packed.length + copiesOfText * text.length + entryOverhead;
     if (size > this.#options.maximumBytes) return;
     const group = this.#groupOf(extent);
@@ -227,6 +227,14 @@ export class PageCache<Answer> {
     }
     this.#options.dropped?.(reason, (performance.now() - entry.since) / 1000);
   }
+}
+
+/** A copy, because zlib returns a part of a buffer of 16 KiB, which would be kept as a whole. */
+function pack(body: Buffer): Buffer {
+  const packed = deflateRawSync(body, { level: 1 });
+  const copy = Buffer.allocUnsafeSlow(packed.length);
+  packed.copy(copy);
+  return copy;
 }
 
 /** Groups that can hold any row. */
