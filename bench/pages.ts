@@ -40,6 +40,7 @@ export default async function run(options: readonly string[]): Promise<void> {
     const database = new pg.Client({ connectionString: urls.catalogue });
     await database.connect();
     const paths = await somePaths(database, Number(values.pages));
+    await askForEach(running.get('keeping')?.port ?? 0, paths);
     const stopChanging = changeProducts(database, Number(values.changes));
     const results = await measureAll(running, zipf(paths), Number(values.rounds), Number(values.seconds));
     await stopChanging();
@@ -116,6 +117,16 @@ async function somePaths(database: pg.Client, count: number): Promise<string[]> 
 
 function order(text: string): number {
   return [...text].reduce((hash, character) => (hash * 31 + character.charCodeAt(0)) % 1_000_003, 7);
+}
+
+/** Each page once, so that a page is read again only after a change, or when it had to make room. */
+async function askForEach(port: number, paths: readonly string[]): Promise<void> {
+  let asked = 0;
+  const next = (): string => {
+    asked += 1;
+    return `GET ${paths[asked % paths.length]} HTTP/1.1\r\nHost: bench\r\n\r\n`;
+  };
+  while (asked < paths.length) await load({ port, next, milliseconds: 1_000, connections });
 }
 
 /** Paths by Zipf's law with the exponent 1: the second is asked for half as often as the first. */
