@@ -1,14 +1,9 @@
 // The bytes of an order before and after it is archived, the time of archiving, and the time of a customer's list.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { archiveFinishedOrders } from '@shop/orders/operator';
-import { migrate, provisionDatabase, schemas } from '@shop/shared/database';
-import { startEmbeddedPostgres } from '@shop/shared/embedded';
-import { serviceFolder } from '@shop/shared/testing';
 import pg from 'pg';
 import { measureLists, type Owners } from './archive/lists.ts';
+import { withScratchDatabase } from './scratch-database.ts';
 
 const ordersInBatch = 20_000;
 const accounts = 20_000;
@@ -17,26 +12,13 @@ const accounts = 20_000;
 export default async function archiving(options: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...options], options: { orders: { type: 'string', default: '1000000' } } });
   const count = Number(values.orders);
-  const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
-  await chmod(folder, 0o711);
-  const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), durable: true });
-  try {
-    const roles = Object.fromEntries(schemas.map((name) => [name, 'bench'])) as Record<
-      (typeof schemas)[number],
-      string
-    >;
-    const urls = await provisionDatabase({ adminUrl: postgres.url, database: 'bench', roles });
-    await migrate({ url: urls.orders, folder: `${serviceFolder('orders')}/migrations` });
-    const client = new pg.Client({ connectionString: urls.orders });
+  await withScratchDatabase('orders', async (url) => {
+    const client = new pg.Client({ connectionString: url });
     client.on('error', () => {}); // the query in progress fails with it
     await client.connect();
-    await run(client, urls.orders, count);
+    await run(client, url, count);
     await client.end();
-  } finally {
-    await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function run(client: pg.Client, url: string, count: number): Promise<void> {

@@ -1,12 +1,9 @@
 // The lines a second of `products import` (all new, all equal, all changed) and of `products export`.
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { exportProducts, importProducts } from '@shop/catalogue/operator';
-import { migrate, provisionDatabase, schemas } from '@shop/shared/database';
-import { startEmbeddedPostgres } from '@shop/shared/embedded';
-import { serviceFolder } from '@shop/shared/testing';
+import { withScratchDatabase } from './scratch-database.ts';
 
 const header = 'externalKey,name,brand,category,price,stock,description\n';
 
@@ -14,22 +11,12 @@ const header = 'externalKey,name,brand,category,price,stock,description\n';
 export default async function importing(options: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...options], options: { products: { type: 'string', default: '100000' } } });
   const count = Number(values.products);
-  const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
-  await chmod(folder, 0o711);
-  const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), durable: true });
-  try {
-    const roles = Object.fromEntries(schemas.map((name) => [name, 'bench'])) as Record<
-      (typeof schemas)[number],
-      string
-    >;
-    const urls = await provisionDatabase({ adminUrl: postgres.url, database: 'bench', roles });
-    await migrate({ url: urls.catalogue, folder: `${serviceFolder('catalogue')}/migrations` });
+  await withScratchDatabase('catalogue', async (url, folder) => {
     const [file, dearer, copy] = ['products.csv', 'dearer.csv', 'copy.ndjson'].map((name) => join(folder, name));
     if (file === undefined || dearer === undefined || copy === undefined) return;
     await writeFile(file, lines(count, 0));
     await writeFile(dearer, lines(count, 1));
-    const environment = { DATABASE_URL: urls.catalogue };
+    const environment = { DATABASE_URL: url };
     const measure = async (what: string, work: () => Promise<unknown>): Promise<void> => {
       const began = performance.now();
       await work();
@@ -41,10 +28,7 @@ export default async function importing(options: readonly string[]): Promise<voi
     await measure('all as they are', () => importFile(file));
     await measure('all changed', () => importFile(dearer));
     await measure('export', () => exportProducts(environment, { path: copy }));
-  } finally {
-    await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Equal lines except for the price and the stock, to which `more` is added. */

@@ -1,7 +1,8 @@
 // PATCH /v1/accounts/{accountId}: a merge patch of the caller's own account.
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@shop/shared/database';
-import { etagOf, mergePatch, type OperationRequest, requireMatch } from '@shop/shared/http';
+import { etagOf, type OperationRequest, requireMatch } from '@shop/shared/http';
+import { mergePatch } from '@shop/shared/json';
 import { Account, accountReply, type Profile, profileColumns, profileOf } from './account.ts';
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';

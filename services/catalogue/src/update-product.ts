@@ -2,7 +2,8 @@
 
 import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
-import { etagOf, mergePatch, requireMatch, weakEtagOf } from '@shop/shared/http';
+import { etagOf, requireMatch, weakEtagOf } from '@shop/shared/http';
+import { mergePatch } from '@shop/shared/json';
 import { assignments, shownColumns } from './archived-status.ts';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';

@@ -1,20 +1,24 @@
-// The fixed list of steps that every request of every service takes, and the only place that sends an answer.
+// The fixed list of steps that every request of every service takes.
 import type { RequestListener } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import type { Caller, ServiceTokens, TokenVerifier } from '../auth/index.ts';
+import {
+  authenticate,
+  type Caller,
+  requireServiceToken,
+  type ServiceTokens,
+  type TokenVerifier,
+} from '../auth/index.ts';
 import type { Contract, ContractOperation } from '../contract/load-contract.ts';
-import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
+import { Problem } from '../problem/index.ts';
 import type { Health, Log } from '../runtime/index.ts';
-import { type AnswerMemory, answerFromMemory, answerKept, type KeptAnswer, requestText } from './answer-memory.ts';
-import { authenticate, requireServiceToken } from './authenticate.ts';
+import { type AnswerMemory, answerFromMemory, answerKept, requestText } from './answer-memory.ts';
 import { notModified } from './conditional.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
-import type { OperationRequest, Operations, Reply } from './operation.ts';
+import type { OperationRequest, Operations } from './operation.ts';
 import { parseBody, readBody } from './read-body.ts';
 import { identify, requestIdentityOf } from './request-identity.ts';
+import { keepAnswer, send, sendProblem, sendStream } from './send-reply.ts';
 import { toProblem } from './to-problem.ts';
 
 export interface AppOptions<Context> {
@@ -145,32 +149,13 @@ async function handle<Context>(
   // The contract has been checked, and the function's types are generated from the same contract.
   const reply = await run(checked as never, options.context);
   const common = headersOf(operation, caller);
-  keepAnswer(operation, requestText(request.method, request.url, bytes), response, reply, common);
+  keepAnswer(response, requestText(request.method, request.url, bytes), operation, reply, common);
   const unchanged = operation.conditional && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
   const headers = { ...common, ...challenge };
   if (answer.stream === undefined) send(response, answer, headers);
   else await sendStream(response, answer, answer.stream, headers);
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
-}
-
-function keepAnswer(
-  operation: ContractOperation,
-  text: string,
-  response: Response,
-  reply: Reply<unknown>,
-  headers: Readonly<Record<string, string>>,
-): void {
-  const { keep, etag, json } = reply;
-  if (keep === undefined || etag === undefined || json === undefined) return;
-  const body = Buffer.from(json);
-  const kept: KeptAnswer = {
-    operation,
-    etag,
-    headers: Object.entries(fieldsOf(response, reply, headers)).flat(),
-    content: Object.entries(contentOf(body.length)).flat(),
-  };
-  keep(text, kept, body);
 }
 
 const forAnyone = { 'Cache-Control': 'no-cache' };
@@ -188,95 +173,6 @@ function requireAcceptable(request: Request): void {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
   if (!request.accepts(['application/json', 'application/json;charset=utf-8']))
     throw new Problem('not-acceptable', 'Answers are application/json.');
-}
-
-function send(response: Response, reply: Reply<unknown>, headers: Readonly<Record<string, string>> = {}): void {
-  const text =
-    reply.status === 304 || reply.status === 204
-      ? undefined
-      : (reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
-  const content = text === undefined ? {} : contentOf(Buffer.byteLength(text));
-  writeHead(response, reply, content, headers);
-  response.end(text);
-}
-
-/** @throws the error of the stream, after it has broken the connection off */
-async function sendStream(
-  response: Response,
-  reply: Reply<unknown>,
-  stream: AsyncIterable<string>,
-  headers: Readonly<Record<string, string>>,
-): Promise<void> {
-  response.locals.streamed = true;
-  writeHead(response, reply, { 'Content-Type': 'application/json' }, headers);
-  if (response.req.method === 'HEAD') {
-    response.end();
-    return;
-  }
-  try {
-    await pipeline(Readable.from(stream), response);
-  } catch (error) {
-    // The client closed the connection.
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-  }
-}
-
-function writeHead(
-  response: Response,
-  reply: Reply<unknown>,
-  content: Readonly<Record<string, string>>,
-  headers: Readonly<Record<string, string>>,
-): void {
-  // All headers in one call: a header that was set before makes Node use a slower path.
-  response.writeHead(reply.status, {
-    'X-Request-Id': requestIdentityOf(response).id,
-    ...content,
-    ...fieldsOf(response, reply, headers),
-  });
-}
-
-/** The header fields of an answer, without the request id and those of the content. */
-function fieldsOf(
-  response: Response,
-  reply: Reply<unknown>,
-  headers: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const deprecation = deprecationIn(response);
-  const links = [reply.headers?.Link, deprecation?.Link];
-  return {
-    ...headers,
-    ...deprecation,
-    ...(reply.etag === undefined ? {} : { ETag: reply.etag }),
-    ...reply.headers,
-    ...(links.includes(undefined) ? {} : { Link: links.join(', ') }),
-  };
-}
-
-function contentOf(length: number): Readonly<Record<string, string>> {
-  return { 'Content-Type': 'application/json', 'Content-Length': String(length) };
-}
-
-/** What is said of the request's operation and parameters; undefined also where it has met no operation. */
-function deprecationIn(response: Response): Readonly<Record<string, string>> | undefined {
-  return response.locals.deprecation as Readonly<Record<string, string>> | undefined;
-}
-
-function sendProblem(response: Response, problem: Problem): void {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const { id } = requestIdentityOf(response);
-  const text = JSON.stringify(problemDocument(problem, id));
-  response.writeHead(problem.status, {
-    'X-Request-Id': id,
-    'Content-Type': problemMediaType,
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-    ...deprecationIn(response),
-    ...problem.headers,
-  });
-  response.end(text);
 }
 
 function requireSameOperations(contract: Contract, operations: Readonly<Record<string, unknown>>): void {

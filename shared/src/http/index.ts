@@ -4,7 +4,6 @@ export { etagOf, requireMatch, weakEtagOf } from './conditional.ts';
 export { type AppOptions, createApp } from './create-app.ts';
 export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer, problemReply } from './idempotent.ts';
 export { createInternalClient, type InternalClient } from './internal-client.ts';
-export { mergePatch } from './merge-patch.ts';
 export {
   callerOf,
   type OperationRequest,

@@ -1,6 +1,7 @@
-// JSON from clients: text normalization, pointers, and the faults that JSON.parse hides.
+// JSON from clients: text normalization, pointers, merge patches, and the faults that JSON.parse hides.
 
 export { escapePointer, pointerTo } from './json-pointer.ts';
 export { type JsonSize, jsonSize } from './json-size.ts';
+export { mergePatch } from './merge-patch.ts';
 export { cleanJson, textFault } from './normalize-text.ts';
 export { inexact, isExact, sourceFaults } from './strict-json.ts';

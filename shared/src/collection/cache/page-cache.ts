@@ -170,7 +170,7 @@ export class PageCache<Answer> {
     const known = this.#entries.get(text);
     if (known !== undefined) this.#drop(known, 'age');
     if (text.length > longestText || body.length > longestBody) return;
-    const packed = pack(body);
+    const packed = compress(body);
     const size = packed.length + copiesOfText * text.length + entryOverhead;
     if (size > this.#options.maximumBytes) return;
     const group = this.#groupOf(extent);
@@ -187,12 +187,12 @@ export class PageCache<Answer> {
     while (this.bytes > maximumBytes) {
       const [unpacked] = this.#unpacked;
       const [oldest] = this.#entries.values();
-      if (unpacked !== undefined && this.#bytesUnpacked > maximumBytes / 2) this.#pack(unpacked);
+      if (unpacked !== undefined && this.#bytesUnpacked > maximumBytes / 2) this.#forgetBody(unpacked);
       else if (oldest !== undefined) this.#drop(oldest, 'room');
     }
   }
 
-  #pack(entry: Entry<Answer>): void {
+  #forgetBody(entry: Entry<Answer>): void {
     this.#bytesUnpacked -= entry.body?.length ?? 0;
     entry.body = undefined;
     this.#unpacked.delete(entry);
@@ -214,7 +214,7 @@ export class PageCache<Answer> {
   }
 
   #drop(entry: Entry<Answer>, reason: DropReason): void {
-    this.#pack(entry);
+    this.#forgetBody(entry);
     this.#entries.delete(entry.text);
     this.#bytes -= entry.size;
     const { group } = entry;
@@ -230,7 +230,7 @@ export class PageCache<Answer> {
 }
 
 /** A copy, because zlib returns a part of a buffer of 16 KiB, which would be kept as a whole. */
-function pack(body: Buffer): Buffer {
+function compress(body: Buffer): Buffer {
   const packed = deflateRawSync(body, { level: 1 });
   const copy = Buffer.allocUnsafeSlow(packed.length);
   packed.copy(copy);

@@ -1,8 +1,11 @@
 // Who calls an operation, from the token of the request.
 import type { Request } from 'express';
-import { authorize, type Caller, type ServiceTokens, type TokenVerifier } from '../auth/index.ts';
 import type { Security } from '../contract/index.ts';
 import { Problem } from '../problem/index.ts';
+import { authorize } from './authorize.ts';
+import type { Caller } from './caller.ts';
+import type { ServiceTokens } from './service-token.ts';
+import type { TokenVerifier } from './verify-token.ts';
 
 export interface Authentication {
   readonly caller?: Caller | undefined;

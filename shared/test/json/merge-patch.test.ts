@@ -1,6 +1,6 @@
 // JSON Merge Patch: every example of RFC 7396, appendix A.
 import { describe, expect, it } from '@jest/globals';
-import { mergePatch } from '@shop/shared/http';
+import { mergePatch } from '@shop/shared/json';
 
 const examples: [target: unknown, patch: unknown, result: unknown][] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],

@@ -1,0 +1,123 @@
+// The only place that sends the answer of a service.
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import type { ContractOperation } from '../contract/load-contract.ts';
+import { type Problem, problemDocument, problemMediaType } from '../problem/index.ts';
+import type { KeptAnswer } from './answer-memory.ts';
+import type { Reply } from './operation.ts';
+import { requestIdentityOf } from './request-identity.ts';
+
+/** Sends a reply whose body is complete. */
+export function send(response: Response, reply: Reply<unknown>, headers: Readonly<Record<string, string>> = {}): void {
+  const text =
+    reply.status === 304 || reply.status === 204
+      ? undefined
+      : (reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
+  const content = text === undefined ? {} : contentOf(Buffer.byteLength(text));
+  writeHead(response, reply, content, headers);
+  response.end(text);
+}
+
+/**
+ * Sends a reply whose body comes in pieces.
+ * @throws the error of the stream, after it has broken the connection off
+ */
+export async function sendStream(
+  response: Response,
+  reply: Reply<unknown>,
+  stream: AsyncIterable<string>,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  response.locals.streamed = true;
+  writeHead(response, reply, { 'Content-Type': 'application/json' }, headers);
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  try {
+    await pipeline(Readable.from(stream), response);
+  } catch (error) {
+    // The client closed the connection.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
+function writeHead(
+  response: Response,
+  reply: Reply<unknown>,
+  content: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+): void {
+  // All headers in one call: a header that was set before makes Node use a slower path.
+  response.writeHead(reply.status, {
+    'X-Request-Id': requestIdentityOf(response).id,
+    ...content,
+    ...fieldsOf(response, reply, headers),
+  });
+}
+
+/** The header fields of an answer, without the request id and those of the content. */
+function fieldsOf(
+  response: Response,
+  reply: Reply<unknown>,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const deprecation = deprecationIn(response);
+  const links = [reply.headers?.Link, deprecation?.Link];
+  return {
+    ...headers,
+    ...deprecation,
+    ...(reply.etag === undefined ? {} : { ETag: reply.etag }),
+    ...reply.headers,
+    ...(links.includes(undefined) ? {} : { Link: links.join(', ') }),
+  };
+}
+
+function contentOf(length: number): Readonly<Record<string, string>> {
+  return { 'Content-Type': 'application/json', 'Content-Length': String(length) };
+}
+
+/** What is said of the request's operation and parameters; undefined also where it has met no operation. */
+function deprecationIn(response: Response): Readonly<Record<string, string>> | undefined {
+  return response.locals.deprecation as Readonly<Record<string, string>> | undefined;
+}
+
+/** Sends a problem document, or ends the connection of an answer that has begun. */
+export function sendProblem(response: Response, problem: Problem): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { id } = requestIdentityOf(response);
+  const text = JSON.stringify(problemDocument(problem, id));
+  response.writeHead(problem.status, {
+    'X-Request-Id': id,
+    'Content-Type': problemMediaType,
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    ...deprecationIn(response),
+    ...problem.headers,
+  });
+  response.end(text);
+}
+
+/** Gives the operation its answer, if the operation keeps it for further requests with this text. */
+export function keepAnswer(
+  response: Response,
+  text: string,
+  operation: ContractOperation,
+  reply: Reply<unknown>,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const { keep, etag, json } = reply;
+  if (keep === undefined || etag === undefined || json === undefined) return;
+  const body = Buffer.from(json);
+  const kept: KeptAnswer = {
+    operation,
+    etag,
+    headers: Object.entries(fieldsOf(response, reply, headers)).flat(),
+    content: Object.entries(contentOf(body.length)).flat(),
+  };
+  keep(text, kept, body);
+}
