@@ -287,6 +287,27 @@ describe('races', () => {
     }
   }, 60_000);
 
+  it('lead no request to an order that does not exist, while others archive and restore it', async () => {
+    const id = await moved('cancelled');
+    let isOver = false;
+    const archiving = Array.from({ length: 3 }, async () => {
+      while (!isOver) await archive.archive();
+    });
+    const cancelling = Array.from({ length: 6 }, async () => {
+      const found: number[] = [];
+      for (let turn = 0; turn < 60; turn += 1) found.push((await shop.act(customer, id, 'cancel')).status);
+      return found;
+    });
+    const statuses = (await Promise.all(cancelling)).flat();
+    isOver = true;
+    await Promise.all(archiving);
+    // A request that meets others each time may be asked to come again.
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(100);
+    const { live: rows, archived: moves } = await archive.placeOf(id);
+    expect(rows + moves).toBe(1);
+  });
+
   it('move each order once with several replicas', async () => {
     const owner = await shop.customer();
     const ids = await Promise.all(Array.from({ length: 12 }, () => archive.cancelled(owner, product)));

@@ -91,6 +91,17 @@ it('stay exact while rows are added up and orders are finished', async () => {
   expect(await counts()).toEqual(after);
 });
 
+it('stay exact when sums are added up again', async () => {
+  const before = await counts();
+  for (let round = 1; round <= 2; round += 1) {
+    const ids = await insert(150);
+    await database().query("UPDATE orders SET status = 'delivered' WHERE id = ANY ($1::uuid[])", [ids]);
+    await addUpFinishedOrders(database());
+    expect(await rowsOfFinished()).toBeLessThan(100);
+    expect(await counts()).toEqual({ ...before, delivered: before.delivered + 150 * round });
+  }
+});
+
 it('do not change with a transaction that is rolled back', async () => {
   const [id = ''] = await insert(1);
   const before = await counts();
