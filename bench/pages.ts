@@ -26,7 +26,7 @@ export default async function run(options: readonly string[]): Promise<void> {
       products: { type: 'string', default: '1000000' },
       pages: { type: 'string', default: '10000' },
       changes: { type: 'string', default: '50' },
-      megabytes: { type: 'string', default: '64' },
+      megabytes: { type: 'string', default: '128' },
       seconds: { type: 'string', default: '2' },
       rounds: { type: 'string', default: '10' },
     },
@@ -166,6 +166,19 @@ function changeProducts(database: pg.Client, perSecond: number): () => Promise<v
   };
 }
 
+const floorRequest = 'GET /0 HTTP/1.1\r\nHost: bench\r\n\r\n';
+
+/**
+ * Requests that are written in advance, so that the load needs little time of its own. Each has another client address,
+ * because the gateway limits requests for each address.
+ */
+function someRequests(path: () => string): string[] {
+  return Array.from({ length: 500_000 }, (_, index) => {
+    const client = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+    return `GET ${path()} HTTP/1.1\r\nHost: bench\r\nX-Forwarded-For: ${client}\r\n\r\n`;
+  });
+}
+
 async function measureAll(
   running: ReadonlyMap<Variant, Running>,
   path: () => string,
@@ -173,14 +186,13 @@ async function measureAll(
   seconds: number,
 ): Promise<ReadonlyMap<Variant, Result[]>> {
   const results = new Map<Variant, Result[]>([...running.keys()].map((variant) => [variant, []]));
+  const requests = someRequests(path);
   let request = 0;
   for (let round = 0; round < rounds; round += 1) {
     for (const [variant, server] of running) {
       const next = (): string => {
-        request = (request + 1) % 16_000_000;
-        // Each request has another client address, because the gateway limits requests for each address.
-        const client = `X-Forwarded-For: 10.${request >> 16}.${(request >> 8) & 255}.${request & 255}`;
-        return `GET ${variant === 'floor' ? '/0' : path()} HTTP/1.1\r\nHost: bench\r\n${client}\r\n\r\n`;
+        request = (request + 1) % requests.length;
+        return variant === 'floor' ? floorRequest : (requests[request] ?? '');
       };
       const ask = (milliseconds: number) => load({ port: server.port, next, milliseconds, connections });
       await ask(warmUp);

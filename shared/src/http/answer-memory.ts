@@ -5,7 +5,7 @@ import type { Caller, TokenVerifier } from '../auth/index.ts';
 import type { ContractOperation } from '../contract/index.ts';
 import { notModified } from './conditional.ts';
 import { measureAnswer } from './measure-answer.ts';
-import { type Arrival, arrivalOf } from './request-identity.ts';
+import { type Beginning, beginningOf } from './request-identity.ts';
 
 /** An answer with status 200 that is the same for everybody who lacks a scope of its operation. */
 export interface KeptAnswer {
@@ -18,11 +18,8 @@ export interface KeptAnswer {
 }
 
 export interface AnswerMemory {
-  /**
-   * The answer that is kept for a request with this text, if it is still right. Each character of the body is one of
-   * its bytes (latin1): Node.js sends such a text together with the header in one write.
-   */
-  find(text: string): { readonly answer: KeptAnswer; readonly body: string } | undefined;
+  /** The answer that is kept for a request with this text, if it is still right. */
+  find(text: string): { readonly answer: KeptAnswer; readonly body: Buffer } | undefined;
 }
 
 /**
@@ -45,16 +42,16 @@ export function answerKept(
   request: IncomingMessage,
   response: ServerResponse,
   caller: Caller | undefined,
-  arrived?: Arrival,
+  arrived?: Beginning,
 ): boolean {
   const { operation, etag, headers, content } = answer;
   if (caller !== undefined && operation.security.scopes.every((scope) => caller.scopes.has(scope))) return false;
   const unchanged = isUnchanged(request, etag);
   if (unchanged === undefined) return false;
-  const arrival = arrived ?? arrivalOf(request.headers);
+  const arrival = arrived ?? beginningOf(request.headers);
   const common = ['X-Request-Id', arrival.id, ...headers];
   if (unchanged) response.writeHead(304, common).end();
-  else response.writeHead(200, [...common, ...content]).end(body, 'latin1');
+  else response.writeHead(200, [...common, ...content]).end(body);
   measureAnswer(arrival, { method: request.method, route: operation.path, status: unchanged ? 304 : 200 });
   return true;
 }

@@ -1,7 +1,7 @@
 // Metrics and the span of every request that has ended.
 import type { Response } from 'express';
 import { instruments, methodOf, type Span, SpanStatusCode } from '../telemetry/index.ts';
-import type { Arrival } from './request-identity.ts';
+import type { Arrival, Beginning } from './request-identity.ts';
 
 export interface AnsweredRequest {
   readonly method: string | undefined;
@@ -11,7 +11,7 @@ export interface AnsweredRequest {
 }
 
 /** Counts an answer by the conventions for HTTP servers and ends the request's span. */
-export function measureAnswer({ began, span, id }: Arrival, answered: AnsweredRequest): void {
+export function measureAnswer({ began, span, id }: Beginning, answered: AnsweredRequest): void {
   const { route, status } = answered;
   const method = methodOf(answered);
   instruments.serverRequests.record((performance.now() - began) / 1000, {

@@ -40,20 +40,28 @@ function newId(): string {
   return Buffer.from(randomUUID(), 'latin1').toString('latin1');
 }
 
-/** A request that has just come in. */
-export interface Arrival extends RequestIdentity {
+/** What the answer to a request needs. */
+export interface Beginning {
+  /** The request id. */
+  readonly id: string;
   /** On the clock of `performance.now()`. */
   readonly began: number;
   /** Its span, when its trace may be recorded. */
   readonly span: Span | undefined;
 }
 
+/** A request that has just come in, which calls others. */
+export interface Arrival extends Beginning, RequestIdentity {}
+
+export function beginningOf(headers: IncomingHttpHeaders): Beginning {
+  const began = performance.now();
+  return { id: idOf(headers), began, span: startRequestSpan(parentOf(headers)) };
+}
+
 /** As `requestIdentity`; where spans are made, this hop is one of them. */
 export function arrivalOf(headers: IncomingHttpHeaders): Arrival {
-  const began = performance.now();
-  const parent = parentOf(headers);
-  const span = startRequestSpan(parent);
-  return { id: idOf(headers), traceparent: span === undefined ? nextHop(parent) : traceparentOf(span), began, span };
+  const { id, began, span } = beginningOf(headers);
+  return { id, traceparent: span === undefined ? nextHop(parentOf(headers)) : traceparentOf(span), began, span };
 }
 
 /** The first step: every answer will name its request, and so does every line of the log. */

@@ -1,5 +1,4 @@
-// Pages kept in memory, each until a change of a row that belongs on it. The least recently used ones make room.
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+// Pages kept in memory, each until a change of a row that belongs on it. Pages that are not asked for make room.
 import type { Condition } from '../grammar/criteria.ts';
 import { matches, type PageExtent, type RowChange, type RowValues, touches } from './page-extent.ts';
 
@@ -10,10 +9,10 @@ export interface ReadPage<Answer> {
   readonly extent: PageExtent;
 }
 
-/** A page as it is answered: each character of the body is one of its bytes (latin1). */
+/** A page as it is answered. */
 export interface KeptPage<Answer> {
   readonly answer: Answer;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 export type DropReason = 'change' | 'room' | 'age' | 'unknown';
@@ -27,9 +26,9 @@ export interface PageCacheOptions {
 interface Entry<Answer> {
   readonly text: string;
   readonly answer: Answer;
-  readonly packed: Buffer;
-  /** The body; undefined while only the packed one is kept. */
-  body: string | undefined;
+  readonly body: Buffer;
+  /** How often the page was asked for lately, at most `mostUses`. */
+  uses: number;
   readonly extent: PageExtent;
   readonly group: Group<Answer>;
   readonly since: number;
@@ -41,15 +40,14 @@ interface Group<Answer> {
   readonly key: string;
   readonly bucket: string;
   readonly entries: Set<Entry<Answer>>;
+  uses: number;
 }
 
-/**
- * Bytes of an entry beside its text and packed body, with the headers of an answer. Measured with filters and links.
- */
-const entryOverhead = 2_500;
+/** Bytes of an entry beside its text and body, with the headers of an answer. Measured with filters and links. */
+const entryOverhead = 2_000;
 /** The text of a request is also in the criteria of its page and in the key of its group. */
 const copiesOfText = 4;
-/** Longer texts and bodies are rare, and their memory and compression would be at the cost of all others. */
+/** Longer texts and bodies are rare, and their memory would be at the cost of all others. */
 const [longestText, longestBody] = [2_000, 128 * 1024];
 /** Each change is compared with the conditions of so many groups of a bucket at most. */
 const groupsOfBucket = 500;
@@ -61,20 +59,18 @@ const mostFills = 1_000;
  * Milliseconds for which a page is kept. It bounds the effect of a change of which nobody was notified, such as one
  * that was made with triggers disabled.
  */
-const longestAge = 60_000;
+const longestAge = 10 * 60_000;
 
 export class PageCache<Answer> {
   readonly #options: PageCacheOptions;
-  /** By text, the least recently used first. */
   readonly #entries = new Map<string, Entry<Answer>>();
-  /** Entries with a body, the least recently used first. */
-  readonly #unpacked = new Set<Entry<Answer>>();
+  /** All entries, in the order in which they make room. */
+  readonly #all = new Set<Entry<Answer>>();
   readonly #groups = new Map<string, Group<Answer>>();
   /** A change concerns only the groups of few buckets: those without a certain value, and those of its row's values. */
   readonly #buckets = new Map<string, Set<Group<Answer>>>();
   readonly #fills = new Set<Fill<Answer>>();
   #bytes = 0;
-  #bytesUnpacked = 0;
   #burstSince = 0;
   #burstChanges = 0;
 
@@ -88,7 +84,7 @@ export class PageCache<Answer> {
 
   /** Bytes of memory that the pages occupy, estimated. */
   get bytes(): number {
-    return this.#bytes + this.#bytesUnpacked;
+    return this.#bytes;
   }
 
   /** The answer to a request with this text; undefined when none is kept. */
@@ -99,12 +95,9 @@ export class PageCache<Answer> {
       this.#drop(entry, 'age');
       return undefined;
     }
-    this.#entries.delete(text);
-    this.#entries.set(text, entry);
-    const others = this.#buckets.get(entry.group.bucket);
-    others?.delete(entry.group);
-    others?.add(entry.group);
-    return { answer: entry.answer, body: this.#bodyOf(entry) };
+    use(entry);
+    use(entry.group);
+    return entry;
   }
 
   /** Call it before the page is read. Changes that arrive from now on are compared with the page before it is kept. */
@@ -156,46 +149,28 @@ export class PageCache<Answer> {
     for (const entry of [...this.#entries.values()]) this.#drop(entry, 'unknown');
   }
 
-  #bodyOf(entry: Entry<Answer>): string {
-    const body = entry.body ?? inflateRawSync(entry.packed).toString('latin1');
-    if (entry.body === undefined) this.#bytesUnpacked += body.length;
-    entry.body = body;
-    this.#unpacked.delete(entry);
-    this.#unpacked.add(entry);
-    this.#makeRoom();
-    return body;
-  }
-
   #keep(text: string, { answer, body, extent }: ReadPage<Answer>): void {
     const known = this.#entries.get(text);
     if (known !== undefined) this.#drop(known, 'age');
     if (text.length > longestText || body.length > longestBody) return;
-    const packed = compress(body);
-    const size = packed.length + copiesOfText * text.length + entryOverhead;
+    const size = body.length + copiesOfText * text.length + entryOverhead;
     if (size > this.#options.maximumBytes) return;
+    this.#makeRoomFor(size);
     const group = this.#groupOf(extent);
-    const entry = { text, answer, packed, body: undefined, extent, group, since: performance.now(), size };
+    const since = performance.now();
+    const entry = { text, answer, body: copyOf(body), extent, group, size, since, uses: 0 };
     this.#entries.set(text, entry);
+    this.#all.add(entry);
     group.entries.add(entry);
     this.#bytes += size;
-    this.#makeRoom();
   }
 
-  /** Half of the memory is for pages that are answered without being unpacked. */
-  #makeRoom(): void {
-    const { maximumBytes } = this.#options;
-    while (this.bytes > maximumBytes) {
-      const [unpacked] = this.#unpacked;
-      const [oldest] = this.#entries.values();
-      if (unpacked !== undefined && this.#bytesUnpacked > maximumBytes / 2) this.#forgetBody(unpacked);
-      else if (oldest !== undefined) this.#drop(oldest, 'room');
+  #makeRoomFor(size: number): void {
+    while (this.#bytes + size > this.#options.maximumBytes) {
+      const entry = nextToGo(this.#all);
+      if (entry === undefined) return;
+      this.#drop(entry, 'room');
     }
-  }
-
-  #forgetBody(entry: Entry<Answer>): void {
-    this.#bytesUnpacked -= entry.body?.length ?? 0;
-    entry.body = undefined;
-    this.#unpacked.delete(entry);
   }
 
   #groupOf({ criteria: { conditions, or } }: PageExtent): Group<Answer> {
@@ -203,19 +178,18 @@ export class PageCache<Answer> {
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const bucket = bucketOf(conditions);
-    const group = { key, bucket, entries: new Set<Entry<Answer>>() };
+    const group = { key, bucket, entries: new Set<Entry<Answer>>(), uses: 0 };
     this.#groups.set(key, group);
     const others = this.#buckets.get(bucket) ?? new Set();
-    const [unused] = others;
-    if (unused !== undefined && others.size >= groupsOfBucket)
-      for (const entry of [...unused.entries]) this.#drop(entry, 'room');
+    const unused = others.size >= groupsOfBucket ? nextToGo(others) : undefined;
+    for (const entry of [...(unused?.entries ?? [])]) this.#drop(entry, 'room');
     this.#buckets.set(bucket, others.add(group));
     return group;
   }
 
   #drop(entry: Entry<Answer>, reason: DropReason): void {
-    this.#forgetBody(entry);
     this.#entries.delete(entry.text);
+    this.#all.delete(entry);
     this.#bytes -= entry.size;
     const { group } = entry;
     group.entries.delete(entry);
@@ -229,11 +203,31 @@ export class PageCache<Answer> {
   }
 }
 
-/** A copy, because zlib returns a part of a buffer of 16 KiB, which would be kept as a whole. */
-function compress(body: Buffer): Buffer {
-  const packed = deflateRawSync(body, { level: 1 });
-  const copy = Buffer.allocUnsafeSlow(packed.length);
-  packed.copy(copy);
+/** More uses are not counted, because each pass in `nextToGo` only halves them. */
+const mostUses = 15;
+
+function use(used: { uses: number }): void {
+  if (used.uses < mostUses) used.uses += 1;
+}
+
+/**
+ * The first that was not used lately. One that was used becomes the last one, and half of its uses are forgotten. This
+ * needs less work for each use than a list in the order of use (the clock algorithm with counters).
+ */
+function nextToGo<Used extends { uses: number }>(all: Set<Used>): Used | undefined {
+  for (const each of all) {
+    if (each.uses === 0) return each;
+    each.uses >>= 1;
+    all.delete(each);
+    all.add(each);
+  }
+  return undefined;
+}
+
+/** A copy, because a small buffer is part of a larger one, which would be kept as a whole. */
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
   return copy;
 }
 
