@@ -750,6 +750,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/products/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import products from a file
+         * @description The body has one product on each line, as a JSON object with the members of `POST /v1/products`, and `externalKey` in place of
+         *     `sku`. A line with the key (or the id) of a product changes that product: absent members are removed, except that `status`,
+         *     `stock`, `lowStockThreshold`, `images` and `attributes` stay when they are absent. A line that is equal to its product changes
+         *     nothing. A line with faults is refused alone, and the other lines are imported. A key that an earlier line of the file has is
+         *     refused as well.
+         *
+         *     The response comes when the file is stored. Imports run one after the other, in the order of their responses, and survive restarts:
+         *     each line takes effect once. The `Location` leads to the progress.
+         */
+        post: operations["importProducts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/products-imports/{importId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * View the progress of an import
+         * @description An import that has ended is kept for 7 days.
+         */
+        get: operations["getProductImport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/brands": {
         parameters: {
             query?: never;
@@ -1890,6 +1937,63 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "01932f80-1c2b-7d4e-8f60-7a8b9c0d1e2f",
+         *       "status": "completed",
+         *       "lines": 120,
+         *       "linesRead": 120,
+         *       "created": 100,
+         *       "changed": 12,
+         *       "unchanged": 7,
+         *       "refused": 1,
+         *       "refusedLines": [
+         *         {
+         *           "line": 17,
+         *           "externalKey": "MUG-1",
+         *           "code": "invalid-request",
+         *           "reason": "price must be a number with at most 2 decimals, such as 9.50"
+         *         }
+         *       ],
+         *       "createdAt": "2026-11-20T08:00:00.000Z",
+         *       "endedAt": "2026-11-20T08:00:02.000Z"
+         *     }
+         */
+        ProductImport: {
+            id: components["schemas"]["Id"];
+            /**
+             * @description `failed`: the import stopped behind `linesRead` because of a fault of the shop. What was imported stays. Send the file again when the fault is corrected.
+             * @enum {string}
+             */
+            status: "waiting" | "running" | "completed" | "failed";
+            /** @description Lines of the file, empty ones included. */
+            lines: number;
+            /** @description The lines up to this one have been handled, or refused. */
+            linesRead: number;
+            /** @description Products that were added. */
+            created: number;
+            /** @description Products that were changed. */
+            changed: number;
+            /** @description Products that were equal to their lines. */
+            unchanged: number;
+            /** @description The number of all refused lines. */
+            refused: number;
+            /** @description The first 100 refused lines. */
+            refusedLines: {
+                /** @description The number of the line in the file. */
+                line: number;
+                externalKey?: string;
+                /**
+                 * @description The code of the problem. `insufficient-stock`: more units than the line's stock are promised to orders.
+                 * @enum {string}
+                 */
+                code: "invalid-request" | "insufficient-stock";
+                /** @description All faults of the line, as far as there is room. */
+                reason: string;
+            }[];
+            createdAt: components["schemas"]["Time"];
+            endedAt?: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
          *       "items": [
          *         {
          *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
@@ -2666,6 +2770,27 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `request-in-progress`: the first request with this idempotency key is still in progress. */
+        ImportInProgress: {
+            headers: {
+                /** @description Seconds after which to repeat the request. */
+                "Retry-After": number;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/request-in-progress",
+                 *       "title": "The first request with this key is still running",
+                 *       "status": 409,
+                 *       "detail": "The first request with this Idempotency-Key is still running.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "request-in-progress"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
         CatalogueInvalidRequest: {
             headers: {
@@ -2675,12 +2800,39 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The product or reservation does not exist, or the caller may not see it. */
+        /** @description The product, import or reservation does not exist, or the caller may not see it. */
         CatalogueNotFound: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unsupported-media-type`: the body is not application/x-ndjson. */
+        NotNdjson: {
+            headers: {
+                "Accept-Post": string;
+                "Accept-Encoding"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/unsupported-media-type",
+                 *       "title": "The media type is not supported",
+                 *       "status": 415,
+                 *       "detail": "Send the body as application/x-ndjson.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "unsupported-media-type",
+                 *       "errors": [
+                 *         {
+                 *           "header": "Content-Type",
+                 *           "detail": "must be application/x-ndjson"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -4457,6 +4609,103 @@ export interface operations {
             default: components["responses"]["GatewayRefused"];
         };
     };
+    importProducts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 10485760 bytes. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {"externalKey":"MUG-1","name":"Enamel mug","brand":"Smith, Sons","category":"kitchen","price":14.5,"stock":120}
+                 *     {"externalKey":"MUG-2","name":"Glass mug","brand":"Smith, Sons","category":"kitchen","price":9.9}
+                 */
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description The file is stored. */
+            202: {
+                headers: {
+                    /** @description Address of the import. */
+                    Location: string;
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01932f80-1c2b-7d4e-8f60-7a8b9c0d1e2f",
+                     *       "status": "waiting",
+                     *       "lines": 2,
+                     *       "linesRead": 0,
+                     *       "created": 0,
+                     *       "changed": 0,
+                     *       "unchanged": 0,
+                     *       "refused": 0,
+                     *       "refusedLines": [],
+                     *       "createdAt": "2026-11-20T08:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProductImport"];
+                };
+            };
+            400: components["responses"]["CatalogueInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["CatalogueForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ImportInProgress"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["NotNdjson"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["CatalogueServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    getProductImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an import. A value that is not a UUID is answered with 404. */
+                importId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductImport"];
+                };
+            };
+            400: components["responses"]["CatalogueInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["CatalogueForbidden"];
+            404: components["responses"]["CatalogueNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["CatalogueServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
     listBrands: {
         parameters: {
             query?: {
@@ -4720,5 +4969,6 @@ export const keyedPaths: ReadonlySet<string> = new Set([
   "/v1/orders/{orderId}/deliver",
   "/v1/orders/{orderId}/payments",
   "/v1/orders/{orderId}/refunds",
-  "/v1/products"
+  "/v1/products",
+  "/v1/products/imports"
 ]);

@@ -10,6 +10,9 @@ import { unlessAborted } from './unless-aborted.ts';
 type Schemas = components['schemas'];
 export type Product = Schemas['Product'];
 export type Order = Schemas['Order'];
+export type ProductImport = Schemas['ProductImport'];
+/** A product of an import. `externalKey` is its `sku`. */
+export type ProductLine = Omit<Schemas['NewProduct'], 'sku'> & { readonly externalKey: string };
 
 export interface ShopOptions {
   /** The shop's address, such as `https://shop.example`; a path in it is prefixed to every operation's path. */
@@ -48,6 +51,12 @@ export interface Shop {
     criteria?: ProductCriteria,
     walk?: Walk<Field, 'createdAt' | 'name' | 'price' | 'rating' | 'id'>,
   ): AsyncGenerator<Pick<Product, Field>, void>;
+  /**
+   * Imports products, up to 10 MiB as JSON lines, and waits until the import has ended. Lines with faults are in
+   * `refusedLines`.
+   * @throws Refusal
+   */
+  importProducts(products: Iterable<ProductLine>): Promise<ProductImport>;
   /** All of the caller's orders that meet the criteria. @throws Refusal; TypeError for an empty list */
   orders<Field extends keyof Order = keyof Order>(
     criteria?: OrderCriteria,
@@ -101,6 +110,17 @@ export function createShop(options: ShopOptions): Shop {
         return taken(await call.POST('/v1/products/search', { body: { ...search, pagination } })) as Page<Product>;
       });
     },
+    async importProducts(products) {
+      const body = Array.from(products, (product) => `${JSON.stringify(product)}\n`).join('');
+      const file = { body, bodySerializer: String, headers: { 'Content-Type': 'application/x-ndjson' } };
+      let found = taken(await call.POST('/v1/products/imports', file));
+      while (found.endedAt === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, progressEvery));
+        const params = { path: { importId: found.id } };
+        found = taken(await call.GET('/v1/products-imports/{importId}', { params }));
+      }
+      return found;
+    },
     orders(criteria = {}, { sort, fields, limit = 100 } = {}) {
       const query = {
         ...queryFilters({ ...criteria }),
@@ -115,6 +135,9 @@ export function createShop(options: ShopOptions): Shop {
     },
   };
 }
+
+/** Milliseconds between two looks at an import. */
+const progressEvery = 500;
 
 interface Page<Item> {
   readonly items: readonly Item[];

@@ -48,7 +48,7 @@ export function api(options: ApiOptions): Policy {
       if (unknown !== undefined) throw new Error(`the limit of ${unknown} belongs to no operation of ${contract}`);
       const takeFromLimit = limitRate(store, limit);
       const checks: readonly Step[] = [
-        matchOperation(operations),
+        matchOperation(operations, guard.maximumBody),
         authenticate(verifier, takeFromLimit),
         takeFromLimit,
         limitRefusals(store, limit),

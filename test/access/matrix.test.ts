@@ -80,6 +80,7 @@ const ids: Record<AccessResource, Record<AccessTarget, string>> = {
   session: { own: '', foreign: '', absent: newId() },
   order: { own: '', foreign: '', absent: newId() },
   product: { own: '', foreign: '', absent: newId() },
+  import: { own: '', foreign: '', absent: newId() },
 };
 
 beforeAll(async () => {
@@ -110,6 +111,9 @@ beforeAll(async () => {
   const stocked = { token: tokens.get('editor') ?? '', body: { ...product, stock: 100 } };
   const { id: productId } = (await client.post('/v1/products', stocked)).body;
   ids.product = { own: productId, foreign: productId, absent: newId() };
+  const file = { rawBody: '{}', headers: { 'Content-Type': 'application/x-ndjson' } };
+  const { id: importId } = (await client.post('/v1/products/imports', { ...stocked, ...file })).body;
+  ids.import = { own: importId, foreign: importId, absent: newId() };
   for (const target of ['own', 'foreign'] as const) {
     const token = await issuer.sign({ accountId: ids.account[target] });
     const body = { items: [{ productId, quantity: 1 }] };
@@ -155,10 +159,12 @@ async function call({ way, operation, rule, caller }: Cell, target: AccessTarget
     return { status: answer.status, headers: Object.fromEntries(answer.headers), text: '' };
   }
   const toward = way === 'through the gateway' ? client : serviceBehind(operation).client;
+  const { body, mediaType } = rule;
+  const content = mediaType === undefined ? { body: body?.() } : { rawBody: String(body?.()) };
   return toward.call(method, path, {
     ...(token === undefined ? {} : { token }),
-    ...(rule.body === undefined ? {} : { body: rule.body() }),
-    headers: { 'X-Request-Id': requestId },
+    ...content,
+    headers: { 'X-Request-Id': requestId, ...(mediaType && { 'Content-Type': mediaType }) },
   });
 }
 

@@ -41,7 +41,9 @@ export function requestsOf(
   const inPlace = (place: string) => parameters.filter((parameter) => parameter.in === place);
   const textsOf = (parameter: Node): fc.Arbitrary<string> =>
     mostly(arbitraryOf(document, parameter.schema, 0).map(String), wildText);
-  const content = Object.values(nodeOf(dereference(document, operation.requestBody).content))[0];
+  const [mediaType = '', content] =
+    Object.entries(nodeOf(dereference(document, operation.requestBody).content))[0] ?? [];
+  const isFile = content !== undefined && mediaType === 'application/x-ndjson';
   const body = content === undefined ? fc.constant(undefined) : arbitraryOf(document, nodeOf(content).schema, 0);
   return fc
     .record({
@@ -74,9 +76,16 @@ export function requestsOf(
         method: method.toUpperCase(),
         path: search === '' ? target : `${target}?${search}`,
         options: {
-          headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, sendable(text ?? '')])),
+          headers: {
+            ...(isFile ? { 'Content-Type': mediaType } : {}),
+            ...Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, sendable(text ?? '')])),
+          },
           ...(token === undefined ? {} : { token }),
-          ...(content === undefined || value === undefined ? {} : { body: value }),
+          ...(content === undefined || value === undefined
+            ? {}
+            : isFile
+              ? { rawBody: String(value) }
+              : { body: value }),
         },
       };
     });

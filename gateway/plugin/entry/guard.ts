@@ -6,13 +6,14 @@ import type { GatewayRequest } from './gateway-request.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';
 import { measureRequest } from './measure-request.ts';
 import type { Middleware } from './policy.ts';
+import { largestFile } from './request-body.ts';
 import { identifyRequest, traceState } from './request-id.ts';
 import { readRequestTarget } from './request-target.ts';
 
 export interface GuardOptions {
   /** The number of trusted proxies in front of the gateway; with 0, X-Forwarded-For is ignored. */
   readonly trustedProxies: number;
-  /** Bytes of the request body, of the request target and of the header section. */
+  /** Bytes of a request body that is no file, of the request target and of the header section. */
   readonly maximumBody: number;
   readonly maximumTarget: number;
   readonly maximumHeader: number;
@@ -87,7 +88,9 @@ function checkFraming(request: GatewayRequest, { single }: HeaderFields, maximum
   if (!withBody.has(request.method ?? '') && (coding !== undefined || Number(length ?? 0) > 0)) {
     throw malformed('', `A ${request.method} request has no body.`);
   }
-  if (Number(length ?? 0) > maximumBody) throw contentTooLarge(maximumBody);
+  // The step `match-operation` applies the bound of the operation.
+  const most = Math.max(maximumBody, largestFile);
+  if (Number(length ?? 0) > most) throw contentTooLarge(most);
   const expectation = single.get('expect');
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
     throw malformed('expect', 'The only expectation is 100-continue.');

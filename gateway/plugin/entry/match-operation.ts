@@ -1,8 +1,9 @@
 // Step `match-operation`: finds the operation of the contract that a request calls. A path outside the contract does
 // not exist.
 import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
-import { Problem } from '@shop/shared/problem';
+import { contentTooLarge, Problem } from '@shop/shared/problem';
 import type { Step } from './policy.ts';
+import { bodyBound } from './request-body.ts';
 
 interface PathNode {
   readonly literal: Map<string, PathNode>;
@@ -34,15 +35,19 @@ export function readPublicOperations(file: string): PublicOperations {
 
 /**
  * Sets the operation of the request. OPTIONS of a known path has none.
- * @throws Problem 404 for an unknown path, 405 with `Allow` for an unknown method
+ * @param maximumBody bytes of a body that is no file
+ * @throws Problem 404 for an unknown path, 405 with `Allow` for an unknown method, 413 for a body that is announced as
+ *   too large
  */
-export function matchOperation({ root }: PublicOperations): Step {
+export function matchOperation({ root }: PublicOperations, maximumBody: number): Step {
   return (request) => {
     const found = findPath(root, request.path);
     if (found === undefined) throw new Problem('not-found', 'There is nothing at this address.');
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
     request.operation = found.operations.get(method);
     if (request.operation === undefined && method !== 'OPTIONS') throw notAllowed(found, method);
+    const bound = bodyBound(request.operation, maximumBody);
+    if (Number(request.headers['content-length'] ?? 0) > bound) throw contentTooLarge(bound);
     return undefined;
   };
 }

@@ -1,4 +1,5 @@
 // The request body: a small one is buffered before the upstream is asked, a larger one is streamed.
+import type { OperationOutline } from '@shop/shared/contract';
 import { contentTooLarge } from '@shop/shared/problem';
 import { BodyBuffer, incompleteBody } from './body-buffer.ts';
 import type { Body, GatewayRequest, GatewayResponse } from './gateway-request.ts';
@@ -7,6 +8,15 @@ import type { Body, GatewayRequest, GatewayResponse } from './gateway-request.ts
 // upstream. Past this size the memory costs more than these advantages.
 export const bufferedAtMost = 128 * 1024;
 
+/** Bytes of the largest file that an operation may take. */
+export const largestFile = 10 * 1024 * 1024;
+
+/** The most bytes of a body: as many as the contract accepts, and not more than `maximum` unless it is a file. */
+export function bodyBound(operation: OperationOutline | undefined, maximum: number): number {
+  const bound = operation?.takesFile === true ? largestFile : maximum;
+  return Math.min(operation?.maxBytes ?? bound, bound);
+}
+
 /**
  * The body of a request, at most `maximum` bytes or as many as its contract accepts. The first call starts to read it;
  * each further call returns the same promise.
@@ -14,7 +24,7 @@ export const bufferedAtMost = 128 * 1024;
  *   when the client closed the connection or the request was refused meanwhile
  */
 export function receiveBody(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
-  request.body ??= startReading(request, response, Math.min(maximum, request.operation?.maxBytes ?? maximum));
+  request.body ??= startReading(request, response, bodyBound(request.operation, maximum));
   return request.body;
 }
 

@@ -247,6 +247,63 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "01932f80-1c2b-7d4e-8f60-7a8b9c0d1e2f",
+         *       "status": "completed",
+         *       "lines": 120,
+         *       "linesRead": 120,
+         *       "created": 100,
+         *       "changed": 12,
+         *       "unchanged": 7,
+         *       "refused": 1,
+         *       "refusedLines": [
+         *         {
+         *           "line": 17,
+         *           "externalKey": "MUG-1",
+         *           "code": "invalid-request",
+         *           "reason": "price must be a number with at most 2 decimals, such as 9.50"
+         *         }
+         *       ],
+         *       "createdAt": "2026-11-20T08:00:00.000Z",
+         *       "endedAt": "2026-11-20T08:00:02.000Z"
+         *     }
+         */
+        readonly ProductImport: {
+            readonly id: components["schemas"]["Id"];
+            /**
+             * @description `failed`: the import stopped behind `linesRead` because of a fault of the shop. What was imported stays. Send the file again when the fault is corrected.
+             * @enum {string}
+             */
+            readonly status: "waiting" | "running" | "completed" | "failed";
+            /** @description Lines of the file, empty ones included. */
+            readonly lines: number;
+            /** @description The lines up to this one have been handled, or refused. */
+            readonly linesRead: number;
+            /** @description Products that were added. */
+            readonly created: number;
+            /** @description Products that were changed. */
+            readonly changed: number;
+            /** @description Products that were equal to their lines. */
+            readonly unchanged: number;
+            /** @description The number of all refused lines. */
+            readonly refused: number;
+            /** @description The first 100 refused lines. */
+            readonly refusedLines: readonly {
+                /** @description The number of the line in the file. */
+                readonly line: number;
+                readonly externalKey?: string;
+                /**
+                 * @description The code of the problem. `insufficient-stock`: more units than the line's stock are promised to orders.
+                 * @enum {string}
+                 */
+                readonly code: "invalid-request" | "insufficient-stock";
+                /** @description All faults of the line, as far as there is room. */
+                readonly reason: string;
+            }[];
+            readonly createdAt: components["schemas"]["Time"];
+            readonly endedAt?: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
          *       "price": 12.9,
          *       "rating": null,
          *       "stock": {
@@ -537,12 +594,60 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The product or reservation does not exist, or the caller may not see it. */
+        /** @description The product, import or reservation does not exist, or the caller may not see it. */
         readonly NotFound: {
             headers: {
                 readonly [name: string]: unknown;
             };
             content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `request-in-progress`: the first request with this idempotency key is still in progress. */
+        readonly ImportInProgress: {
+            headers: {
+                /** @description Seconds after which to repeat the request. */
+                readonly "Retry-After": number;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/request-in-progress",
+                 *       "title": "The first request with this key is still running",
+                 *       "status": 409,
+                 *       "detail": "The first request with this Idempotency-Key is still running.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "request-in-progress"
+                 *     }
+                 */
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unsupported-media-type`: the body is not application/x-ndjson. */
+        readonly NotNdjson: {
+            headers: {
+                readonly "Accept-Post": string;
+                readonly "Accept-Encoding"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/unsupported-media-type",
+                 *       "title": "The media type is not supported",
+                 *       "status": 415,
+                 *       "detail": "Send the body as application/x-ndjson.",
+                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+                 *       "code": "unsupported-media-type",
+                 *       "errors": [
+                 *         {
+                 *           "header": "Content-Type",
+                 *           "detail": "must be application/x-ndjson"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1002,6 +1107,94 @@ export interface operations {
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["QueryTooCostly"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly importProducts: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {"externalKey":"MUG-1","name":"Enamel mug","brand":"Smith, Sons","category":"kitchen","price":14.5,"stock":120}
+                 *     {"externalKey":"MUG-2","name":"Glass mug","brand":"Smith, Sons","category":"kitchen","price":9.9}
+                 */
+                readonly "application/x-ndjson": string;
+            };
+        };
+        readonly responses: {
+            /** @description The file is stored. */
+            readonly 202: {
+                headers: {
+                    /** @description Address of the import. */
+                    readonly Location: string;
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01932f80-1c2b-7d4e-8f60-7a8b9c0d1e2f",
+                     *       "status": "waiting",
+                     *       "lines": 2,
+                     *       "linesRead": 0,
+                     *       "created": 0,
+                     *       "changed": 0,
+                     *       "unchanged": 0,
+                     *       "refused": 0,
+                     *       "refusedLines": [],
+                     *       "createdAt": "2026-11-20T08:00:00.000Z"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ProductImport"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["ImportInProgress"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["NotNdjson"];
+            readonly 422: components["responses"]["IdempotencyKeyReused"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getProductImport: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of an import. A value that is not a UUID is answered with 404. */
+                readonly importId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The import. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProductImport"];
+                };
+            };
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };

@@ -1,10 +1,11 @@
 // Starts the catalogue.
 import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
-import { assertCurrency, openReadReplica } from '@shop/shared/database';
+import { assertCurrency, openReadReplica, startPruning } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
 import type { CatalogueContext } from './context.ts';
+import { expiredImports, startImporting } from './imports/run-imports.ts';
 import { observeHolds } from './measure-holds.ts';
 import { beginCountingStock } from './measure-stock.ts';
 import { onOrderCancelled } from './on-order-cancelled.ts';
@@ -28,6 +29,8 @@ await startService({
     observeHolds(database);
     const orders = callService('orders', config.ordersUrl);
     onStop('resolving reservations', startResolving({ database, orders, log }));
+    onStop('imports', startImporting({ database, currency: config.currency, log }));
+    onStop('pruning imports', startPruning(database.pool, expiredImports, log));
     const { readUrl, readLag: maximumLag, pageCacheMb, databaseUrl } = config;
     const primary = database.pool;
     const replica = readUrl && openReadReplica({ replicaUrl: readUrl, primary, maximumLag, name: 'catalogue', log });

@@ -5,7 +5,9 @@ import type { Operation } from './context.ts';
 import { createProduct } from './create-product.ts';
 import type { operations as contract } from './generated.ts';
 import { getProduct } from './get-product.ts';
+import { getProductImport } from './get-product-import.ts';
 import { getStock } from './get-stock.ts';
+import { importProducts } from './import-products.ts';
 import { listBrands } from './list-brands.ts';
 import { listCategories } from './list-categories.ts';
 import { listProducts } from './list-products.ts';
@@ -18,6 +20,8 @@ import { updateProduct } from './update-product.ts';
 export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   listProducts,
   searchProducts,
+  importProducts,
+  getProductImport,
   listBrands,
   listCategories,
   getProduct,

@@ -5,6 +5,13 @@ export const product = { name: 'A', brand: 'B', category: 'C', price: 1, status:
 export const accessRules: AccessRules = {
   listProducts: { public: true, expected: () => 200 },
   searchProducts: { public: true, body: () => ({}), expected: () => 200 },
+  importProducts: {
+    scope: 'catalogue:write',
+    body: () => '{}',
+    mediaType: 'application/x-ndjson',
+    expected: () => 202,
+  },
+  getProductImport: { resource: 'import', scope: 'catalogue:write', expected: unlessAbsent(200) },
   listBrands: { public: true, expected: () => 200 },
   listCategories: { public: true, expected: () => 200 },
   getProduct: { resource: 'product', public: true, expected: unlessAbsent(200) },

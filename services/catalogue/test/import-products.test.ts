@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {
-  await query('TRUNCATE products, reservations, product_imports CASCADE');
+  await query('TRUNCATE products, reservations, product_imports, import_keys CASCADE');
 });
 
 const query = (text: string, values: unknown[] = []) =>
@@ -125,9 +125,17 @@ describe('a line', () => {
     expect((await query("SELECT id FROM products WHERE description = 'New'")).rows).toEqual([{ id: other }]);
   });
 
-  it('is overwritten by a later line with the same key', async () => {
-    expect(await importLines({ ...cup, price: 1 }, { ...cup, price: 2 })).toEqual(counts(1, 1, 0, 0));
-    expect(await product('CUP')).toMatchObject({ price_minor: 200 });
+  it('with the key of an imported line before it is refused, with the numbers of both', async () => {
+    const others = Array.from({ length: 1_100 }, (_, index) => ({ ...cup, externalKey: `K-${index}` }));
+    const lines = [{ ...cup, price: -1 }, { ...cup, price: 1 }, { ...cup, price: 2 }, ...others, cup];
+    expect(await importLines(...lines)).toEqual(counts(1_101, 0, 0, 3));
+    expect(await product('CUP')).toMatchObject({ price_minor: 100 });
+    const reasons = ['externalKey is also in line 2, which was imported: a file has each key once'];
+    expect((await readReport(report))?.slice(1)).toEqual([
+      { line: 3, externalKey: 'CUP', code: 'invalid-request', reasons },
+      { line: 1_104, externalKey: 'CUP', code: 'invalid-request', reasons },
+    ]);
+    expect(await importLines(cup)).toEqual(counts(0, 1, 0, 0));
   });
 
   it('assigns new stock to waiting back orders first', async () => {
@@ -157,6 +165,7 @@ describe('a refused line', () => {
       {
         line: 2,
         externalKey: 'X',
+        code: 'invalid-request',
         reasons: expect.arrayContaining([
           'name is required',
           'brand must not be blank',
@@ -166,9 +175,14 @@ describe('a refused line', () => {
           'currency must be EUR: all prices of this shop are',
         ]),
       },
-      { line: 4, reasons: ['is not valid JSON'] },
-      { line: 5, reasons: ['must be a JSON object'] },
-      { line: 6, externalKey: ' ', reasons: ['externalKey must not be blank', 'stock must be >= 0'] },
+      { line: 4, code: 'invalid-request', reasons: ['is not valid JSON'] },
+      { line: 5, code: 'invalid-request', reasons: ['must be a JSON object'] },
+      {
+        line: 6,
+        externalKey: ' ',
+        code: 'invalid-request',
+        reasons: ['externalKey must not be blank', 'stock must be >= 0'],
+      },
     ]);
     const { externalKey: _key, ...body } = wrong;
     const answer = await inventory.services
@@ -193,6 +207,7 @@ describe('a refused line', () => {
     expect(await importLines({ ...cup, externalKey: id, stock: 2 })).toEqual(counts(0, 0, 0, 1));
     expect((await readReport(report))?.[0]).toMatchObject({
       line: 1,
+      code: 'insufficient-stock',
       reasons: [expect.stringContaining('the 3 that')],
     });
     expect(await inventory.figures(id)).toBe('5/3/0');
@@ -219,10 +234,15 @@ describe('CSV', () => {
     expect(await product('A')).toMatchObject({ name: 'Pan "large", black', description: 'two\nlines', stock: 3 });
     expect(await product('E')).toMatchObject({ name: 'Lid', description: null, price_minor: 300 });
     expect(await readReport(report)).toEqual([
-      { line: 4, externalKey: 'B', reasons: ['price must be number', 'stock must be integer'] },
-      { line: 6, reasons: ['must have 7 cells, not 4'] },
-      { line: 7, reasons: [expect.stringContaining('has a quote in the wrong place')] },
-      { line: 9, reasons: ['price must be a number of at most 15 digits'] },
+      {
+        line: 4,
+        externalKey: 'B',
+        code: 'invalid-request',
+        reasons: ['price must be number', 'stock must be integer'],
+      },
+      { line: 6, code: 'invalid-request', reasons: ['must have 7 cells, not 4'] },
+      { line: 7, code: 'invalid-request', reasons: [expect.stringContaining('has a quote in the wrong place')] },
+      { line: 9, code: 'invalid-request', reasons: ['price must be a number of at most 15 digits'] },
     ]);
   });
 

@@ -5,8 +5,8 @@ import { type Criteria, fromBody, fromQuery } from '@shop/shared/collection';
 import { createTestDatabase, nodesOf, type Plan, plansOf as plansIn, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { parseAttributes } from '../src/attribute-filters.ts';
+import { findKnown } from '../src/imports/upsert-products.ts';
 import { addSampleProducts } from '../src/operator/seed.ts';
-import { findKnown } from '../src/operator/upsert-products.ts';
 import { productSpec, staffSpec } from '../src/product.ts';
 
 const spec = productSpec('EUR', parseAttributes('colour'));

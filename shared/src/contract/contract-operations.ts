@@ -29,6 +29,8 @@ export interface OperationOutline {
   readonly conditional: boolean;
   /** The most bytes that its body may have (`x-max-bytes`); undefined when the contract gives no bound. */
   readonly maxBytes: number | undefined;
+  /** Its body is a file and no JSON value: `maxBytes` may be more than other bodies may have. */
+  readonly takesFile: boolean;
 }
 
 /** Every operation of a document, in its order. @throws when one has no operationId */
@@ -49,8 +51,14 @@ function outline(document: Node, path: string, method: Method, operation: Node):
   const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isNode) : [];
   const takesKey = parameters.some((parameter) => dereference(document, parameter).name === 'Idempotency-Key');
   const conditional = isNode(operation.responses) && '304' in operation.responses;
-  const maxBytes = maxBytesOf(operationId, dereference(document, operation.requestBody));
-  return { operationId, method, path, internal, security, takesKey, conditional, maxBytes };
+  const body = dereference(document, operation.requestBody);
+  const maxBytes = maxBytesOf(operationId, body);
+  const takesFile = isNode(body.content) && !Object.keys(body.content).some(isJson);
+  return { operationId, method, path, internal, security, takesKey, conditional, maxBytes, takesFile };
+}
+
+function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || mediaType.endsWith('+json');
 }
 
 function maxBytesOf(operationId: string, { 'x-max-bytes': bound }: Node): number | undefined {

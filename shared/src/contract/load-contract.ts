@@ -9,7 +9,7 @@ import { readDocument } from './read-document.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './validate-request.ts';
 import { compileResponseCheck, type ResponseCheck } from './validate-response.ts';
 
-/** Bytes of any body. An operation may have a lower bound of its own: `maxBytes`. */
+/** Bytes of any JSON body. An operation may have a lower bound of its own: `maxBytes`. */
 export const maxBodyBytes = 100 * 1024;
 
 export interface BodyRule {
@@ -17,6 +17,8 @@ export interface BodyRule {
   readonly required: boolean;
   /** Bytes. */
   readonly maxBytes: number;
+  /** The operation gets the bytes of the body, and no JSON value. */
+  readonly isFile: boolean;
   /** The header that tells which media types are taken: `Accept-Patch` (RFC 5789) or `Accept-Post`. */
   readonly acceptHeader: string;
 }
@@ -63,7 +65,10 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
   const parameters = places.map((place) => readParameter(compiler, place));
   // Where an operation reads its body by a grammar of its own, that grammar refuses with more help than a schema could.
   const checkBody =
-    mediaTypes[0] === undefined || bodyAt === undefined || bodyAt.node['x-checked-by-operation'] === true
+    mediaTypes[0] === undefined ||
+    bodyAt === undefined ||
+    outline.takesFile ||
+    bodyAt.node['x-checked-by-operation'] === true
       ? undefined
       : schemaAt(compiler, [...bodyAt.at, 'content', mediaTypes[0], 'schema']);
   const media = bodyAt === undefined ? {} : nodeOf(nodeOf(bodyAt.node.content)[mediaTypes[0] ?? '']);
@@ -77,7 +82,10 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
         : {
             mediaTypes,
             required: bodyAt.node.required === true,
-            maxBytes: Math.min(outline.maxBytes ?? maxBodyBytes, maxBodyBytes),
+            maxBytes: outline.takesFile
+              ? (outline.maxBytes ?? maxBodyBytes)
+              : Math.min(outline.maxBytes ?? maxBodyBytes, maxBodyBytes),
+            isFile: outline.takesFile,
             acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
           },
     deprecation: deprecationOf(compiler.document, operation, places, media.schema),

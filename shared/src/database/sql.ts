@@ -3,7 +3,7 @@ import { measureStatement } from './measure-statement.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A value that a statement's `$1`, `$2`, … may take. */
-export type SqlValue = string | number | boolean | Date | null | readonly (string | number | null)[];
+export type SqlValue = string | number | boolean | Date | Buffer | null | readonly (string | number | null)[];
 
 /**
  * Statement → name under which each connection prepares it once; planning costs PostgreSQL more than most statements

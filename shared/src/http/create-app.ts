@@ -127,10 +127,12 @@ async function handle<Context>(
   requireAcceptable(request);
   const bytes = await readBody(request, operation.body);
   if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
+  const file = operation.takesFile ? bytes : undefined;
+  const json = operation.takesFile ? undefined : bytes;
   // A kept answer has no challenge.
-  const kept = challenge || !bytes ? undefined : options.memory?.find(requestText(request.method, request.url, bytes));
+  const kept = challenge || !json ? undefined : options.memory?.find(requestText(request.method, request.url, json));
   if (kept && answerKept(kept, request, response, caller, arrivalAt(response))) return;
-  const body = bytes === undefined ? undefined : parseBody(bytes);
+  const body = json === undefined ? undefined : parseBody(json);
   if (body !== undefined)
     response.locals.deprecation = operation.deprecation({ url: request.url, headers: request.headers, body });
   const input = operation.check({ url: request.url, path, headers: request.headers, body });
@@ -144,12 +146,12 @@ async function handle<Context>(
     query: input.query,
     faults: input.faults,
     headers: request.headers,
-    body,
+    body: file ?? body,
   };
   // The contract has been checked, and the function's types are generated from the same contract.
   const reply = await run(checked as never, options.context);
   const common = headersOf(operation, caller);
-  keepAnswer(response, requestText(request.method, request.url, bytes), operation, reply, common);
+  keepAnswer(response, requestText(request.method, request.url, json), operation, reply, common);
   const unchanged = operation.conditional && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
   const headers = { ...common, ...challenge };

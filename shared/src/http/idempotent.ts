@@ -1,5 +1,5 @@
 // Idempotency keys: the key, the effect and the answer commit together, so a repeated request has no second effect.
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { type Database, type Expiry, sql, type Transaction } from '../database/index.ts';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import type { OperationRequest, Reply } from './operation.ts';
@@ -100,7 +100,8 @@ function scopeOf(request: OperationRequest, key: string): string[] {
 }
 
 function fingerprintOf(request: OperationRequest, secret: string): string {
-  const content = JSON.stringify([request.method, request.url, request.body ?? null]);
+  const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
+  const content = JSON.stringify([request.method, request.url, body ?? null]);
   return createHmac('sha256', secret).update(content).digest('base64url');
 }
 

@@ -24,7 +24,7 @@ export interface OperationRequest {
   /** Declared parameters: a number where the contract says integer, a list where it says array. */
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly headers: IncomingHttpHeaders;
-  /** The body, checked against the contract; undefined when there was none. */
+  /** The body, checked against the contract, or the bytes of a file; undefined when there was none. */
   readonly body: unknown;
   /** What the contract does not allow; empty but for an operation that refuses it itself (`x-refused-by-operation`). */
   readonly faults: readonly Fault[];
@@ -58,6 +58,12 @@ interface OperationTypes {
 }
 
 type ContentOf<Part> = Part extends { readonly content: infer Media } ? Media[keyof Media] : undefined;
+/** Any other media type than these is that of a file. */
+type BodyOf<Part> = Part extends { readonly content: infer Media }
+  ? keyof Media extends 'application/json' | 'application/merge-patch+json'
+    ? Media[keyof Media]
+    : Buffer
+  : undefined;
 type MembersOf<Part> = [NonNullable<Part>] extends [never] ? Readonly<Record<never, never>> : NonNullable<Part>;
 type Success = 200 | 201 | 202;
 
@@ -65,7 +71,7 @@ type Success = 200 | 201 | 202;
 export interface TypedRequest<Types extends OperationTypes> extends OperationRequest {
   readonly path: MembersOf<Types['parameters']['path']> & OperationRequest['path'];
   readonly query: MembersOf<Types['parameters']['query']> & OperationRequest['query'];
-  readonly body: ContentOf<Types['requestBody']>;
+  readonly body: BodyOf<Types['requestBody']>;
 }
 
 /** One operation of a contract. `Context` is the context of the service's operations. */

@@ -1,4 +1,5 @@
-// Reads the bytes of a request and parses them as a clean JSON value, or throws a problem that lists their faults.
+// Reads the bytes of a request and parses them as a clean JSON value, or throws a problem that lists their faults. The
+// bytes of a file are not parsed.
 import type { Request } from 'express';
 import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
 import { cleanJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';
@@ -7,22 +8,24 @@ import { contentTooLarge, Problem } from '../problem/index.ts';
 /** Four times the members of the largest body that a contract accepts, and twice the values of its longest lists. */
 const maxSize: JsonSize = { members: 1_000, elements: 4_000 };
 
+/** Bytes of all files together that may be in memory. */
+const maxFileBytes = 40 * 1024 * 1024;
+let fileBytes = 0;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads the whole body.
  * @param rule undefined for an operation that takes none
  * @returns undefined when there is no body and none is required
- * @throws Problem 400, 413 or 415
+ * @throws Problem 400, 413 or 415; 503 with `Retry-After` when the files in memory would be too large together
  */
 export async function readBody(request: Request, rule: BodyRule | undefined): Promise<Buffer | undefined> {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
   if (!hasBody) {
     if (rule?.required !== true) return undefined;
-    throw new Problem('invalid-request', 'The request needs a JSON body.', {
-      errors: [{ pointer: '', detail: 'is required' }],
-    });
+    throw missingBody(rule);
   }
   if (rule === undefined) {
     // A chunked body may have no bytes.
@@ -32,8 +35,36 @@ export async function readBody(request: Request, rule: BodyRule | undefined): Pr
     });
   }
   checkMediaType(request, rule);
+  if (rule.isFile) {
+    const file = await readFile(request, rule.maxBytes);
+    if (file.length === 0) throw missingBody(rule);
+    return file;
+  }
   const bytes = await readBytes(request, rule.maxBytes);
   return bytes.length === 0 && !rule.required ? undefined : bytes;
+}
+
+function missingBody({ isFile, mediaTypes }: BodyRule): Problem {
+  const what = isFile ? `a body of ${mediaTypes.join(' or ')}` : 'a JSON body';
+  return new Problem('invalid-request', `The request needs ${what}.`, {
+    errors: [{ pointer: '', detail: 'is required' }],
+  });
+}
+
+/** Counts the bytes that the body may have until the response is closed. */
+async function readFile(request: Request, maxBytes: number): Promise<Buffer> {
+  const bytes = Math.min(Number(request.headers['content-length'] ?? maxBytes), maxBytes);
+  if (fileBytes + bytes > maxFileBytes) {
+    throw new Problem('service-unavailable', 'Too many files are being received at the moment. Try again shortly.', {
+      headers: { 'Retry-After': '1' },
+      cause: new Error(`files of more than ${maxFileBytes} bytes together`),
+    });
+  }
+  fileBytes += bytes;
+  request.res?.once('close', () => {
+    fileBytes -= bytes;
+  });
+  return readBytes(request, maxBytes);
 }
 
 /**

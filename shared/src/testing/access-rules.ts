@@ -24,12 +24,14 @@ export const accessTargets = ['own', 'foreign', 'absent'] as const;
 export type AccessTarget = (typeof accessTargets)[number];
 
 /** The resource that a path parameter names. */
-export type AccessResource = 'account' | 'session' | 'order' | 'product';
+export type AccessResource = 'account' | 'session' | 'order' | 'product' | 'import';
 
 export interface AccessRule {
   /** Undefined when the path has no parameter. */
   readonly resource?: AccessResource;
   readonly body?: () => unknown;
+  /** The body is a text of this media type, and not JSON. */
+  readonly mediaType?: string;
   /** Tokens are ignored. */
   readonly public?: true;
   /** The scope that the token needs. */

@@ -19,6 +19,7 @@ export interface AnswerBody {
   readonly keys: readonly AnswerBody[];
   readonly items: readonly AnswerBody[];
   readonly steps: readonly AnswerBody[];
+  readonly refusedLines: readonly AnswerBody[];
   readonly pagination: AnswerBody;
   readonly nextCursor: string | undefined;
   readonly cancellation: AnswerBody;

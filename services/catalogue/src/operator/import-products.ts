@@ -4,14 +4,14 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertCurrency, type Database, sql, type Transaction, violatedConstraint } from '@shop/shared/database';
+import { assertCurrency, type Database, sql, type Transaction } from '@shop/shared/database';
 import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
-import { createLineCheck, type ImportedProduct, type RefusedLine } from './imported-product.ts';
+import { forgetKeys, importLines, importLock, retryTakenKey } from '../imports/import-lines.ts';
+import { createLineCheck, type ImportedProduct, type RefusedLine } from '../imports/imported-product.ts';
 import { type Format, formatOf, type ProductFile, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
-import { upsertProducts } from './upsert-products.ts';
 
 export interface ProductImportOptions {
   readonly path: string;
@@ -88,20 +88,19 @@ async function importFile(
   const report = await openReport(options.refused, resumedAfterLine);
   const { size: total } = await stat(path);
   const file = readProductFile(path, options.format);
-  const write = async ({ products, refused, lastLine }: Batch): Promise<void> => {
+  const write = async (batch: Batch): Promise<void> => {
     const writeOnce = async (tx: Transaction): Promise<Progress> => {
-      const upserted = await upsertProducts(tx, products, currency);
-      const lines = [...refused, ...upserted.refused].sort((a, b) => a.line - b.line);
+      const { refused, ...counts } = await importLines(tx, digest, batch, currency, { actor: 'operator' });
       const next = {
-        line: lastLine,
-        created: progress.created + upserted.created,
-        changed: progress.changed + upserted.changed,
-        unchanged: progress.unchanged + upserted.unchanged,
-        refused: progress.refused + lines.length,
+        line: batch.at(-1)?.line ?? progress.line,
+        created: progress.created + counts.created,
+        changed: progress.changed + counts.changed,
+        unchanged: progress.unchanged + counts.unchanged,
+        refused: progress.refused + refused.length,
       };
       await sql(tx, saveProgress, [digest, ...Object.values(next)]);
       // Before COMMIT: when the process dies here, the next import reads these lines and writes their entries again.
-      await report.write(lines);
+      await report.write(refused);
       return next;
     };
     progress = await retryTakenKey(() => database.transaction(writeOnce));
@@ -124,61 +123,28 @@ async function importFile(
   } finally {
     await report.close();
   }
-  await database.pool.query('DELETE FROM product_imports WHERE digest = $1', [digest]);
+  await database.transaction(async (tx) => {
+    await sql(tx, 'DELETE FROM product_imports WHERE digest = $1', [digest]);
+    await forgetKeys(tx, digest);
+  });
   const { line: _line, ...counts } = progress;
   return { resumedAfterLine, ...counts };
 }
 
-/**
- * Runs `work` once more when a request gave a product a key of the batch after the batch had looked for known products.
- * The second time, this product is known.
- */
-async function retryTakenKey<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (violatedConstraint(error) !== 'products_external_key') throw error;
-    return work();
-  }
-}
+type Batch = readonly (ImportedProduct | RefusedLine)[];
 
-interface Batch {
-  readonly products: ImportedProduct[];
-  readonly refused: RefusedLine[];
-  readonly keys: Set<string>;
-  lastLine: number;
-}
-
-/** The checked lines behind line `after`. A batch contains each product at most once, so that its later line wins. */
+/** The checked lines behind line `after`. */
 async function* batchesOf(file: ProductFile, after: number, currency: string): AsyncGenerator<Batch, void> {
   const check = createLineCheck(currency);
-  let batch = emptyBatch();
+  let batch: (ImportedProduct | RefusedLine)[] = [];
   for await (const line of file.lines) {
     if (line.line <= after) continue;
-    const checked = check(line);
-    if ('row' in checked && batch.keys.has(checked.externalKey)) {
-      yield batch;
-      batch = emptyBatch();
-    }
-    add(batch, checked);
-    if (batch.products.length + batch.refused.length >= batchSize) {
-      yield batch;
-      batch = emptyBatch();
-    }
+    batch.push(check(line));
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
   }
-  if (batch.lastLine > 0) yield batch;
-}
-
-function emptyBatch(): Batch {
-  return { products: [], refused: [], keys: new Set(), lastLine: 0 };
-}
-
-function add(batch: Batch, checked: ImportedProduct | RefusedLine): void {
-  if ('row' in checked) {
-    batch.products.push(checked);
-    batch.keys.add(checked.externalKey);
-  } else batch.refused.push(checked);
-  batch.lastLine = checked.line;
+  if (batch.length > 0) yield batch;
 }
 
 async function digestOf(path: string): Promise<string> {
@@ -201,9 +167,7 @@ async function onlyOne<T>(database: Database, work: () => Promise<T>): Promise<T
   const client = await database.pool.connect();
   try {
     for (const end = Date.now() + lockWithin; ; await sleep(100)) {
-      const { rows } = await client.query<{ locked: boolean }>(
-        "SELECT pg_try_advisory_lock(hashtextextended('import ' || current_schema(), 0)) AS locked",
-      );
+      const { rows } = await client.query<{ locked: boolean }>(`SELECT pg_try_advisory_lock(${importLock}) AS locked`);
       if (rows[0]?.locked === true) return await work();
       if (Date.now() > end) throw new StartError('another import is running: try again when it has ended');
     }

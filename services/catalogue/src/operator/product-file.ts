@@ -1,11 +1,10 @@
 // Reads and writes files of products, one line at a time: CSV (RFC 4180) or JSON lines.
 import { createReadStream } from 'node:fs';
 import { maxBodyBytes } from '@shop/shared/contract';
-import { parseBody } from '@shop/shared/http';
 import { cleanJson, inexact, isExact } from '@shop/shared/json';
-import { type Fault, Problem } from '@shop/shared/problem';
 import { StartError } from '@shop/shared/runtime';
 import { CsvError, parse } from 'csv-parse';
+import { type ProductLine, readJson, readJsonLine } from '../imports/json-line.ts';
 
 export const formats = ['csv', 'ndjson'] as const;
 export type Format = (typeof formats)[number];
@@ -32,14 +31,6 @@ const numbers: ReadonlySet<string> = new Set(['price', 'rating', 'stock', 'lowSt
 
 /** The columns whose cells are JSON. */
 const structured: ReadonlySet<string> = new Set(['images', 'attributes']);
-
-/** One product of the file, or the faults because of which it cannot be parsed. */
-export interface ProductLine {
-  /** The first line of the product, counted from 1. */
-  readonly line: number;
-  readonly value?: unknown;
-  readonly faults?: readonly Fault[];
-}
 
 export interface ProductFile {
   readonly lines: AsyncIterable<ProductLine>;
@@ -70,18 +61,8 @@ async function* jsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Product
   let line = 0;
   for await (const bytes of splitLines(chunks)) {
     line += 1;
-    if (bytes.length > maxBodyBytes) {
-      yield { line, faults: [{ pointer: '', detail: `must have at most ${maxBodyBytes} bytes` }] };
-    } else if (!isBlank(bytes)) yield readJson(line, bytes);
-  }
-}
-
-function readJson(line: number, bytes: Buffer): ProductLine {
-  try {
-    return { line, value: parseBody(bytes) };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { line, faults: error.errors };
+    const read = readJsonLine(line, bytes);
+    if (read !== undefined) yield read;
   }
 }
 
@@ -101,10 +82,6 @@ async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
     if (rest.length <= maxBodyBytes) rest = Buffer.concat([rest, chunk.subarray(from)]);
   }
   if (rest.length > 0) yield rest;
-}
-
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 32 || byte === 13 || byte === 9);
 }
 
 async function* csvLines(stream: NodeJS.ReadableStream): AsyncGenerator<ProductLine> {

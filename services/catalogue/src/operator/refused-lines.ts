@@ -1,7 +1,7 @@
 // The report of the lines that an import refused, as JSON lines. The file exists only when a line was refused.
 import { open, readFile, rm } from 'node:fs/promises';
 import { StartError } from '@shop/shared/runtime';
-import type { RefusedLine } from './imported-product.ts';
+import type { RefusedLine } from '../imports/imported-product.ts';
 
 export interface Report {
   /** Writes lines behind the kept ones. Without `keep` in between, the next call overwrites them. */

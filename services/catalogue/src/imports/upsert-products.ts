@@ -5,7 +5,7 @@ import { assignments, shownColumns } from '../archived-status.ts';
 import { appendProductEvents, changesProduct } from '../product-events.ts';
 import { columnValues, type WrittenRow, writtenColumns } from '../product-input.ts';
 import { appendStockEvents, stockChangeOf } from '../stock-events.ts';
-import { enterReceived, type Received } from '../stock-ledger.ts';
+import { enterReceived, type MovementCause, type Received } from '../stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
 
 export interface Upserted {
@@ -13,6 +13,11 @@ export interface Upserted {
   readonly changed: number;
   readonly unchanged: number;
   readonly refused: readonly RefusedLine[];
+}
+
+/** Who imports, and the reason that the stock ledger keeps. */
+export interface ImportCause extends MovementCause {
+  readonly reason?: string;
 }
 
 interface KnownRow extends WrittenRow {
@@ -49,7 +54,8 @@ const update = `
   RETURNING products.id, version`;
 
 /**
- * Identifies a product by its external key, or else by its id. Of two lines about one product, the later one wins.
+ * Identifies a product by its external key, or else by its id. Of two lines about one product, one with its key and one
+ * with its id, the later one wins.
  * @param batch contains each external key at most once
  * @param currency of the shop, ISO 4217
  */
@@ -57,12 +63,13 @@ export async function upsertProducts(
   tx: Transaction,
   batch: readonly ImportedProduct[],
   currency: string,
+  cause: ImportCause,
 ): Promise<Upserted> {
   const byKey = await readKnown(tx, batch);
   const end = endOfDistinct(batch, byKey);
-  const upserted = await upsertDistinct(tx, batch.slice(0, end), byKey, currency);
+  const upserted = await upsertDistinct(tx, batch.slice(0, end), byKey, currency, cause);
   if (end === batch.length) return upserted;
-  const others = await upsertProducts(tx, batch.slice(end), currency);
+  const others = await upsertProducts(tx, batch.slice(end), currency, cause);
   return {
     created: upserted.created + others.created,
     changed: upserted.changed + others.changed,
@@ -99,7 +106,9 @@ async function upsertDistinct(
   batch: readonly ImportedProduct[],
   byKey: ReadonlyMap<string, KnownRow>,
   currency: string,
+  cause: ImportCause,
 ): Promise<Upserted> {
+  const { reason } = cause;
   const created: GivenProduct[] = [];
   const changed: ChangedProduct[] = [];
   const received: Received[] = [];
@@ -110,18 +119,18 @@ async function upsertDistinct(
     if (present === undefined) {
       const id = newId();
       created.push({ id, row: product.row });
-      received.push({ productId: id, quantity: product.row.stock });
+      received.push({ productId: id, quantity: product.row.stock, reason });
       continue;
     }
     // A product that is known by its id keeps its own key, or none.
     const kept = ['external_key', ...product.kept] as const;
     const row = { ...product.row, ...Object.fromEntries(kept.map((column) => [column, present[column]])) };
     if (row.stock < present.reserved) {
-      const reason = `stock is less than the ${present.reserved} that are promised to orders that have not shipped`;
-      refused.push({ line: product.line, externalKey, reasons: [reason] });
+      const fault = `stock is less than the ${present.reserved} that are promised to orders that have not shipped`;
+      refused.push({ line: product.line, externalKey, code: 'insufficient-stock', reasons: [fault] });
     } else if (writtenColumns.some((column) => row[column] !== present[column])) {
       changed.push({ id: present.id, row, present });
-      received.push({ productId: present.id, quantity: row.stock - present.stock });
+      received.push({ productId: present.id, quantity: row.stock - present.stock, reason });
     }
   }
   if (created.length > 0) await sql(tx, insert, columnsOf(created));
@@ -129,12 +138,10 @@ async function upsertDistinct(
   await enterReceived(tx, received, cause);
   const added = created.map(({ id, row }) => ({ productId: id, version: 1, row, inStock: row.stock > 0 }));
   await appendProductEvents(tx, 'product.created.v1', added, currency, cause);
-  await appendChanges(tx, changed, new Map(written.map(({ id, version }) => [id, version])), currency);
+  await appendChanges(tx, changed, new Map(written.map(({ id, version }) => [id, version])), currency, cause);
   const unchanged = batch.length - created.length - changed.length - refused.length;
   return { created: created.length, changed: changed.length, unchanged, refused };
 }
-
-const cause = { actor: 'operator' } as const;
 
 /** Appends the events about changed products, in at most two statements. */
 async function appendChanges(
@@ -142,6 +149,7 @@ async function appendChanges(
   changed: readonly ChangedProduct[],
   versions: ReadonlyMap<string, number>,
   currency: string,
+  cause: ImportCause,
 ): Promise<void> {
   const versionOf = (id: string): number => versions.get(id) ?? 0;
   const updated = changed

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { loadContract } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
 import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product-input.ts';
-import type { ProductLine } from './product-file.ts';
+import type { ProductLine } from './json-line.ts';
 
 /** Columns that stay unchanged when the line does not have their member. All other absent members are removed. */
 const kept = {
@@ -27,6 +27,7 @@ export interface ImportedProduct {
 export interface RefusedLine {
   readonly line: number;
   readonly externalKey?: string;
+  readonly code: 'invalid-request' | 'insufficient-stock';
   readonly reasons: readonly string[];
 }
 
@@ -41,9 +42,9 @@ export function createLineCheck(currency: string): CheckLine {
   if (creation === undefined) throw new Error('the contract has no createProduct');
 
   return ({ line, value, faults: unreadable }) => {
-    if (unreadable !== undefined) return { line, reasons: unreadable.map(toReason) };
+    if (unreadable !== undefined) return { line, code: 'invalid-request', reasons: unreadable.map(toReason) };
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return { line, reasons: ['must be a JSON object'] };
+      return { line, code: 'invalid-request', reasons: ['must be a JSON object'] };
     }
     const { externalKey, ...body } = value as Readonly<Record<string, unknown>>;
     const key = typeof externalKey === 'string' ? externalKey : undefined;
@@ -56,7 +57,7 @@ export function createLineCheck(currency: string): CheckLine {
     );
     const reasons = [...found, ...further].map(toReason);
     if (key === undefined || reasons.length > 0) {
-      return { line, ...(key === undefined ? {} : { externalKey: key }), reasons };
+      return { line, ...(key === undefined ? {} : { externalKey: key }), code: 'invalid-request', reasons };
     }
     return {
       line,

@@ -1,0 +1,53 @@
+// Divides a file into parts that are imported in one transaction each, and a part into its lines.
+
+export interface FilePart {
+  /** The number of its first line in the file, counted from 1. */
+  readonly firstLine: number;
+  /** Whole lines. */
+  readonly bytes: Buffer;
+}
+
+export interface FileLine {
+  readonly line: number;
+  /** Without its LF. */
+  readonly bytes: Buffer;
+}
+
+const mostLines = 500;
+/** A part is as long as this, or a line longer. */
+const partBytes = 256 * 1024;
+const lf = 10;
+
+/** Lines end with LF only, because JSON strings may contain every other separator. The last line needs none. */
+export function divideFile(file: Buffer): { readonly lines: number; readonly parts: readonly FilePart[] } {
+  const parts: FilePart[] = [];
+  let line = 0;
+  let [firstLine, from] = [1, 0];
+  for (let start = 0; start < file.length; ) {
+    const end = endOfLine(file, start);
+    line += 1;
+    if (line - firstLine + 1 === mostLines || end - from >= partBytes || end === file.length) {
+      parts.push({ firstLine, bytes: file.subarray(from, end) });
+      [firstLine, from] = [line + 1, end];
+    }
+    start = end;
+  }
+  return { lines: line, parts };
+}
+
+export function linesOf({ firstLine, bytes }: FilePart): FileLine[] {
+  const lines: FileLine[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = endOfLine(bytes, start);
+    const last = bytes[end - 1] === lf ? end - 1 : end;
+    lines.push({ line: firstLine + lines.length, bytes: bytes.subarray(start, last) });
+    start = end;
+  }
+  return lines;
+}
+
+/** The index behind the LF that ends the line, or behind the last byte. */
+function endOfLine(bytes: Buffer, start: number): number {
+  const at = bytes.indexOf(lf, start);
+  return at === -1 ? bytes.length : at + 1;
+}

@@ -1,0 +1,33 @@
+// Reads one line of a file of JSON lines.
+import { maxBodyBytes } from '@shop/shared/contract';
+import { parseBody } from '@shop/shared/http';
+import { type Fault, Problem } from '@shop/shared/problem';
+
+/** One product of a file, or the faults because of which it cannot be parsed. */
+export interface ProductLine {
+  /** The first line of the product, counted from 1. */
+  readonly line: number;
+  readonly value?: unknown;
+  readonly faults?: readonly Fault[];
+}
+
+/** Undefined for a blank line. */
+export function readJsonLine(line: number, bytes: Buffer): ProductLine | undefined {
+  if (bytes.length > maxBodyBytes) {
+    return { line, faults: [{ pointer: '', detail: `must have at most ${maxBodyBytes} bytes` }] };
+  }
+  return isBlank(bytes) ? undefined : readJson(line, bytes);
+}
+
+export function readJson(line: number, bytes: Buffer): ProductLine {
+  try {
+    return { line, value: parseBody(bytes) };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { line, faults: error.errors };
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 32 || byte === 13 || byte === 9);
+}

@@ -1,0 +1,47 @@
+// An import over HTTP: its columns, and what clients see of it.
+import type { components } from '../generated.ts';
+import type { RefusedLine } from './imported-product.ts';
+
+export type ProductImport = components['schemas']['ProductImport'];
+
+/** The columns of `toProductImport`. */
+export const importColumns = `
+  id, status, lines, lines_read AS "linesRead", created, changed, unchanged, refused, refused_lines AS "refusedLines",
+  created_at AS "createdAt", ended_at AS "endedAt"`;
+
+export interface ImportRow extends Omit<ProductImport, 'createdAt' | 'endedAt'> {
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+}
+
+export function toProductImport({ createdAt, endedAt, ...row }: ImportRow): ProductImport {
+  return {
+    ...row,
+    createdAt: createdAt.toISOString(),
+    ...(endedAt !== null && { endedAt: endedAt.toISOString() }),
+  };
+}
+
+/** The most refused lines that are kept of one import. */
+export const mostRefusedLines = 100;
+const longestReason = 500;
+
+export function toRefusedLine({
+  line,
+  externalKey,
+  code,
+  reasons,
+}: RefusedLine): ProductImport['refusedLines'][number] {
+  // A key that is too long is one of the faults. Cut by characters, so that no surrogate stands alone.
+  const shown = externalKey === undefined ? undefined : cut(externalKey, 200);
+  return {
+    line,
+    ...(shown !== undefined && { externalKey: shown }),
+    code,
+    reason: cut(reasons.join('; '), longestReason),
+  };
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : [...text].slice(0, length).join('');
+}
