@@ -103,6 +103,58 @@ describe('alternatives', () => {
   });
 });
 
+describe('a sku', () => {
+  const staff = staffSpec('EUR', parseAttributes('colour'));
+  let skus: readonly string[];
+
+  beforeAll(async () => {
+    await client.query("UPDATE products SET external_key = 'K-' || stock || '-' || id WHERE stock > 0");
+    await client.query('VACUUM (ANALYZE) products');
+    const { rows } = await client.query(
+      'SELECT external_key AS sku FROM products WHERE stock > 0 ORDER BY name LIMIT 100',
+    );
+    skus = rows.map(({ sku }) => sku);
+  });
+
+  /** The rows that were read by the index of the sku, when each of these was found by it alone. */
+  const readBySku = (plan: Plan): number =>
+    nodesOf(plan)
+      .filter((node) => node['Index Name'] === 'products_external_key' && node['Node Type'] !== 'Bitmap Index Scan')
+      .reduce(
+        (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+        0,
+      );
+
+  it.each(sorts)('is read by its index, one and a hundred, with sort=%s', async (sort) => {
+    for (const sku of [skus[0] ?? '', skus.map((each) => JSON.stringify(each)).join()]) {
+      for (const plan of await plansIn(client, staff, fromQuery(staff, { sku, sort }))) {
+        // Rated and unrated products are two scans.
+        expect(readBySku(plan)).toBeLessThanOrEqual(2 * 100);
+        expect(new Set(nodesOf(plan).flatMap((node) => node['Index Name'] ?? []))).toEqual(
+          new Set(['products_external_key']),
+        );
+      }
+    }
+  });
+
+  it.each(sorts.filter((sort) => !sort.startsWith('id')))(
+    'is read by its index in alternatives with sort=%s',
+    async (given) => {
+      const [field, direction] = given.split(':');
+      const or = [
+        { sku: { in: skus.slice(0, 20) } },
+        { sku: { eq: skus[30] }, price: { lt: 1_000 } },
+        { category: { eq: 'Audio / Speaker' } },
+      ];
+      const criteria = fromBody(staff, { filters: { or }, sort: [{ field, direction }] });
+      for (const plan of await plansIn(client, staff, criteria)) {
+        expect(faults(plan)).toEqual([]);
+        expect(readBySku(plan)).toBeLessThanOrEqual(2 * 21);
+      }
+    },
+  );
+});
+
 describe('a rare attribute', () => {
   it.each(sorts)('sort=%s', async (sort) => {
     const query = { 'attributes.colour': 'teal', sort };
@@ -191,8 +243,6 @@ describe('the archived products', () => {
 
 describe('the products of a batch of imported lines', () => {
   it('are found by their keys, and by their ids where they have none', async () => {
-    await client.query("UPDATE products SET external_key = 'K-' || stock || '-' || id WHERE stock > 0");
-    await client.query('VACUUM (ANALYZE) products');
     const { rows: known } = await client.query('SELECT id, external_key AS key FROM products LIMIT 500');
     await client.query('SET plan_cache_mode = auto');
     const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${findKnown}`, [
