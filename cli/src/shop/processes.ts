@@ -1,5 +1,6 @@
 // The processes of the shop and their environments.
 import { join } from 'node:path';
+import { sampleAttributes } from '@shop/catalogue/operator';
 import { freePorts } from '@shop/shared/embedded';
 import { isSet, memoryBounds, type ServiceName, serviceNames } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
@@ -90,7 +91,7 @@ function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEn
   return {
     NODE_COMPILE_CACHE: folder.compileCache,
     ...memoryBounds,
-    ...notGiven(given, { MAIL_DIR: folder.mail, ...secrets.variables }),
+    ...notGiven(given, { MAIL_DIR: folder.mail, PRODUCT_ATTRIBUTES: sampleAttributes, ...secrets.variables }),
     ...passedOn,
   };
 }

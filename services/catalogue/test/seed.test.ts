@@ -30,6 +30,16 @@ describe('seed', () => {
     await query('DELETE FROM products WHERE id = (SELECT id FROM products WHERE stock = 0 LIMIT 1)');
     await seedDemo(environment());
     expect(await count()).toBe(299);
+    const { rows } = await query(
+      'SELECT count(DISTINCT external_key)::int AS skus, min(attributes) AS first FROM products',
+    );
+    expect(rows[0]).toMatchObject({
+      skus: 299,
+      first: expect.stringMatching(/^\{"colour":"black","guaranteeYears":\d,"material":"/),
+    });
+    expect(
+      (await query("SELECT 1 FROM products WHERE attribute_terms(attributes) @> ARRAY['colour=red']")).rows.length,
+    ).toBeGreaterThan(10);
   });
 
   it('adds products with their stock in the ledger, and reports its progress', async () => {

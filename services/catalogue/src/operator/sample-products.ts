@@ -13,7 +13,13 @@ export interface SampleProduct {
   readonly status: string;
   readonly stock: number;
   readonly createdAt: string;
+  readonly sku: string;
+  /** JSON text with the names in order. */
+  readonly attributes: string;
 }
+
+/** The filters by attributes of the sample products, in the form of PRODUCT_ATTRIBUTES. */
+export const sampleAttributes = 'colour,guaranteeYears:number,material';
 
 interface Department {
   readonly name: string;
@@ -81,6 +87,7 @@ const qualities = [
   'Everyday',
 ];
 const materials = ['Oak', 'Steel', 'Copper', 'Linen', 'Cork', 'Bamboo', 'Glass', 'Wool', 'Aluminium', 'Stoneware'];
+const colours = ['red', 'blue', 'green', 'black', 'white', 'yellow', 'grey'];
 const beginnings = [
   'Nord',
   'Alt',
@@ -119,9 +126,11 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
     const major = department.from + (department.to - department.from) * random() ** 3;
     const charm = decimals === 0 ? 0 : Math.round(unit * oneOf([0.99, 0.9, 0.5, 0.49, 0, random()]));
     const roll = random();
+    const id = idAt(createdAt, random);
+    const model = 100 + below(900);
     yield {
-      id: idAt(createdAt, random),
-      name: `${quality} ${material} ${thing} ${100 + below(900)}`,
+      id,
+      name: `${quality} ${material} ${thing} ${model}`,
       description:
         `${quality} ${thing.toLowerCase()} with ${material.toLowerCase()}, ` +
         'made to be used every day and repaired when it must be.',
@@ -133,6 +142,12 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
       status: roll < 0.7 ? 'available' : roll < 0.88 ? 'active' : roll < 0.95 ? 'backorder' : 'pending',
       stock: random() < 0.08 ? 0 : 1 + below(200),
       createdAt: new Date(createdAt).toISOString(),
+      sku: `SAMPLE-${index + 1}`,
+      attributes: JSON.stringify({
+        colour: colours[model % colours.length],
+        guaranteeYears: 2 + (model % 4),
+        material: material.toLowerCase(),
+      }),
     };
   }
 }

@@ -12,6 +12,8 @@ export interface SeedOptions {
   readonly seed?: number | undefined;
   /** Called after each batch, with the products that exist so far, and how many of them were added. */
   readonly onProgress?: ((done: number, added: number) => void) | undefined;
+  /** Adds `sku` and attributes. Products of another seed would have the same `sku`, so only a new shop gets them. */
+  readonly isComplete?: boolean;
 }
 
 /** Number of products of a new shop. */
@@ -26,11 +28,15 @@ const insert = `
     SELECT * FROM unnest(
       $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::smallint[], $8::text[],
       $9::integer[],
-      $10::timestamptz[]
-    ) AS t(id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at)
+      $10::timestamptz[], $11::text[], $12::text[]
+    ) AS t(
+      id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at, external_key,
+      attributes
+    )
   ), added AS (
     INSERT INTO products (
-      id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at, updated_at
+      id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at, external_key,
+      attributes, updated_at
     )
     SELECT *, created_at FROM given
     ON CONFLICT DO NOTHING
@@ -54,7 +60,7 @@ export async function seedProducts(environment: Environment, options: SeedOption
 export async function seedDemo(environment: Environment): Promise<void> {
   await withCatalogue(environment, async (pool, decimals) => {
     if ((await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;
-    await addSampleProducts(pool, decimals, { count: demoProducts, seed: 1 });
+    await addSampleProducts(pool, decimals, { count: demoProducts, seed: 1, isComplete: true });
   });
 }
 
@@ -72,7 +78,7 @@ async function withCatalogue<T>(
 export async function addSampleProducts(
   pool: pg.Pool,
   decimals: number,
-  { count, seed = Date.now(), onProgress }: SeedOptions,
+  { count, seed = Date.now(), onProgress, isComplete = false }: SeedOptions,
 ): Promise<number> {
   const products = sampleProducts(count, seed, decimals);
   let done = 0;
@@ -81,7 +87,7 @@ export async function addSampleProducts(
     for (;;) {
       const batch = take(products, batchSize);
       if (batch.length === 0) return;
-      const { rows } = await pool.query<{ added: number }>(insert, columnsOf(batch));
+      const { rows } = await pool.query<{ added: number }>(insert, columnsOf(batch, isComplete));
       done += batch.length;
       added += rows[0]?.added ?? 0;
       onProgress?.(done, added);
@@ -101,7 +107,7 @@ function take(products: Generator<SampleProduct, void>, size: number): SamplePro
   return taken;
 }
 
-function columnsOf(batch: readonly SampleProduct[]): unknown[] {
+function columnsOf(batch: readonly SampleProduct[], isComplete: boolean): unknown[] {
   const keys = [
     'id',
     'name',
@@ -114,5 +120,9 @@ function columnsOf(batch: readonly SampleProduct[]): unknown[] {
     'stock',
     'createdAt',
   ] as const;
-  return keys.map((key) => batch.map((product) => product[key]));
+  const further = ['sku', 'attributes'] as const;
+  return [
+    ...keys.map((key) => batch.map((product) => product[key])),
+    ...further.map((key) => batch.map((product) => (isComplete ? product[key] : null))),
+  ];
 }
