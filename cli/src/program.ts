@@ -12,6 +12,7 @@ import { machinesCommand } from './commands/machines.ts';
 import { newServiceCommand } from './commands/new-service.ts';
 import { ordersCommand } from './commands/orders.ts';
 import { productsCommand } from './commands/products.ts';
+import { searchCommand } from './commands/search.ts';
 import { seedCommand } from './commands/seed.ts';
 import { staffCommand } from './commands/staff.ts';
 import { statusCommand } from './commands/status.ts';
@@ -35,6 +36,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done except for the reported 
     seedCommand(),
     ordersCommand(),
     traceCommand(),
+    searchCommand(),
     stockCommand(),
     eventsCommand(),
     staffCommand(),

@@ -1,9 +1,11 @@
 // Environment → one typed frozen object. All mistakes are reported together.
-import { currency, type Environment, integer, keyList, optional, readConfig, url } from '@shop/shared/runtime';
+import { currency, type Environment, integer, keyList, oneOf, optional, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 import { parseAttributes } from './attribute-filters.ts';
+import { searchLanguages } from './search/search-language.ts';
 
 const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
+export const searchLanguage = oneOf('SEARCH_LANGUAGE', searchLanguages, 'english');
 
 export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
@@ -19,6 +21,8 @@ export function readEnvironment(environment: Environment) {
     currency: shopCurrency,
     /** The attributes by which lists of products can be filtered. */
     attributes: { name: 'PRODUCT_ATTRIBUTES', fallback: '', parse: parseAttributes },
+    /** The language whose endings a search ignores. `shop search rebuild` puts it into effect. */
+    searchLanguage,
     ordersUrl: url('ORDERS_URL', ['http', 'https']),
     /** Seconds for which stock is held before the orders service is asked whether the order exists. */
     reservationSeconds: integer('RESERVATION_SECONDS', { min: 1, max: 86_400, fallback: 60 }),

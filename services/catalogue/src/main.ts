@@ -18,6 +18,7 @@ import { ProductPages } from './pages/product-pages.ts';
 import { openProducts } from './product.ts';
 import { openProductReads } from './product-reads.ts';
 import { startResolving } from './resolve-reservations.ts';
+import { checkSearchLanguage } from './search/search-language.ts';
 
 await startService({
   name: 'catalogue',
@@ -26,6 +27,7 @@ await startService({
   async build({ config, database, log, callService, onStop }) {
     beginCountingStock();
     await assertCurrency(database.pool, config.currency);
+    await checkSearchLanguage(database.pool, config.searchLanguage, log);
     observeHolds(database);
     const orders = callService('orders', config.ordersUrl);
     onStop('resolving reservations', startResolving({ database, orders, log }));

@@ -21,7 +21,7 @@ const lexemesOf = (word: string) => `array_to_json(tsvector_to_array(to_tsvector
 
 // The parser's 12 is a blank.
 const wordsOfText = `
-  SELECT token, ${lexemesOf('token')}, to_tsvector('pg_catalog.english', token) = ''
+  SELECT token, ${lexemesOf('token')}, to_tsvector('search_stops', token) = ''
   FROM ts_parse('default', search_text($1, false)) WITH ORDINALITY AS asked (kind, token, place)
   WHERE kind <> 12 ORDER BY place`;
 

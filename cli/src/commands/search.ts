@@ -1,0 +1,27 @@
+// `search`: puts the language of the search into effect.
+import { rebuildSearch } from '@shop/catalogue/operator';
+import { Command } from 'commander';
+import { type Output, print, withJson } from '../output/print.ts';
+import { withShop } from '../shop/open-shop.ts';
+import { operatorEnvironment } from '../shop/processes.ts';
+
+export function searchCommand(): Command {
+  const command = new Command('search').description('change the language of the search');
+  withJson(
+    command.command('rebuild').description('compute the words of all products for the language in SEARCH_LANGUAGE'),
+  )
+    .addHelpText(
+      'after',
+      '\nThe shop can run meanwhile. A change of a name, brand, category or description waits. Restart the catalogue after it.',
+    )
+    .action(async (output: Output) => {
+      const rebuilt = await withShop((shop) => rebuildSearch(operatorEnvironment(shop, 'catalogue')));
+      print(
+        output,
+        rebuilt,
+        () =>
+          `The search is in ${rebuilt.language}: ${rebuilt.changed} products have other words. Restart the catalogue.`,
+      );
+    });
+  return command;
+}

@@ -1,0 +1,67 @@
+// Changes the language of the search, and computes the words of all products again.
+import { withClient } from '@shop/shared/database';
+import { type Environment, readConfig } from '@shop/shared/runtime';
+import { serviceVariables } from '@shop/shared/service';
+import type pg from 'pg';
+import { searchLanguage } from '../config.ts';
+import { importLock } from '../imports/import-lines.ts';
+import type { SearchLanguage } from '../search/search-language.ts';
+
+export interface RebuiltSearch {
+  readonly language: SearchLanguage;
+  /** Products whose words are others than before. */
+  readonly changed: number;
+}
+
+const changeWords = (which: string) => `
+  UPDATE product_search AS kept
+  SET name_words = entry.name_words, name_lexemes = entry.name_lexemes, lexemes = entry.lexemes
+  FROM products AS p CROSS JOIN LATERAL search_entry(p.id, p.name, p.brand, p.category, p.description) AS entry
+  WHERE kept.product_id = p.id AND ${which}
+    AND (kept.name_words, kept.name_lexemes, kept.lexemes)
+      IS DISTINCT FROM (entry.name_words, entry.name_lexemes, entry.lexemes)`;
+
+/**
+ * Searches find all products in the former language until the new words are committed, all at once. A repeat, also
+ * after an interruption, changes what is left to change.
+ * @param environment the variables of catalogue, of which DATABASE_URL and SEARCH_LANGUAGE are read
+ */
+export async function rebuildSearch(environment: Environment): Promise<RebuiltSearch> {
+  const { databaseUrl: url, language } = readConfig(environment, {
+    databaseUrl: serviceVariables.databaseUrl,
+    language: searchLanguage,
+  });
+  return withClient({ url, name: 'rebuild search' }, async (client) => {
+    const began = await inTransaction(client, async () => {
+      // No import waits for words that are locked here, and holds others that this needs.
+      await client.query(`SELECT pg_advisory_xact_lock(${importLock})`);
+      // The language is one of a closed list.
+      await client.query(`ALTER TEXT SEARCH DICTIONARY search_latin (LANGUAGE = ${language})`);
+      await client.query(
+        `ALTER TEXT SEARCH DICTIONARY search_stop_words (LANGUAGE = ${language}, STOPWORDS = ${language})`,
+      );
+      const { rows } = await client.query<{ at: string }>('SELECT now()::text AS at');
+      const { rowCount } = await client.query(changeWords('true'));
+      return { at: rows[0]?.at, changed: rowCount ?? 0 };
+    });
+    // Products that were written meanwhile may have words of the former language. The margin is longer than any
+    // transaction that writes products.
+    const later = await inTransaction(client, async () => {
+      await client.query('LOCK TABLE products IN SHARE MODE');
+      return client.query(changeWords("p.updated_at > $1::timestamptz - interval '10 minutes'"), [began.at]);
+    });
+    return { language, changed: began.changed + (later.rowCount ?? 0) };
+  });
+}
+
+async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  await client.query('BEGIN');
+  try {
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
