@@ -1,7 +1,8 @@
 // The bytes of an order before and after it is archived, the time of archiving, and the time of a customer's list.
 import { parseArgs } from 'node:util';
-import { archiveFinishedOrders } from '@shop/orders/operator';
+import { withDatabase } from '@shop/shared/service';
 import pg from 'pg';
+import { archiveOrders } from '../services/orders/src/archive-orders.ts';
 import { measureLists, type Owners } from './archive/lists.ts';
 import { withScratchDatabase } from './scratch-database.ts';
 
@@ -35,7 +36,7 @@ async function run(client: pg.Client, url: string, count: number): Promise<void>
   write(`before: ${perOrder(before, count + accounts * 5)} bytes an order, in all tables of orders with their indexes`);
   const listsBefore = await measureLists(client, owners);
   const began = performance.now();
-  const { archived } = await archiveFinishedOrders({ DATABASE_URL: url }, { days: 365 });
+  const archived = await withDatabase({ url, name: 'archive orders' }, (database) => archiveOrders(database, 365));
   const seconds = (performance.now() - began) / 1000;
   write(`moved: ${archived} orders in ${seconds.toFixed(0)} s, ${Math.round(archived / seconds)} a second`);
   await client.query('VACUUM (ANALYZE)');

@@ -14,6 +14,8 @@ import {
   type OrderSelection,
   type OrderWithHistory,
   type RefundDue,
+  type RestoredOrders,
+  restoreArchivedOrders,
   showAnyOrder,
   statuses,
 } from '@shop/orders/operator';
@@ -76,6 +78,16 @@ export function ordersCommand(): Command {
         archiveFinishedOrders(operatorEnvironment(shop, 'orders'), { days: age, onProgress: progress.update }),
       ).finally(progress.stop);
       print(output, moved, () => `${moved.archived} orders archived.`);
+    });
+  withJson(command.command('restore').description('move all archived orders back, for an earlier version of the shop'))
+    .requiredOption('--all', 'all orders of the archive')
+    .action(async ({ json }: Output) => {
+      const progress = showProgress('orders');
+      const moved = await withShop((shop) =>
+        restoreArchivedOrders(operatorEnvironment(shop, 'orders'), progress.update),
+      ).finally(progress.stop);
+      if (moved.archived > 0) process.exitCode = exitCodes.partly;
+      print({ ...(json && { json }) }, moved, () => restored(moved));
     });
   for (const verb of ['process', 'ship', 'deliver'] as const) {
     const step = withJson(command.command(verb).description(descriptions[verb]));
@@ -167,6 +179,13 @@ async function fulfiller(shop: OpenShop, email: string | undefined): Promise<str
   const member = await findMember(shop, email);
   if (member?.scopes.includes('orders:fulfil') === true) return member.accountId;
   throw new StartError(`${email} may not fulfil orders: run npm run shop -- staff grant ${email} orders:fulfil`);
+}
+
+function restored({ restored: count, archived }: RestoredOrders): string {
+  const left =
+    `${archived} orders are in the archive now, because others archive or change them: ` +
+    'set ARCHIVE_AFTER_DAYS=0 for all processes of orders, restart these, and run this command again.';
+  return [`${count} orders restored.`, ...(archived > 0 ? [left] : [])].join('\n');
 }
 
 function listed(orders: readonly Order[], most: number): string {

@@ -114,16 +114,26 @@ async function archiveBatch(tx: Transaction, afterDays: number): Promise<number>
   return (await sql(tx, move, [afterDays, locked.map(({ id }) => id)], { planEachTime: true })).length;
 }
 
-/** Processes of the version before do not find archived orders. An update has to be complete within this time. */
-const isUpdated = `
-  SELECT FROM migrations WHERE name = '0017_archive.sql' AND applied_at < now() - interval '1 day'`;
+/**
+ * Since when orders may be archived: processes of the version before do not find archived orders, and an update has to
+ * be complete within a day. `isReached` is by the clock of the database.
+ */
+export async function findStart(
+  pool: Pick<Database['pool'], 'query'>,
+): Promise<{ readonly at: Date; readonly isReached: boolean } | undefined> {
+  const { rows } = await pool.query<{ at: Date; isReached: boolean }>(
+    `SELECT applied_at + interval '1 day' AS at, applied_at < now() - interval '1 day' AS "isReached"
+     FROM migrations WHERE name = '0017_archive.sql'`,
+  );
+  return rows[0];
+}
 
 /** Starts the loop. The returned function stops it and waits for the batch in progress. */
 export function startArchiving({ database, afterDays, log }: ArchiveOptions): () => Promise<void> {
   return startRepeating(
     lookEvery,
     async (signal) => {
-      if (afterDays === 0 || (await database.pool.query(isUpdated)).rows.length === 0) return;
+      if (afterDays === 0 || (await findStart(database.pool))?.isReached !== true) return;
       const archived = await archiveOrders(database, afterDays, { signal });
       if (archived > 0) log.info({ orders: archived }, 'orders archived');
     },

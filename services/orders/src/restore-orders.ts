@@ -1,5 +1,5 @@
 // Returns archived orders to the tables of orders, so that they can be changed.
-import { sql, type Transaction } from '@shop/shared/database';
+import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { insertRows, orderColumns } from './order-rows.ts';
 
 const restore = `
@@ -28,4 +28,40 @@ export async function restoreOrders(
   owner: string | undefined,
 ): Promise<number> {
   return (await sql(tx, restore, [ids, owner ?? null])).length;
+}
+
+const batchSize = 500;
+
+/** Without a wait for orders that other transactions restore. */
+const lockNext = `
+  SELECT id FROM archived_orders WHERE id > $1 ORDER BY id LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`;
+
+const lowestId = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Restores all archived orders, in batches of one transaction each, and reads the archive once. An interrupted call has
+ * restored the batches before. Orders that are archived again meanwhile are not restored a second time.
+ * @param onBatch is called with the number of orders that were restored so far
+ * @returns the number of restored orders
+ */
+export async function restoreAllOrders(database: Database, onBatch?: (restored: number) => void): Promise<number> {
+  let restored = 0;
+  let last = lowestId;
+  for (;;) {
+    const ids = await database.transaction(async (tx) => {
+      const found = (await sql<{ id: string }>(tx, lockNext, [last])).map(({ id }) => id);
+      restored += await restoreOrders(tx, found, undefined);
+      return found;
+    });
+    const end = ids.at(-1);
+    if (end === undefined) return restored;
+    last = end;
+    onBatch?.(restored);
+  }
+}
+
+/** How many orders are archived. */
+export async function countArchived(pool: Pick<Database['pool'], 'query'>): Promise<number> {
+  const { rows } = await pool.query<{ orders: number }>('SELECT count(*)::int AS orders FROM archived_orders');
+  return rows[0]?.orders ?? 0;
 }

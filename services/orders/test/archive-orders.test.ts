@@ -373,6 +373,13 @@ describe('ARCHIVE_AFTER_DAYS', () => {
     await orders.restart({ ARCHIVE_AFTER_DAYS: '30' });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(await archive.placeOf(id)).toEqual(live);
+    const { rows } = await archive.database.query<{ at: Date }>(
+      "SELECT applied_at + interval '1 day' AS at FROM migrations WHERE name = '0017_archive.sql'",
+    );
+    await expect(archiveFinishedOrders(archive.environment, { days: 30 })).rejects.toThrow(
+      `orders can be archived from ${rows[0]?.at.toISOString()}: processes of the version before do not find archived orders.`,
+    );
+    expect(await archive.placeOf(id)).toEqual(live);
     await archive.database.query("UPDATE migrations SET applied_at = now() - interval '25 hours'");
     await orders.restart({ ARCHIVE_AFTER_DAYS: '0' });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -382,6 +389,7 @@ describe('ARCHIVE_AFTER_DAYS', () => {
   }, 60_000);
 
   it('is reported as progress by the command', async () => {
+    await archive.database.query("UPDATE migrations SET applied_at = now() - interval '25 hours'");
     const id = await archive.cancelled(customer, product);
     await archive.age([id]);
     const seen: number[][] = [];

@@ -2,7 +2,7 @@
 import { newId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { eventually } from '@shop/shared/testing';
-import { archiveFinishedOrders } from '../src/operator/index.ts';
+import { archiveOrders } from '../src/archive-orders.ts';
 import { restoreOrders } from '../src/restore-orders.ts';
 import type { Customer, TestShop } from './shop.ts';
 
@@ -72,7 +72,9 @@ export function openArchive(shop: TestShop, payer: Customer) {
       );
     },
 
-    archive: async (days = 365): Promise<number> => (await archiveFinishedOrders(environment, { days })).archived,
+    /** Also in the first day after the migration. */
+    archive: (days = 365): Promise<number> =>
+      withDatabase({ url: environment.DATABASE_URL, name: 'archive orders' }, (orders) => archiveOrders(orders, days)),
 
     /** Restores the orders without a change. */
     async restore(ids: readonly string[]): Promise<void> {
@@ -86,7 +88,7 @@ export function openArchive(shop: TestShop, payer: Customer) {
       const read = async (table: string, column: string) =>
         (
           await database.query(
-            `SELECT * FROM ${table} WHERE ${column} = ANY ($1::uuid[]) ORDER BY to_jsonb(${table})::text`,
+            `SELECT to_jsonb(${table}) AS row FROM ${table} WHERE ${column} = ANY ($1::uuid[]) ORDER BY 1`,
             [ids],
           )
         ).rows;

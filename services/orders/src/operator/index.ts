@@ -3,7 +3,12 @@ export type { FulfilmentState } from '../advance-order.ts';
 export { type OrderStatus, statuses } from '../order-status.ts';
 export type { Allocate } from '../ship-order.ts';
 export type { OrderTrace } from '../trace-order.ts';
-export { type ArchiveRequest, archiveFinishedOrders } from './archive-orders.ts';
+export {
+  type ArchiveRequest,
+  archiveFinishedOrders,
+  type RestoredOrders,
+  restoreArchivedOrders,
+} from './archive-orders.ts';
 export { countOrders, type OrderCounts } from './count-orders.ts';
 export { findPersonalData } from './find-personal-data.ts';
 export { listRefundsDue, type RefundDue } from './list-refunds.ts';
