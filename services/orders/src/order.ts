@@ -212,19 +212,26 @@ export interface LockedOrder {
   readonly currency: string;
 }
 
-export const selectOrder = `
-  SELECT id, account_id AS "accountId", reservation_id AS "reservationId", status, version,
-    total_minor AS "totalMinor", currency
-  FROM orders`;
+const lockedColumns = `id, account_id AS "accountId", reservation_id AS "reservationId", status, version,
+  total_minor AS "totalMinor", currency`;
+
+export const selectOrder = `SELECT ${lockedColumns} FROM orders`;
 
 /**
  * Locks an order until the transaction ends, and restores it when it is archived.
  * @param owner the account that it must belong to; undefined for staff
+ * @param unchanged states in which the caller does not change the order: an archived order in one of them stays in the
+ *   archive and is not locked
  * @throws Problem 404, the same for an order that does not exist and for an order of another account; 503 when it was
  *   archived and restored by others all the time
  */
-export async function lockOrder(tx: Transaction, id: string, owner: string | undefined): Promise<LockedOrder> {
-  const order = await findLocked(tx, id, owner);
+export async function lockOrder(
+  tx: Transaction,
+  id: string,
+  owner: string | undefined,
+  unchanged: readonly OrderStatus[] = [],
+): Promise<LockedOrder> {
+  const order = await findLocked(tx, id, owner, unchanged);
   if (order === undefined) throw noSuchOrder();
   return order;
 }
@@ -236,6 +243,7 @@ export async function findLocked(
   tx: Transaction,
   id: string,
   owner: string | undefined,
+  unchanged: readonly OrderStatus[] = [],
 ): Promise<LockedOrder | undefined> {
   const lock = () =>
     sql<LockedOrder>(
@@ -246,13 +254,14 @@ export async function findLocked(
   for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
     const [order] = await lock();
     if (order !== undefined) return order;
-    if ((await restoreOrders(tx, [id], owner)) > 0) continue;
-    // Between two statements, other transactions can have restored the order and archived it again.
-    const found = await sql(tx, `SELECT FROM ${allOrders} WHERE id = $1 AND ($2::uuid IS NULL OR account_id = $2)`, [
-      id,
-      owner ?? null,
-    ]);
-    if (found.length === 0) return undefined;
+    if ((await restoreOrders(tx, [id], owner, unchanged)) > 0) continue;
+    const [found] = await sql<LockedOrder>(
+      tx,
+      `SELECT ${lockedColumns} FROM ${allOrders} WHERE id = $1 AND ($2::uuid IS NULL OR account_id = $2)`,
+      [id, owner ?? null],
+    );
+    if (found === undefined || unchanged.includes(found.status)) return found;
+    // Between two statements, other transactions have restored the order, and may have archived it again.
   }
   throw new Problem('service-unavailable', 'The order is being changed by others. Try again shortly.', {
     headers: { 'Retry-After': '1' },

@@ -1,10 +1,12 @@
 // Returns archived orders to the tables of orders, so that they can be changed.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { insertRows, orderColumns } from './order-rows.ts';
+import type { OrderStatus } from './order-status.ts';
 
 const restore = `
   WITH restored AS (
-    DELETE FROM archived_orders WHERE id = ANY ($1::uuid[]) AND ($2::uuid IS NULL OR account_id = $2) RETURNING *
+    DELETE FROM archived_orders
+    WHERE id = ANY ($1::uuid[]) AND ($2::uuid IS NULL OR account_id = $2) AND status <> ALL ($3::text[]) RETURNING *
   ), lines AS (
     ${insertRows('order_lines', 'restored')}
   ), history AS (
@@ -20,14 +22,16 @@ const restore = `
  * Restores those of the orders that are archived; the others stay as they are. An order that is being archived or
  * restored by another transaction is waited for. When the transaction is rolled back, the orders stay archived.
  * @param owner the account that the orders must belong to; undefined for any
+ * @param except states of orders that stay archived
  * @returns how many of them were archived
  */
 export async function restoreOrders(
   tx: Transaction,
   ids: readonly string[],
   owner: string | undefined,
+  except: readonly OrderStatus[] = [],
 ): Promise<number> {
-  return (await sql(tx, restore, [ids, owner ?? null])).length;
+  return (await sql(tx, restore, [ids, owner ?? null, except])).length;
 }
 
 const batchSize = 500;
