@@ -72,24 +72,31 @@ const place = `
     SELECT n, uuidv7(at - now()) AS id, md5('account ' || (n * 7919 * $5::int) % $3::int)::uuid AS account_id, at,
       CASE WHEN n % 20 = 0 THEN 'cancelled' ELSE 'delivered' END AS status, gen_random_uuid() AS reservation_id
     FROM generate_series($1::bigint, $2::bigint) AS n,
-      LATERAL (SELECT now() - $4::int * interval '1 day' - interval '1 minute' * (1100000 - n % 1100000) / 3 AS at) AS placed
+      LATERAL (
+        SELECT now() - $4::int * interval '1 day' - interval '1 minute' * (1100000 - n % 1100000) / 3 AS at
+      ) AS placed
   ), placed AS (
-    INSERT INTO orders (id, account_id, reservation_id, status, version, currency, total_minor, shipping_address, created_at,
-      updated_at, tracking, cancelled_at, stock_released, stock_released_at, customer_notified, customer_notified_at)
+    INSERT INTO orders (id, account_id, reservation_id, status, version, currency, total_minor, shipping_address,
+      created_at, updated_at, tracking, cancelled_at, stock_released, stock_released_at, customer_notified,
+      customer_notified_at)
     SELECT id, account_id, reservation_id, status, 4, 'EUR',
       1000 + n * 7919 % 99991,
       json_build_object('recipient', 'Maria Magdalena Musterfrau', 'street_address', 'Hauptstrasse ' || n % 200,
         'city', 'Frankfurt am Main', 'postal_code', 10000 + n % 90000, 'country', 'DE'),
       at, at + interval '3 days',
-      CASE status WHEN 'delivered' THEN json_build_object('carrier', 'DHL', 'tracking_number', '00340434161094' || n % 1000000) END,
+      CASE status WHEN 'delivered' THEN
+        json_build_object('carrier', 'DHL', 'tracking_number', '00340434161094' || n % 1000000)
+      END,
       CASE status WHEN 'cancelled' THEN at END, CASE status WHEN 'cancelled' THEN 'done' END,
       CASE status WHEN 'cancelled' THEN at END, CASE status WHEN 'cancelled' THEN 'done' END,
       CASE status WHEN 'cancelled' THEN at END
     FROM numbered
   ), fences AS (
-    INSERT INTO reservations (id, account_id, order_id, decided_at) SELECT reservation_id, account_id, id, at FROM numbered
+    INSERT INTO reservations (id, account_id, order_id, decided_at)
+    SELECT reservation_id, account_id, id, at FROM numbered
   ), lines AS (
-    INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+    INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor,
+      line_total_minor)
     SELECT id, account_id, position, gen_random_uuid(), 'A product with a usual name ' || position, 2, 1999, 3998
     FROM numbered, generate_series(1, 1 + n % 3) AS position
   )

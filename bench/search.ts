@@ -93,7 +93,8 @@ async function measure(database: string, { port, pid }: Running, rounds: number)
   const recall = 1 - missed.length / queries.length;
   console.log(`${queries.length} queries; missed: ${missed.join(', ') || 'none'}`);
   console.log(
-    `recall among the first ${shown}: ${recall.toFixed(3)} (target ${targets.recall}) ${verdict(recall >= targets.recall)}`,
+    `recall among the first ${shown}: ${recall.toFixed(3)} (target ${targets.recall}) ` +
+      verdict(recall >= targets.recall),
   );
   const [p50, p99] = [0.5, 0.99].map((share) =>
     quantile(
@@ -102,7 +103,8 @@ async function measure(database: string, { port, pid }: Running, rounds: number)
     ),
   );
   console.log(
-    `first page: p50 ${p50?.toFixed(1)} ms, p99 ${p99?.toFixed(1)} ms (target ${targets.p99}) ${verdict((p99 ?? 0) <= targets.p99)}`,
+    `first page: p50 ${p50?.toFixed(1)} ms, p99 ${p99?.toFixed(1)} ms (target ${targets.p99}) ` +
+      verdict((p99 ?? 0) <= targets.p99),
   );
   const work = [0.5, 0.99].map((share) =>
     quantile(

@@ -141,7 +141,7 @@ describe('the customer of an order', () => {
     expect(known.rows).toHaveLength(1);
   });
 
-  it('stays the newest one when events arrive late, and keeps a telephone number that an event does not have', async () => {
+  it('stays the newest one when events arrive late, and keeps a telephone number that an event omits', async () => {
     const { database } = services.service('accounts');
     const send = (sequence: number, data: object) =>
       database.query(

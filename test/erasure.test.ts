@@ -162,7 +162,7 @@ describe('an erasure', () => {
     expect(left).toMatchObject({ code: 1, output: expect.stringMatching(/^accounts +accounts +1$/m) });
   });
 
-  it('leaves nothing of the holder in schemas, queues, logs and e-mail files, except of an order on its way', async () => {
+  it('leaves nothing of the holder in schemas, queues, logs and e-mails, except for an order in delivery', async () => {
     await query('accounts', "UPDATE accounts SET erase_at = now() - interval '2 hours' WHERE id = $1", [accountId]);
     await eventually(async () => {
       const [swept] = await query<{ sweeps: number }>('notifications', 'SELECT sweeps FROM erased_accounts');

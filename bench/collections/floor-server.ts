@@ -13,8 +13,10 @@ const columns = `id, name, description, brand, category, price_minor, rating_ten
   stock > reserved AS in_stock,
   created_at, updated_at`;
 const newest = 'ORDER BY created_at DESC, id DESC LIMIT 21';
-const merged = (parts: readonly string[], distinct = '') =>
-  `SELECT ${distinct} * FROM (${parts.map((part) => `(SELECT ${columns} FROM products WHERE ${part} ${newest})`).join(' UNION ALL ')}) AS merged ${newest}`;
+const merged = (parts: readonly string[], distinct = '') => {
+  const scans = parts.map((part) => `(SELECT ${columns} FROM products WHERE ${part} ${newest})`);
+  return `SELECT ${distinct} * FROM (${scans.join(' UNION ALL ')}) AS merged ${newest}`;
+};
 const [first, second, third] = alternatives;
 
 const statements: Readonly<Record<string, { text: string; values: unknown[] }>> = {

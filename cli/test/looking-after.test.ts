@@ -171,7 +171,7 @@ describe('orders', () => {
     await call('POST', `/v1/orders/${id}/cancel`);
   });
 
-  it('are cancelled by the rules of the API, and the history, the e-mail and the event tell who did it and why', async () => {
+  it('are cancelled by the rules of the API; history, e-mail and event name the operator and the reason', async () => {
     const [{ product_id: productId } = { product_id: '' }] = await query<{ product_id: string }>(
       'orders',
       'SELECT product_id FROM order_lines WHERE order_id = $1',

@@ -50,7 +50,8 @@ it('finds accounts and shows one, by id or e-mail address', async () => {
   for (const text of ['ada@', 'ADA LOVE']) {
     expect((await run('accounts', 'find', text)).output).toMatch(
       new RegExp(
-        `^EMAIL +NAME +STATE +SCOPES +REGISTERED +ACCOUNT\n${ada.email}  Ada Lovelace  unverified +\\S+Z  ${accountId}\n$`,
+        '^EMAIL +NAME +STATE +SCOPES +REGISTERED +ACCOUNT\n' +
+          `${ada.email}  Ada Lovelace  unverified +\\S+Z  ${accountId}\n$`,
       ),
     );
   }
@@ -126,7 +127,8 @@ it('lists what was done, to an account and to all, with the reasons', async () =
   expect(await audit('--since', '2099-01-01')).toBe(0);
   expect((await run('audit', '--action', 'sessions-ended')).output).toMatch(
     new RegExp(
-      `^TIME +ACTION +ACCOUNT +BY +REASON +DETAIL\n\\S+Z  sessions-ended  ${ada.email}  operator  Lost phone  sessions=1\n$`,
+      '^TIME +ACTION +ACCOUNT +BY +REASON +DETAIL\n' +
+        `\\S+Z  sessions-ended  ${ada.email}  operator  Lost phone  sessions=1\n$`,
     ),
   );
   expect((await run('audit', '--action', 'none')).output).toBe('The audit log has no such entry.\n');

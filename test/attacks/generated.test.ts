@@ -1,5 +1,5 @@
-// Requests that are generated from the contracts: valid, at the bounds, and invalid. ATTACK_REQUESTS sets their number, and ATTACK_SEED
-// repeats them.
+// Requests that are generated from the contracts: valid, at the bounds, and invalid. ATTACK_REQUESTS sets their number,
+// and ATTACK_SEED repeats them.
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { nodeOf, outlineOperations } from '@shop/shared/contract';

@@ -106,8 +106,10 @@ async function stockViolations({ admin }: System, initialStock: ReadonlyMap<stri
     shipped: number;
   }>(`
     SELECT p.id, p.stock, p.reserved, p.oversold,
-      coalesce(sum(l.quantity - l.cancelled_quantity) FILTER (WHERE o.status IN ('pending', 'processing')), 0)::int AS live,
-      coalesce(sum(l.quantity - l.cancelled_quantity) FILTER (WHERE o.status IN ('shipped', 'delivered')), 0)::int AS shipped
+      coalesce(sum(l.quantity - l.cancelled_quantity)
+        FILTER (WHERE o.status IN ('pending', 'processing')), 0)::int AS live,
+      coalesce(sum(l.quantity - l.cancelled_quantity)
+        FILTER (WHERE o.status IN ('shipped', 'delivered')), 0)::int AS shipped
     FROM catalogue.products p
     LEFT JOIN orders.order_lines l ON l.product_id = p.id
     LEFT JOIN orders.orders o ON o.id = l.order_id

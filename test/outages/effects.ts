@@ -69,8 +69,8 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
     }
     if (row.paidMails !== paid || row.unneededMails !== unneeded) {
       found.push(
-        `order ${id} was paid by ${paid} payments and got ${unneeded} others, and ${row.paidMails} and ${row.unneededMails} ` +
-          'e-mails say so',
+        `order ${id} was paid by ${paid} payments and got ${unneeded} others, ` +
+          `and ${row.paidMails} and ${row.unneededMails} e-mails say so`,
       );
     }
     const told = (status === 'cancelled' || status === 'shipped' ? 2 : 1) + shortened + paid + unneeded;
@@ -78,7 +78,8 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
   }
   const { rows: doubled } = await admin.query<{ reservation_id: string }>(`
     SELECT reservation_id FROM catalogue.stock_ledger
-    WHERE kind IN ('released', 'shipped') AND remaining IS NULL GROUP BY reservation_id HAVING count(DISTINCT kind) > 1`);
+    WHERE kind IN ('released', 'shipped') AND remaining IS NULL
+    GROUP BY reservation_id HAVING count(DISTINCT kind) > 1`);
   for (const { reservation_id: id } of doubled) found.push(`reservation ${id} was both released and shipped`);
   const { rows: both } = await admin.query<{ order_id: string }>(`
     SELECT order_id FROM orders.order_history GROUP BY order_id
@@ -109,7 +110,8 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
         SELECT count(*)::int FROM harness.handler_runs
         WHERE account_id::text NOT IN (SELECT subject FROM erased)) AS runs,
       (SELECT count(*)::int FROM notifications.inbox
-        WHERE consumer = 'notifications.mail' AND (type LIKE 'order.%' OR type = 'refund.due.v1' OR type = 'email-token.issued.v1')
+        WHERE consumer = 'notifications.mail'
+          AND (type LIKE 'order.%' OR type = 'refund.due.v1' OR type = 'email-token.issued.v1')
           AND subject NOT IN (SELECT subject FROM erased)) AS events`);
   const { runs = 0, events = 0 } = rows[0] ?? {};
   return runs === events

@@ -41,7 +41,9 @@ function describe({ products, movements, reservations, faults }: StockReport): s
   const [first] = faults;
   if (first === undefined) return `All adds up: ${read}.`;
   const rows = faults.map((fault) => [placeOf(fault), fault.name ?? fault.productId ?? '', fault.detail]);
-  return `${table([['WHERE', 'PRODUCT', 'WHAT'], ...rows])}\n\n${read}. The first that does not add up: ${placeOf(first)}.
+  return `${table([['WHERE', 'PRODUCT', 'WHAT'], ...rows])}
+
+${read}. The first that does not add up: ${placeOf(first)}.
 What to do: docs/command-line.md, "When something is wrong".`;
 }
 

@@ -79,7 +79,8 @@ function eraseOne(database: Database, log: Log): Promise<boolean> {
 export async function eraseTraces(tx: Transaction, accountId: string): Promise<Erased> {
   await sql(
     tx,
-    `UPDATE audit_log SET detail = '{}', reason = NULL WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)`,
+    `UPDATE audit_log SET detail = '{}', reason = NULL
+     WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)`,
     [accountId],
   );
   // The answer to the registration, which had no caller.

@@ -63,7 +63,8 @@ export async function refreshTokenOf(accounts: TestAccounts, holder: Holder): Pr
 
 export async function eventsOf({ database }: TestAccounts, accountId: string) {
   const { rows } = await database.query(
-    `SELECT type, sequence, request_id, data FROM outbox WHERE subject = $1 AND type LIKE 'account.%' ORDER BY sequence`,
+    `SELECT type, sequence, request_id, data FROM outbox
+     WHERE subject = $1 AND type LIKE 'account.%' ORDER BY sequence`,
     [accountId],
   );
   return rows;

@@ -94,7 +94,8 @@ async function addOrders(accountId: string, count: number, name = 'Brass lantern
        SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 999, timestamptz '2026-01-01' + n * interval '1 second'
        FROM unnest($1::uuid[]) WITH ORDINALITY AS placed (id, n) RETURNING id
      ), lines AS (
-       INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+       INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor,
+         line_total_minor)
        SELECT id, $2, 1, $3, $4, 1, 999, 999 FROM placed
      )
      INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
@@ -155,7 +156,8 @@ async function keptBy(service: ServiceName, accountId: string): Promise<Map<stri
   const { rows: tables } = await database.query<{ name: string; owner: string }>(
     `SELECT table_name AS name, column_name AS owner FROM information_schema.columns
      JOIN information_schema.tables USING (table_schema, table_name)
-     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND (column_name = 'account_id' OR table_name = 'accounts' AND column_name = 'id')`,
+     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'
+       AND (column_name = 'account_id' OR table_name = 'accounts' AND column_name = 'id')`,
   );
   const kept = new Map<string, string[]>();
   for (const { name, owner } of tables.filter((table) => !passing.has(table.name))) {
@@ -378,7 +380,8 @@ describe('200', () => {
     const busy = await register(accounts);
     await accounts.database.query(
       `INSERT INTO audit_log (id, account_id, action, created_at)
-       SELECT gen_random_uuid(), $1, 'entry ' || n, now() - n / 7 * interval '1 second' FROM generate_series(1, 1001) AS n`,
+       SELECT gen_random_uuid(), $1, 'entry ' || n, now() - n / 7 * interval '1 second'
+       FROM generate_series(1, 1001) AS n`,
       [busy.id],
     );
     const { audit } = await exportOf(busy);

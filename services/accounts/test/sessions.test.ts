@@ -118,7 +118,8 @@ describe('GET /v1/sessions', () => {
     const current = await begin(holder);
     await accounts.database.query(
       `INSERT INTO refresh_families (id, account_id, expires_at, created_at)
-       SELECT gen_random_uuid(), $1, now() + interval '1 day', now() + interval '1 minute' FROM generate_series(1, 150)`,
+       SELECT gen_random_uuid(), $1, now() + interval '1 day', now() + interval '1 minute'
+       FROM generate_series(1, 150)`,
       [holder.id],
     );
     const ids = idsOf(await list(current.token));

@@ -83,7 +83,8 @@ describe('204', () => {
     );
     await verify(accounts, holder.id);
     const { rows } = await accounts.database.query<{ days: number }>(
-      'SELECT round(extract(epoch FROM expires_at - now()) / 86400)::int AS days FROM email_tokens WHERE account_id = $1',
+      `SELECT round(extract(epoch FROM expires_at - now()) / 86400)::int AS days FROM email_tokens
+       WHERE account_id = $1`,
       [holder.id],
     );
     expect(rows).toEqual([{ days: 7 }]);

@@ -80,7 +80,7 @@ describe('204', () => {
 });
 
 describe('400', () => {
-  it('is the same for an unknown, a used, an expired and a replaced token, and for one of another purpose', async () => {
+  it('is the same for an unknown, used, expired or replaced token, and for a token of another purpose', async () => {
     const headers = { 'X-Request-Id': 'the-same' };
     const used = await sent();
     await post(used);

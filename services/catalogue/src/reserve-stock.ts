@@ -148,7 +148,8 @@ async function refusal(
 ): Promise<Problem> {
   const sold = await sql<{ id: string; available: number }>(
     tx,
-    `SELECT id, CASE status WHEN 'backorder' THEN 1000000000 - reserved - oversold ELSE stock - reserved END AS available
+    `SELECT id,
+       CASE status WHEN 'backorder' THEN 1000000000 - reserved - oversold ELSE stock - reserved END AS available
      FROM products WHERE id = ANY ($1::uuid[]) AND status <> 'pending'`,
     [missing.map(({ productId }) => productId)],
   );

@@ -65,7 +65,7 @@ describe('a line', () => {
     expect(await inventory.book(id)).toBe('received 7');
   });
 
-  it('changes the product with its key, keeps an absent stock, status or threshold, and records the difference', async () => {
+  it('changes the product with its key, keeps absent members, and records the difference of the stock', async () => {
     await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea', lowStockThreshold: 2 });
     expect(await importLines({ ...cup, stock: 4 })).toEqual(counts(0, 1, 0, 0));
     expect(await product('CUP')).toMatchObject({

@@ -179,7 +179,8 @@ describe('a page that was read', () => {
     expect(await isKept(lists.all)).toBe(true);
     const before = catalogue.output().length;
     const { rowCount } = await catalogue.database.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'catalogue-pages' AND datname = current_database()",
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'catalogue-pages' AND datname = current_database()`,
     );
     expect(rowCount).toBe(1);
     await eventually(() => expect(catalogue.output().slice(before)).toContain('no pages of products are kept'));

@@ -192,7 +192,8 @@ describe('very many pending products', () => {
   beforeAll(async () => {
     await client.query(`
       INSERT INTO products (id, name, brand, category, price_minor, status)
-      SELECT gen_random_uuid(), 'Import', 'Nordwick', 'Audio / Speaker', 100, 'pending' FROM generate_series(1, 10000)`);
+      SELECT gen_random_uuid(), 'Import', 'Nordwick', 'Audio / Speaker', 100, 'pending'
+      FROM generate_series(1, 10000)`);
     await client.query('VACUUM (ANALYZE) products');
   });
 

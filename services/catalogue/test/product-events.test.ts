@@ -46,7 +46,7 @@ describe('product.created.v1', () => {
     ]);
   });
 
-  it('leaves out what the product does not have, and reports a new product below its threshold as created only', async () => {
+  it('omits absent members, and reports a new product below its threshold as created only', async () => {
     const id = await create({ lowStockThreshold: 2 });
     expect(await eventsAbout(services, id)).toEqual([
       {

@@ -16,7 +16,8 @@ let catalogue: TestService;
 const insert = `
   INSERT INTO products (id, name, brand, category, price_minor, status, stock)
   SELECT overlay(gen_random_uuid()::text PLACING '01931f6e-2d00-7' FROM 1 FOR 15)::uuid,
-    'Bolt' || repeat(' steel', n % 3) || CASE n % 1200 WHEN 0 THEN ' rare' ELSE '' END, 'Brand ' || n % 3, 'Screws', n % 100, 'active', 1
+    'Bolt' || repeat(' steel', n % 3) || CASE n % 1200 WHEN 0 THEN ' rare' ELSE '' END,
+    'Brand ' || n % 3, 'Screws', n % 100, 'active', 1
   FROM generate_series(1, $1::int) AS n`;
 
 beforeAll(async () => {

@@ -36,7 +36,8 @@ export const exportEmails: Operation<'exportEmails'> = async ({ path, body }, { 
       [path.accountId],
     ),
     database.pool.query<EmailRow>(
-      `SELECT id, split_part(kind, ' ', 1) AS kind, order_id, recipient, status, attempts, resends, created_at, settled_at
+      `SELECT id, split_part(kind, ' ', 1) AS kind, order_id, recipient, status, attempts, resends,
+         created_at, settled_at
        FROM notifications WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT ${pageSize}`,
       [path.accountId, after],
     ),

@@ -52,7 +52,8 @@ export const renewEvery = 10_000;
 // row of the share is locked, so that all senders together keep the pace. An e-mail waits for its time.
 const claim = `
   WITH due AS (
-    SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name, coalesce(n.details ->> 'locale', r.locale) AS locale,
+    SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
+      coalesce(n.details ->> 'locale', r.locale) AS locale,
       n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${patience} AS late,
       CASE
         WHEN n.order_id IS NOT NULL THEN 'order '
@@ -86,8 +87,8 @@ const claim = `
   SET paced_for = CASE WHEN NOT unverified THEN share END,
     next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
   FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
-  RETURNING n.id, split_part(n.kind, ' ', 1) AS kind, n.details, n.request_id AS "requestId", n.traceparent, n.attempts, n.unsure, n.resends,
-    due.email AS address, due.name, due.locale, unverified,
+  RETURNING n.id, split_part(n.kind, ' ', 1) AS kind, n.details, n.request_id AS "requestId",
+    n.traceparent, n.attempts, n.unsure, n.resends, due.email AS address, due.name, due.locale, unverified,
     CASE WHEN unverified AND NOT late THEN 'withheld' WHEN send_at > now() THEN 'paced' END AS delay`;
 
 const renew = `

@@ -66,7 +66,8 @@ describe('200', () => {
     const ids = Array.from({ length: 401 }, () => newId());
     await services.service('notifications').database.query(
       `INSERT INTO notifications (id, order_id, account_id, kind, details, request_id, status, settled_at)
-       SELECT id, gen_random_uuid(), $2, 'order-lines-cancelled 7', '{}', 'request', 'sent', now() FROM unnest($1::uuid[]) AS id`,
+       SELECT id, gen_random_uuid(), $2, 'order-lines-cancelled 7', '{}', 'request', 'sent', now()
+       FROM unnest($1::uuid[]) AS id`,
       [ids, accountId],
     );
     const found: string[] = [];

@@ -36,7 +36,8 @@ const verify = (order: Order) =>
 async function stateOf(order: Order): Promise<string[]> {
   const { rows } = await database().query<{ state: string }>(
     `SELECT kind || ' ' || CASE
-       WHEN status = 'waiting' AND next_attempt_at = created_at + interval '168 hours' THEN 'delayed' ELSE status END AS state
+       WHEN status = 'waiting' AND next_attempt_at = created_at + interval '168 hours' THEN 'delayed'
+      ELSE status END AS state
      FROM notifications WHERE account_id = $1 ORDER BY created_at, kind`,
     [order.accountId],
   );

@@ -40,11 +40,12 @@ const ms = (time: string): string => `(extract(epoch FROM row.${time}) * 1000)::
 /** What the functions of migration 0017 read. */
 const document = `json_strip_nulls(json_build_object(
   'lines', (SELECT json_agg(json_build_object(
-      'p', position, 'i', product_id, 'n', name, 'q', quantity, 'u', unit_price_minor, 'c', nullif(cancelled_quantity, 0)
+      'p', position, 'i', product_id, 'n', name, 'q', quantity, 'u', unit_price_minor,
+      'c', nullif(cancelled_quantity, 0)
     ) ORDER BY position) FROM order_lines AS row WHERE ${ofOrder}),
   'history', (SELECT json_agg(json_build_object(
-      'v', row.version, 's', row.status, 'a', actor, 'i', actor_id, 'r', request_id, 't', ${ms('at')}, 'l', cancelled_lines,
-      'w', reason, 'sr', row.stock_released, 'sa', ${ms('stock_released_at')},
+      'v', row.version, 's', row.status, 'a', actor, 'i', actor_id, 'r', request_id, 't', ${ms('at')},
+      'l', cancelled_lines, 'w', reason, 'sr', row.stock_released, 'sa', ${ms('stock_released_at')},
       'cn', row.customer_notified, 'ca', ${ms('customer_notified_at')}
     ) ORDER BY row.version) FROM order_history AS row WHERE ${ofOrder}),
   'payment', (SELECT json_agg(json_build_object(
@@ -63,7 +64,8 @@ const move = `
   ), archived AS (
     INSERT INTO archived_orders (${orderColumns}, payment_references, document)
     SELECT ${orderColumns},
-      (SELECT array_agg(kind || ' ' || reference) FROM payment_ledger AS row WHERE ${ofOrder} AND reference IS NOT NULL),
+      (SELECT array_agg(kind || ' ' || reference) FROM payment_ledger AS row
+       WHERE ${ofOrder} AND reference IS NOT NULL),
       ${document}
     FROM finished AS orders RETURNING id, account_id
   ), lines AS (

@@ -82,7 +82,8 @@ const eventHasData = `(
   OR data ->> 'reason' NOT IN ${reasonsOfSystem})`;
 /** Consumers of the events need none of it. A published event is kept so that it can be published again. */
 const withoutPersonalData = `(
-  data::jsonb - 'shippingAddress' - 'tracking' || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
+  data::jsonb - 'shippingAddress' - 'tracking'
+  || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
 
 const isOfAccount = 'subject IN (SELECT id::text FROM all_orders WHERE account_id = $1)';
 /** Staff sees the customer, also in the answers that are kept for repeated requests. */

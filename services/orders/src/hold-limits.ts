@@ -42,7 +42,9 @@ export async function countDelivered({ pool }: Database, accountId: string): Pro
   const { rows } = await pool.query<{ delivered: number }>({
     name: 'count-delivered',
     text: `SELECT count(*) FILTER (WHERE status = 'delivered')::int AS delivered
-           FROM (SELECT status FROM all_orders WHERE account_id = $1 ORDER BY created_at DESC LIMIT ${newest}) AS newest`,
+           FROM (
+             SELECT status FROM all_orders WHERE account_id = $1 ORDER BY created_at DESC LIMIT ${newest}
+           ) AS newest`,
     values: [accountId],
   });
   return rows[0]?.delivered ?? 0;
@@ -63,6 +65,6 @@ export function holdRefusal(faults: readonly Fault[], { emailVerified }: Caller)
 function explain({ bound, limit, held, requested }: Fault): string {
   return bound === 'orders'
     ? `Of orders that are not processed yet, this account has ${held}, and at most ${limit} are permitted.`
-    : `Of units in orders that are not processed yet, this account has ${held} and this order ${requested} more, and at ` +
-        `most ${limit} are permitted.`;
+    : `Of units in orders that are not processed yet, this account has ${held} and this order ${requested} more, ` +
+        `and at most ${limit} are permitted.`;
 }

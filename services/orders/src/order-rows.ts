@@ -2,8 +2,8 @@
 
 /** All columns of `orders`. */
 export const orderColumns = `id, account_id, reservation_id, status, version, currency, total_minor, shipping_address,
-  cancellation_reason, cancelled_at, stock_released, stock_released_at, customer_notified, customer_notified_at, created_at,
-  updated_at, tracking`;
+  cancellation_reason, cancelled_at, stock_released, stock_released_at, customer_notified, customer_notified_at,
+  created_at, updated_at, tracking`;
 
 /**
  * Table of the rows → its columns, without the order and the account, in the sequence of the function that reads a
@@ -11,8 +11,8 @@ export const orderColumns = `id, account_id, reservation_id, status, version, cu
  */
 const columns = {
   order_lines: 'position, product_id, name, quantity, unit_price_minor, line_total_minor, cancelled_quantity',
-  order_history: `version, status, actor, actor_id, request_id, at, cancelled_lines, reason, stock_released, stock_released_at,
-    customer_notified, customer_notified_at`,
+  order_history: `version, status, actor, actor_id, request_id, at, cancelled_lines, reason, stock_released,
+    stock_released_at, customer_notified, customer_notified_at`,
   order_payments: 'status, due_at, paid_at, refund_due_minor, refund_due_since, refunded_minor',
   payment_ledger: 'id, kind, reference, amount_minor, cause, due_minor, actor_id, request_id, at',
 } as const;

@@ -17,8 +17,8 @@ export interface OrderTrace {
 const transitions = `
   SELECT 'transition' AS kind, at, request_id AS "requestId", history.status, history.version::int AS version, actor,
     actor_id AS "actorId", cancelled_lines AS "cancelledLines",
-    concat_ws(' ', coalesce('cancelled ' || cancelled.units || ', still ' || history.status, history.status), 'by', actor,
-      actor_id) AS what
+    concat_ws(' ', coalesce('cancelled ' || cancelled.units || ', still ' || history.status, history.status),
+      'by', actor, actor_id) AS what
   FROM ${allOrders}, LATERAL ${rowsOf('order_history')} AS history LEFT JOIN LATERAL (
     SELECT string_agg((line ->> 'quantity') || ' of ' || (line ->> 'name'), ', ') AS units
     FROM json_array_elements(cancelled_lines) AS line

@@ -56,7 +56,8 @@ export function openArchive(shop: TestShop, payer: Customer) {
     /** Lets the orders be old, and all effects in them be done. */
     async age(ids: readonly string[], days = 400): Promise<void> {
       await database.query(
-        `UPDATE orders SET created_at = created_at - $2 * interval '1 day', updated_at = updated_at - $2 * interval '1 day',
+        `UPDATE orders SET created_at = created_at - $2 * interval '1 day',
+           updated_at = updated_at - $2 * interval '1 day',
            customer_notified = CASE WHEN customer_notified IS NOT NULL THEN 'done' END,
            customer_notified_at = CASE WHEN customer_notified IS NOT NULL THEN now() END
          WHERE id = ANY ($1::uuid[])`,

@@ -77,8 +77,12 @@ async function accountFor(orders: readonly { id: string; product: string }[]): P
       return eventually(async () => {
         const { rows } = await stock.query(
           `SELECT r.state, coalesce(l.quantity, 0) AS reserved_units, p.stock, p.reserved, p.allocated,
-             coalesce((SELECT sum(quantity) FROM stock_ledger WHERE product_id = p.id AND kind = 'shipped'), 0)::int AS shipped,
-             coalesce((SELECT sum(quantity) FROM stock_ledger WHERE product_id = p.id AND kind = 'released'), 0)::int AS released
+             coalesce((
+               SELECT sum(quantity) FROM stock_ledger WHERE product_id = p.id AND kind = 'shipped'
+             ), 0)::int AS shipped,
+             coalesce((
+               SELECT sum(quantity) FROM stock_ledger WHERE product_id = p.id AND kind = 'released'
+             ), 0)::int AS released
            FROM products p JOIN stock_ledger b ON b.product_id = p.id AND b.kind = 'reserved'
            JOIN reservations r ON r.id = b.reservation_id
            LEFT JOIN reservation_lines l ON l.reservation_id = r.id AND l.product_id = p.id

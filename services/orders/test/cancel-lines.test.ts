@@ -160,7 +160,7 @@ describe('200', () => {
     expect((await events(id)).map(({ type }) => type)).toEqual(['order.created.v1', 'order.cancelled.v1']);
   });
 
-  it('is possible for staff while the order is processing, and names the staff in history, event and ledger', async () => {
+  it('is possible for staff while the order is processing; history, event and ledger name the staff', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
     const packer = await shop.customer('orders:fulfil');

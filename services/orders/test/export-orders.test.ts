@@ -32,7 +32,8 @@ describe('200', () => {
          SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 1, timestamptz '2026-01-01' FROM unnest($1::uuid[]) AS id
          RETURNING id
        ), lines AS (
-         INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+         INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor,
+           line_total_minor)
          SELECT id, $2, 1, gen_random_uuid(), 'Cup', 1, 1, 1 FROM placed
        )
        INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)

@@ -89,8 +89,8 @@ describe('409 hold-limit', () => {
     expect(refusal.body).toMatchObject({
       code: 'hold-limit',
       detail:
-        'Of orders that are not processed yet, this account has 10, and at most 10 are permitted. Nothing was ordered. ' +
-        'Order again when such an order is processed or cancelled, or order less.',
+        'Of orders that are not processed yet, this account has 10, and at most 10 are permitted. ' +
+        'Nothing was ordered. Order again when such an order is processed or cancelled, or order less.',
       errors: [{ pointer: '/items', bound: 'orders', limit: 10, held: 10, requested: 1 }],
     });
     expect(await held(customer)).toBe('10/10');
@@ -103,10 +103,10 @@ describe('409 hold-limit', () => {
     expect(refusal.body).toMatchObject({
       code: 'hold-limit',
       detail:
-        'Of orders that are not processed yet, this account has 2, and at most 2 are permitted. Of units in orders that ' +
-        'are not processed yet, this account has 16 and this order 5 more, and at most 20 are permitted. Nothing was ' +
-        'ordered. Order again when such an order is processed or cancelled, or order less. The limits are higher once ' +
-        'the e-mail address is verified, with a new access token.',
+        'Of orders that are not processed yet, this account has 2, and at most 2 are permitted. ' +
+        'Of units in orders that are not processed yet, this account has 16 and this order 5 more, and at most 20 ' +
+        'are permitted. Nothing was ordered. Order again when such an order is processed or cancelled, ' +
+        'or order less. The limits are higher once the e-mail address is verified, with a new access token.',
       errors: [
         { bound: 'orders', limit: 2, held: 2, requested: 1 },
         { bound: 'units', limit: 20, held: 16, requested: 5 },

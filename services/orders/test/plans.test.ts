@@ -28,8 +28,8 @@ let ids: string;
 const sample = `
   INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at, updated_at,
     cancelled_at, stock_released, customer_notified)
-  SELECT uuidv7(at - now()), md5('account ' || n % 2000)::uuid, gen_random_uuid(), status, 'EUR', 100 + n * 7919 % 99991,
-    at, at + interval '2 days' * random(),
+  SELECT uuidv7(at - now()), md5('account ' || n % 2000)::uuid, gen_random_uuid(), status, 'EUR',
+    100 + n * 7919 % 99991, at, at + interval '2 days' * random(),
     CASE status WHEN 'cancelled' THEN at END, CASE status WHEN 'cancelled' THEN 'done' END,
     CASE status WHEN 'cancelled' THEN 'done' END
   FROM generate_series(1, 100370) AS n,

@@ -26,7 +26,8 @@ async function explain(client: pg.Client, spec: CollectionSpec<never>, input: In
   const casts = [...text.matchAll(/\$(\d+)::([a-z]+(?:\[\])?)/g)];
   const types = given.map((_, index) => casts.find(([, number]) => Number(number) === index + 1)?.[2] ?? 'text');
   await client.query(`PREPARE asked ${types.length > 0 ? `(${types.join()})` : ''} AS ${text}`);
-  const call = `EXECUTE asked ${literals.length > 0 ? `(${literals.map((each, index) => `${each}::${types[index]}`).join()})` : ''}`;
+  const parameters = literals.map((each, index) => `${each}::${types[index]}`);
+  const call = `EXECUTE asked ${parameters.length > 0 ? `(${parameters.join()})` : ''}`;
   const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${call}`);
   await client.query('DEALLOCATE asked');
   return rows[0]['QUERY PLAN'][0].Plan;

@@ -22,6 +22,14 @@ export function hostileBodies(bytes: number): Readonly<Record<string, string>> {
   const members = (name: string, value: string) => membersTo(bytes, name, value);
   const long = '~'.repeat(bytes / 5);
   const half = Math.floor(bytes / 2);
+  const fourth = bytes / 4 - 10;
+  const longValues = Array.from(
+    { length: Math.floor(bytes / 256) },
+    (_, index) => `"${String(index).padEnd(100, 'é')}"`,
+  );
+  const shortLists = ['brand', 'category', 'name'].map(
+    (field) => `"${field}":{"in":[${filledTo(bytes / 3 - 30, '', '"a",', '')}]}`,
+  );
   return {
     'faults under a long name': filled(`{"${long}":[`, '"\\u0000",', ']}'),
     'many faults': filled('{"items":[', '"\\ud800",', ']}'),
@@ -37,7 +45,7 @@ export function hostileBodies(bytes: number): Readonly<Record<string, string>> {
     'unknown filters': `{"filters":${members('f', '{"eq":1}')}}`,
     'groups of long lists': filled('{"filters":{"or":[', '{"brand":{"in":["a","b"]}},', ']}}'),
     'groups of wrong conditions': filled('{"filters":{"or":[', '{"price":{"x":1},"y":1},', ']}}'),
-    'a list of long values': `{"filters":{"brand":{"in":[${Array.from({ length: Math.floor(bytes / 256) }, (_, index) => `"${String(index).padEnd(100, 'é')}"`).join()}]}}}`,
+    'a list of long values': `{"filters":{"brand":{"in":[${longValues.join()}]}}}`,
     'sort criteria': filled('{"sort":[', '{"field":"price","direction":"asc"},', ']}'),
     'a repeated member': filled('{', '"email":1,', '}'),
     'repeated members under a long name': filled(`{"${long}":[`, '{"a":1,"a":2},', ']}'),
@@ -52,14 +60,14 @@ export function hostileBodies(bytes: number): Readonly<Record<string, string>> {
     'combining marks': filled('{"email":"a', marks, '"}'),
     'runs of 30 combining marks': filled('{"name":"', `a${'\u0300'.repeat(30)}`, '"}'),
     'a search for runs of 30 combining marks': filled('{"filters":{"name":{"eq":"', `a${'\u0300'.repeat(30)}`, '"}}}'),
-    'combining marks in wrong order': `{"email":"a${'\u0301'.repeat(bytes / 4 - 10)}${'\u0316'.repeat(bytes / 4 - 10)}"}`,
+    'combining marks in wrong order': `{"email":"a${'\u0301'.repeat(fourth)}${'\u0316'.repeat(fourth)}"}`,
     'an e-mail of dots': filled('{"email":"', 'a.', '@"}'),
     'an e-mail of labels': filled('{"email":"a@', 'a.', '"}'),
     'an e-mail of hyphens': filled('{"email":"a@', 'a-', '"}'),
     'a name of spaces': filled('{"name":"', ' ', '"}'),
     'a telephone number of spaces': filled('{"phone_number":"', ' ', 'x"}'),
     'an escaped text': filled('{"name":"', '\\u00e9', '"}'),
-    'long lists of short values': `{"filters":{${['brand', 'category', 'name'].map((field) => `"${field}":{"in":[${filledTo(bytes / 3 - 30, '', '"a",', '')}]}`).join()}}}`,
+    'long lists of short values': `{"filters":{${shortLists.join()}}}`,
     'or groups': filled('{"filters":{"or":[', '{"price":{"gt":1}},', ']}}'),
     'members broken off at their end': members('m', '1').slice(0, -1),
     escapes: filled('{"name":"', '\\\\', '"}'),

@@ -21,10 +21,19 @@ export function boardPage(): string {
 <ul id="faults"></ul>
 <figure>
 <div id="picture"></div>
-<figcaption>Solid lines are requests, broken ones events; what moves on them moved in the last minute. Each part leads to its figures below.</figcaption>
+<figcaption>Solid lines are requests, broken ones events; what moves on them moved in the last minute.
+Each part leads to its figures below.</figcaption>
 </figure>
 <div id="shop" hidden>
-${table('Processes', 'processes', ['Process', 'Ready', 'Requests', 'Failed', 'Half within', '99 % within', 'Events wait since'])}
+${table('Processes', 'processes', [
+  'Process',
+  'Ready',
+  'Requests',
+  'Failed',
+  'Half within',
+  '99 % within',
+  'Events wait since',
+])}
 ${table('Queues', 'queues', ['Consumer', 'Taken', 'Waiting', 'Delayed', 'Dead letters'])}
 <div class="beside">
 ${table('Orders', 'orders', ['Status', 'Orders'])}
@@ -32,7 +41,14 @@ ${table('Stock', 'stock', ['Moved', 'Units'])}
 </div>
 <p id="within"></p>
 </div>
-${table('Requests through this gateway in the last minute', 'operations', ['Operation', 'Requests', 'Refused', 'Failed', 'Half within', '99 % within'])}
+${table('Requests through this gateway in the last minute', 'operations', [
+  'Operation',
+  'Requests',
+  'Refused',
+  'Failed',
+  'Half within',
+  '99 % within',
+])}
 <h2>One order</h2>
 <form id="find">
 <label>Order <input name="order" autocomplete="off" size="36" required></label>

@@ -75,7 +75,9 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'change can have the password as `current_password` instead.',
   },
   'wrong-password': {
-    when: 'The `current_password` of a change of the password or the e-mail address is not the password of the account.',
+    when:
+      'The `current_password` of a change of the password or the e-mail address is not the password of the ' +
+      'account.',
     example: 'current_password is wrong. Nothing was changed.',
     remedy: 'Ask the holder again. After too many attempts, wait for the time in `Retry-After`.',
   },
@@ -110,7 +112,9 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'The order is unchanged. Return the goods after they arrive.',
   },
   'units-not-in-order': {
-    when: 'At least one line of a cancellation has more units than the order still has of that product, or a product that the order does not have. Nothing was cancelled.',
+    when:
+      'At least one line of a cancellation has more units than the order still has of that product, or a product ' +
+      'that the order does not have. Nothing was cancelled.',
     example: 'The order has fewer units than are to be cancelled. Nothing was cancelled.',
     remedy:
       'The response lists these lines with the units that are `remaining`. Lower the quantities or remove the lines.',
@@ -144,8 +148,8 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   'sku-in-use': {
     when:
-      'A product was to get a `sku` that another product has, or that is the id of another product. Each `sku` belongs ' +
-      'to one product. Nothing was changed.',
+      'A product was to get a `sku` that another product has, or that is the id of another product. Each `sku` ' +
+      'belongs to one product. Nothing was changed.',
     example: 'Another product has this sku. Nothing was changed. Change that product, or use another sku.',
     remedy: 'The response names the other product in `productId`. Change that product, or send another `sku`.',
   },

@@ -18,7 +18,8 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
       const [account] = await sql<Changed>(
         tx,
         `UPDATE accounts SET erase_at = now() + $2 * interval '1 day', version = version + 1, updated_at = now()
-         WHERE id = $1 RETURNING email, email_verified AS "emailVerified", name, locale, version, erase_at AS "eraseAt"`,
+         WHERE id = $1
+        RETURNING email, email_verified AS "emailVerified", name, locale, version, erase_at AS "eraseAt"`,
         [accountId, days],
       );
       if (account === undefined) throw new StartError(`there is no account ${accountId}`);

@@ -29,8 +29,8 @@ export interface KnownSession {
   readonly userAgent: string | null;
 }
 
-const columns = `id AS "accountId", email, email_verified AS "emailVerified", pending_email AS "pendingEmail", name, locale,
-  scopes, blocked_at AS "blockedAt", erase_at AS "eraseAt", created_at AS "createdAt"`;
+const columns = `id AS "accountId", email, email_verified AS "emailVerified", pending_email AS "pendingEmail", name,
+  locale, scopes, blocked_at AS "blockedAt", erase_at AS "eraseAt", created_at AS "createdAt"`;
 
 /**
  * The accounts whose e-mail address or name begins with the text, the newest first.
@@ -63,8 +63,8 @@ export function listSessions(environment: Environment, account: string): Promise
       const { accountId } = await requireAccount(tx, account);
       return sql<KnownSession>(
         tx,
-        `SELECT id AS "sessionId", created_at AS "createdAt", coalesce(last_used_at, created_at) AS "lastUsedAt", address,
-           user_agent AS "userAgent"
+        `SELECT id AS "sessionId", created_at AS "createdAt", coalesce(last_used_at, created_at) AS "lastUsedAt",
+           address, user_agent AS "userAgent"
          FROM refresh_families WHERE account_id = $1 AND expires_at > now() ORDER BY "lastUsedAt" DESC, id DESC`,
         [accountId],
       );

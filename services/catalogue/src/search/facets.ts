@@ -83,7 +83,8 @@ export async function countFacets({
     match === undefined
       ? `${spec.from} ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}`
       : `search_matches($${parameters.push(match)}::tsquery, '') AS hit CROSS JOIN LATERAL (
-          SELECT brand, category, price_minor FROM ${spec.from} WHERE ${['id = product_id', ...where].join(' AND ')} LIMIT 1
+          SELECT brand, category, price_minor FROM ${spec.from}
+          WHERE ${['id = product_id', ...where].join(' AND ')} LIMIT 1
         ) AS product`;
   // Ranges in hundreds for a currency without decimals, whose amounts are that much larger.
   const units = bounds.map((bound) => bound * 10 ** Math.max(decimals, 2));
@@ -91,7 +92,8 @@ export async function countFacets({
     name === 'price' ? `width_bucket(price_minor, $${parameters.push(units)}::bigint[])::text` : name;
   const counts = names.map(
     (name) => `(SELECT '${name}', ${grouped(name)} AS value, count(*) AS products FROM result
-      GROUP BY value ORDER BY ${name === 'price' ? 'min(price_minor)' : 'products DESC, value'} LIMIT ${valuesOfFacet})`,
+      GROUP BY value ORDER BY ${name === 'price' ? 'min(price_minor)' : 'products DESC, value'}
+      LIMIT ${valuesOfFacet})`,
   );
   const text = `
     WITH result AS MATERIALIZED (
@@ -119,12 +121,16 @@ function writeRange(bucket: number, units: readonly number[], decimals: number):
 }
 
 function tooLarge(nearest: unknown): Problem {
-  const detail = `Facets are counted for results of at most ${largestResult} products. Add a filter or words, or leave facets out.`;
+  const detail =
+    `Facets are counted for results of at most ${largestResult} products. ` +
+    'Add a filter or words, or leave facets out.';
   return tooCostly(detail, { maximum: largestResult, actual: largestResult + 1 }, nearest);
 }
 
 function tooManyMatches(matched: number, nearest: unknown): Problem {
-  const detail = `Facets are counted for words that about ${mostMatches} products have, or fewer. Add words, a brand or a category, or leave facets out.`;
+  const detail =
+    `Facets are counted for words that about ${mostMatches} products have, or fewer. ` +
+    'Add words, a brand or a category, or leave facets out.';
   return tooCostly(detail, { maximum: mostMatches, actual: matched }, nearest);
 }
 

@@ -28,7 +28,8 @@ export async function readSample(
     return { matched: Number(row[0]) * scale, filtered: undefined };
   }
   const [row = []] = await queryRows(on, {
-    text: `SELECT count(*) FILTER (WHERE matches), count(*) FILTER (WHERE meets), count(*) FILTER (WHERE matches AND meets)
+    text: `SELECT count(*) FILTER (WHERE matches), count(*) FILTER (WHERE meets),
+        count(*) FILTER (WHERE matches AND meets)
       FROM (
         SELECT lexemes @@ $${values.length + 1}::tsquery AS matches,
           EXISTS (SELECT FROM ${from} WHERE id = product_id AND ${where.join(' AND ')}) AS meets

@@ -151,7 +151,9 @@ function allMatches(spec: CollectionSpec<unknown>, { criteria, position, scope }
   const match = `$${values.length + 1}::tsquery`;
   const text = `
     SELECT product.* FROM search_matches(${match}, ${match}) AS hit
-    CROSS JOIN LATERAL (SELECT ${list} FROM ${spec.from} WHERE ${['id = product_id', ...where].join(' AND ')} LIMIT 1) AS product
+    CROSS JOIN LATERAL (
+      SELECT ${list} FROM ${spec.from} WHERE ${['id = product_id', ...where].join(' AND ')} LIMIT 1
+    ) AS product
     ORDER BY ${order} LIMIT ${criteria.limit + 1}`;
   return { text, values: [...values, scope.search] };
 }

@@ -31,10 +31,12 @@ const query = `
   SELECT order_id AS "orderId", payment.account_id AS "accountId", orders.status, orders.currency,
     refund_due_minor::text AS "amountMinor", refund_due_since AS "dueSince",
     (SELECT json_agg(DISTINCT cause ORDER BY cause) FROM payment_ledger AS entry
-     WHERE entry.order_id = payment.order_id AND entry.account_id = payment.account_id AND kind = 'refund-due') AS causes,
+     WHERE entry.order_id = payment.order_id AND entry.account_id = payment.account_id
+       AND kind = 'refund-due') AS causes,
     (SELECT json_agg(json_build_object('reference', reference, 'amountMinor', amount_minor) ORDER BY entry.id)
      FROM payment_ledger AS entry
-     WHERE entry.order_id = payment.order_id AND entry.account_id = payment.account_id AND kind = 'received') AS payments
+     WHERE entry.order_id = payment.order_id AND entry.account_id = payment.account_id
+       AND kind = 'received') AS payments
   FROM order_payments AS payment JOIN orders ON orders.id = order_id AND orders.account_id = payment.account_id
   WHERE refund_due_minor > 0 ORDER BY refund_due_since, order_id LIMIT $1`;
 
