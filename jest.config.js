@@ -1,8 +1,8 @@
-// Tests run as ES modules on one embedded PostgreSQL per run; see shared/src/testing.
+// Tests run as ES modules on one embedded PostgreSQL per run. shared/src/testing starts it.
 
-// Suites that take minutes or need more than npm: `npm test -- outages` runs one, plain `npm test` runs none of them.
+// Suites that take minutes or need more than npm. `npm test -- outages` runs one of them; `npm test` runs none of them.
 const longSuites = ['attacks', 'browser', 'containers', 'differential', 'observability', 'outages', 'restarts'];
-// `npm test -- broker` runs what needs RabbitMQ: the files that say so in their names.
+// `npm test -- broker` runs the tests that need RabbitMQ. The names of their files contain `broker`.
 const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite));
 
 export default {
@@ -23,8 +23,8 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/.data'],
   globalSetup: './shared/src/testing/global-setup.ts',
   globalTeardown: './shared/src/testing/global-teardown.ts',
-  // What attacks cost the others is measured beside nothing else.
+  // The attacks measure their effect on other clients, so no other tests run at the same time.
   maxWorkers: isNamed('attacks') ? 1 : 3,
-  // When a test is given up. How long something may take is measured, or said where it is promised.
+  // Milliseconds after which a test is aborted. Tests of time limits measure the time themselves.
   testTimeout: 300_000,
 };

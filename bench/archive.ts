@@ -24,7 +24,7 @@ export default async function archiving(options: readonly string[]): Promise<voi
 
 async function run(client: pg.Client, url: string, count: number): Promise<void> {
   const write = (line: string): boolean => process.stdout.write(`${line}\n`);
-  // Old orders of every second account, and orders of the last days of all accounts.
+  // Every second account gets old orders. All accounts get orders of the last days.
   for (let first = 1; first <= count; first += ordersInBatch) {
     await client.query(place, [first, Math.min(first + ordersInBatch - 1, count), accounts, 400, 2]);
   }
@@ -64,8 +64,9 @@ const archivedBytes = `
     pg_indexes_size('archived_orders') AS indexes, pg_total_relation_size('reservations') AS fences`;
 
 /**
- * Places the orders $1 to $2, which ended $4 days ago and before, for each $5th of $3 accounts: one to three lines, the
- * history of a delivery, and for every twentieth of a cancellation. Each changes its state as often as in the shop.
+ * Places the orders $1 to $2, which ended at least $4 days ago, for every $5th of $3 accounts. Each order has one to
+ * three lines. Most have the history of a delivery, and every twentieth that of a cancellation. Each order changes its
+ * state as often as in the shop.
  */
 const place = `
   WITH numbered AS (

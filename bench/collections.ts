@@ -26,7 +26,7 @@ export default async function collections(options: readonly string[]): Promise<v
       rounds: { type: 'string', default: '5' },
       connections: { type: 'string', default: '16' },
       only: { type: 'string', default: '' },
-      // Only the service with telemetry and the service without it.
+      // Measures only the service, with and without telemetry.
       telemetry: { type: 'boolean', default: false },
     },
   });
@@ -96,7 +96,7 @@ function portOf(running: ReadonlyMap<Variant, Running>, variant: Variant): numbe
   return running.get(variant)?.port ?? 0;
 }
 
-/** Cursors of a deep page, and its position for the servers without cursors. */
+/** Cursors of a deep page, and the position of that page for the servers without cursors. */
 interface DeepPages {
   readonly large: string;
   readonly small: string;
@@ -107,7 +107,7 @@ interface Plan {
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** A part of the names of the cases that are measured. */
+  /** Only cases whose names contain this text are measured. */
   readonly only: string;
   readonly variants: readonly Variant[];
 }
@@ -155,7 +155,7 @@ async function walkTo(port: number, page: number): Promise<string> {
   return cursor;
 }
 
-/** The same position for the servers without cursors. */
+/** Returns the position of the same page, for the servers without cursors. */
 async function positionOf(url: string, row: number): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -30,7 +30,7 @@ const othersPerSecond = 50;
 const [windows, windowTime] = [3, 8_000];
 const warmUp = 4_000;
 /**
- * The requests of the other clients to the attacked service. Each response fits into one packet, as `steadyP99`
+ * The requests that the other clients send to the attacked service. Each response fits into one packet, as `steadyP99`
  * requires.
  */
 const asOthers = {
@@ -73,8 +73,8 @@ async function measureOperation(
     costOf(shop.metrics[service] ?? '', requests, (turn) => send(base, operation, next(turn)));
   const accepted: number[] = [];
   const costs = new Map<string, number>();
-  // In turn, so that other load on the machine affects all of them alike. The first round warms up; the least of the
-  // others counts.
+  // The requests are measured in turn, so that other load on the machine affects all of them alike. The first round
+  // warms up. The smallest of the other measurements counts.
   for (let round = 0; round <= rounds; round += 1) {
     const plain = await cost((turn) => operation.accepted(round * requests + turn));
     if (round > 0) accepted.push(plain);
@@ -124,7 +124,7 @@ async function send(
   return answer.status;
 }
 
-/** The other clients, each from its own address, and the attack, from one address, use the gateway. */
+/** The other clients, each with its own address, and the attacker, with one address, send through the gateway. */
 async function measureOthers({ gateway }: BenchShop, { operation, refused }: Worst): Promise<void> {
   if (operation.token !== '' || operation.service === 'orders') return;
   const port = Number(new URL(gateway).port);
@@ -146,7 +146,7 @@ async function measureOthers({ gateway }: BenchShop, { operation, refused }: Wor
     const attack = setInterval(() => {
       sent.push(send(gateway, operation, refused.asked, '192.0.2.1').catch(() => {}));
     }, 1_000 / attacksPerSecond);
-    // When the gateway closes a connection of the other clients, they get no response.
+    // The other clients get no response when the gateway closes their connection.
     beside.push(await others(windowTime).catch(() => Number.POSITIVE_INFINITY));
     clearInterval(attack);
     await Promise.all(sent);

@@ -1,4 +1,5 @@
-// The lines a second of `products import` (all new, all equal, all changed) and of `products export`.
+// Measures how many lines a second `products import` and `products export` process. The imported lines are all new, all
+// equal or all changed.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

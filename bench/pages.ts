@@ -89,7 +89,7 @@ const sorts = [
   'sort=createdAt:asc',
 ];
 
-/** Different pages as customers look at them: a brand, a category, a range of prices, a rating, in different orders. */
+/** Returns pages as customers request them: by brand, category, price range and rating, in different sort orders. */
 async function somePaths(database: pg.Client, count: number): Promise<string[]> {
   const { rows } = await database.query<{ brand: string; category: string }>(
     'SELECT DISTINCT brand, category FROM products TABLESAMPLE BERNOULLI (1) ORDER BY brand, category',
@@ -111,7 +111,7 @@ async function somePaths(database: pg.Client, count: number): Promise<string[]> 
     ];
     paths.add(`/v1/products?${parts.filter((text) => text !== '').join('&')}`);
   }
-  // The most wanted pages are of all kinds.
+  // Pages of all kinds are among the most requested ones.
   return [...paths].sort((one, other) => order(one) - order(other));
 }
 
@@ -119,7 +119,10 @@ function order(text: string): number {
   return [...text].reduce((hash, character) => (hash * 31 + character.charCodeAt(0)) % 1_000_003, 7);
 }
 
-/** Each page once, so that a page is read again only after a change, or when it had to make room. */
+/**
+ * Requests each page once per round, so that a page is read again only after a change, or after it was dropped to free
+ * memory.
+ */
 async function askForEach(port: number, paths: readonly string[]): Promise<void> {
   let asked = 0;
   const next = (): string => {
@@ -129,7 +132,7 @@ async function askForEach(port: number, paths: readonly string[]): Promise<void>
   while (asked < paths.length) await load({ port, next, milliseconds: 1_000, connections });
 }
 
-/** Paths by Zipf's law with the exponent 1: the second is asked for half as often as the first. */
+/** Selects paths by Zipf's law with the exponent 1: the second path is requested half as often as the first. */
 function zipf(paths: readonly string[]): () => string {
   const sums: number[] = [];
   for (const index of paths.keys()) sums.push((sums.at(-1) ?? 0) + 1 / (index + 1));
@@ -148,7 +151,10 @@ function zipf(paths: readonly string[]): () => string {
 
 const change = 'UPDATE products SET price_minor = price_minor + 1 - 2 * (price_minor % 2) WHERE id = $1';
 
-/** Changes so many products a second, of which clients see each. @returns a function that ends it */
+/**
+ * Changes this many products a second, in a way that clients can see.
+ * @returns a function that stops the changes
+ */
 function changeProducts(database: pg.Client, perSecond: number): () => Promise<void> {
   let isChanging = perSecond > 0;
   const work = async (): Promise<void> => {
@@ -169,7 +175,7 @@ function changeProducts(database: pg.Client, perSecond: number): () => Promise<v
 const floorRequest = 'GET /0 HTTP/1.1\r\nHost: bench\r\n\r\n';
 
 /**
- * Requests that are written in advance, so that the load needs little time of its own. Each has another client address,
+ * Prepares the requests in advance, so that sending them costs little processor time. Each has another client address,
  * because the gateway limits requests for each address.
  */
 function someRequests(path: () => string): string[] {
@@ -234,7 +240,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The metrics of kept pages, as they are exported. */
+/** Prints the metrics of kept pages, as the service exports them. */
 async function reportPages(port: number): Promise<void> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const value = (name: string, label = '') =>

@@ -88,7 +88,7 @@ interface Store {
   readonly databaseUrl: string;
 }
 
-/** A new, empty namespace. */
+/** Returns the URL with a new, empty namespace. */
 function at(url: string): string {
   return `${url}?namespace=bench_${newId().slice(-12)}`;
 }
@@ -114,7 +114,7 @@ async function fill(database: Database, events: number): Promise<string | undefi
   return rows[0]?.event;
 }
 
-/** Events a second. The topology is declared before, so that only publishing and its confirms are timed. */
+/** Measures events a second. The topology is declared first, so that only publishing and the confirms are timed. */
 async function plain(url: string, content: string, events: number): Promise<number> {
   const transport = await connectTransport({ url, name: 'bench', topology, log });
   await transport.ping();
@@ -194,7 +194,7 @@ async function latencies(url: string, { database, databaseUrl }: Store, samples:
   return times.sort((a, b) => a - b);
 }
 
-/** Removes the queues of this round, so that the next one finds the same broker. */
+/** Removes the queues of this round, so that each round starts with an empty broker. */
 async function empty(url: string, transport: Transport): Promise<void> {
   await transport.close();
   const namespace = new URL(url).searchParams.get('namespace');

@@ -1,4 +1,4 @@
-// Search: how many of the queries of a file find what a customer expects among the first five products, and how long
+// Measures the search: how many queries of a file have an expected product among their first five results, and how long
 // the first page takes.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -8,7 +8,10 @@ import { identity } from './collections/identity.ts';
 import { leaveFirstCore, openStage, type Running, start } from './collections/stage.ts';
 import { processorTime } from './search/processor-time.ts';
 
-/** The share of queries that have to find what is expected, and the milliseconds of 99 of 100 first pages. */
+/**
+ * The required share of queries that find the expected product, and the maximum 99th percentile of the first page in
+ * milliseconds.
+ */
 const targets = { recall: 0.9, p99: 25 };
 const shown = 5;
 
@@ -67,7 +70,7 @@ interface Time {
   readonly text: string;
   /** Milliseconds until the response was there. */
   readonly took: number;
-  /** Milliseconds of processor time of the service and of PostgreSQL. */
+  /** Milliseconds of processor time that the service and PostgreSQL used. */
   readonly worked: number;
 }
 

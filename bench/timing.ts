@@ -11,7 +11,7 @@ import { newId } from '@shop/shared/runtime';
 import { openShop } from './orders/shop.ts';
 import { type Line, openLine } from './timing/line.ts';
 
-/** Two kinds of requests whose responses must be equal, and the status of both. */
+/** Two kinds of requests whose responses must be equal, and the status that both responses have. */
 interface Case {
   readonly name: string;
   readonly kinds: readonly [string, string];
@@ -93,7 +93,10 @@ async function measure(line: Line, { name, kinds, status, request }: Case, pairs
   );
 }
 
-/** How often a value of `first` is larger than one of `second`, of all pairs; equal ones count half. */
+/**
+ * Returns the share of all pairs in which the value of `first` is larger than that of `second`. Equal values count
+ * half.
+ */
 function areaUnderCurve(first: readonly number[], second: readonly number[]): number {
   const below = second.toSorted((a, b) => a - b);
   let larger = 0;
@@ -101,7 +104,7 @@ function areaUnderCurve(first: readonly number[], second: readonly number[]): nu
   return larger / (first.length * second.length);
 }
 
-/** How many of the sorted values are smaller than `value`, or with `included` not larger. */
+/** Returns how many of the sorted values are smaller than `value`, or with `included` not larger. */
 function countBelow(sorted: readonly number[], value: number, included: boolean): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

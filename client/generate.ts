@@ -22,7 +22,7 @@ async function typesOf(document: Node, options: OpenAPITSOptions, names?: readon
 async function clientTypes(): Promise<string> {
   const folder = pathOf('gateway/config');
   const config = readYaml(`${folder}/gateway.config.yml`) as Pick<GatewayConfig, 'pipelines'>;
-  // Limits are a setting of the running shop and not a part of its types.
+  // The published limits are a setting of the running shop and not a part of the types.
   const document = publishedDocument(config, folder, { limits: false });
   const keyedPaths = outlineOperations(document)
     .filter(({ method, takesKey }) => method === 'post' && takesKey)
@@ -62,7 +62,7 @@ function serviceEvents(service: string): ServiceEvents {
   return { sends: typesOfAction('send'), handles, consumer: typeof consumer === 'string' ? consumer : undefined };
 }
 
-/** The types of all events, and which service sends and handles which of them. */
+/** Returns the types of all events, and for each service the events that it sends and handles. */
 async function eventTypes(services: readonly string[]): Promise<string> {
   const components = nodeOf(bundleDocument(pathOf('shared/contracts/events.yaml')).components);
   const frame = { openapi: '3.1.0', info: { title: 'Events', version: '1.0.0' }, paths: {} };

@@ -11,7 +11,7 @@ export const deepPage = 25_000;
 export const range = { from: 50, to: 60 } as const;
 export const rating = 4;
 
-/** Brands of the seeded catalogue. */
+/** Some brands of the seeded catalogue. */
 export const brands = ['Nordwick', 'Ashdale'] as const;
 export const alternatives = [
   { brand: 'Nordwick', price: { lt: 20 } },

@@ -2,7 +2,7 @@
 import { cursorKey } from './stage.ts';
 
 export const identity = {
-  // Pages that are kept have a benchmark of their own: pages.ts.
+  // The benchmark pages.ts measures kept pages.
   PAGE_CACHE_MB: '0',
   LOG_LEVEL: 'warn',
   HOST: '127.0.0.1',

@@ -1,7 +1,7 @@
 // Sends requests to one address as fast as it responds, with little work of its own: raw sockets that stay open.
 import { connect, type Socket } from 'node:net';
 
-/** Next request in full: request line, headers, body. */
+/** Returns the next request in full: request line, headers, body. */
 export type NextRequest = () => string;
 
 export interface Load {

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Its origin, and the function that stops it. */
+/**
+ * Starts the collector.
+ * @returns its origin, and a function that stops it
+ */
 export async function startSink(): Promise<{ readonly url: string; stop(): void }> {
   const server = createServer((request, response) => {
     request.resume();

@@ -1,10 +1,11 @@
-// Keeps the cores of a measurement from halting: on a shared machine the host wakes a halted core milliseconds late.
+// Keeps the cores of a measurement from halting, because the host of a shared machine wakes a halted core milliseconds
+// late.
 import { spawn } from 'node:child_process';
 import { canRun } from './can-run.ts';
 
 /**
- * Uses the time that every other process leaves, and ends with the benchmark. After about 0.1 s it sleeps for a
- * millisecond, because a kernel thread that holds a lock might otherwise never get the core.
+ * The idle loop uses only processor time that no other process needs, and it ends with the benchmark. It sleeps for a
+ * millisecond after every 0.1 s, because a kernel thread that holds a lock might otherwise never get the core.
  */
 const spin = `
   const cell = new Int32Array(new SharedArrayBuffer(4));

@@ -1,5 +1,5 @@
-// Reads the bytes of slow senders and disconnects them as the gateway does. It is a separate process on the core of the
-// load.
+// Reads the bytes of slow senders and disconnects them as the gateway does. It is a separate process, on the core of
+// the load generator.
 import { type AddressInfo, createServer } from 'node:net';
 
 /** The time-out of the gateway, in milliseconds. */

@@ -1,4 +1,4 @@
-// @fastify/http-proxy as in its documentation, without any check.
+// @fastify/http-proxy as its documentation shows it, without any checks.
 import proxy from '@fastify/http-proxy';
 import fastify from 'fastify';
 

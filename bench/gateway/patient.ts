@@ -5,7 +5,7 @@ import { Agent, request as ask, createServer } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
 const port = Number(process.env.SERVICE_PORT);
-/** As in the gateway, in milliseconds. */
+/** The time-outs of the gateway, in milliseconds. */
 const [requestTimeout, connectionsCheckingInterval] = [10_000, 100];
 
 const server = createServer(

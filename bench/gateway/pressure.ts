@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { canRun } from './can-run.ts';
 
-/** Milliseconds after thousands of connections were opened or closed. */
+/** Milliseconds to wait after thousands of connections were opened or closed. */
 const settling = 1_000;
 
 /** Opens connections that send one request and stay open until the returned function is called. */

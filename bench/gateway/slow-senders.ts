@@ -8,7 +8,10 @@ const [port = 0, count = 0] = process.argv.slice(2).map(Number);
 /** Milliseconds between two bytes of a sender, and the number of groups that send one after the other. */
 const everyByte = 500;
 const turns = 500;
-/** The time-out of the gateway. Senders that start over this time are also disconnected one after the other. */
+/**
+ * The time-out of the gateway, in milliseconds. The senders start spread over this time, so they are also disconnected
+ * one after the other.
+ */
 const begunWithin = 10_000;
 const start = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 1000\r\n\r\n';
 
@@ -26,7 +29,7 @@ const sockets: Socket[] = [];
 const began = performance.now();
 let turn = 0;
 setInterval(() => {
-  // Catches up on turns that were missed while another process had the core.
+  // Sends the bytes that are overdue because another process had the core.
   for (const due = ((performance.now() - began) / everyByte) * turns; turn < due; turn += 1) {
     for (let index = turn % turns; index < sockets.length; index += turns) {
       const socket = sockets[index];

@@ -106,7 +106,8 @@ function ourEnvironment(port: number, servicePort: number, jwksUrl: string): Rec
     JWT_ISSUER: issuer,
     JWT_AUDIENCE: audience,
     DRAIN_MS: '0',
-    // The load has one address. X-Forwarded-For gives its requests many, because the limits are those of many clients.
+    // The load comes from one address. X-Forwarded-For gives each request its own, because the limits apply to each
+    // client.
     TRUSTED_PROXIES: '1',
     LOG_LEVEL: 'warn',
     ...memoryBounds,
@@ -120,7 +121,7 @@ function environmentOf(name: string, port: number, servicePort: number, folder: 
     SERVICE_PORT: String(servicePort),
     EG_HTTP_PORT: String(port),
     EG_CONFIG_DIR: folder,
-    // Only its code differs from this gateway, not its memory settings.
+    // It runs with the memory settings of this gateway, so only the code differs.
     ...(name === 'patient' ? memoryBounds : {}),
   };
 }

@@ -6,13 +6,14 @@ import type { NextRequest } from '../collections/load.ts';
 
 const connections = 128;
 /**
- * When more milliseconds pass between two checks of the schedule, another process used the core of the load generator.
+ * Milliseconds between two checks of the schedule. A longer gap means that another process used the core of the load
+ * generator.
  */
 const heldUp = 3;
 
 /**
- * Each request is due at a planned time. When no connection is free, it waits for one, and its wait counts. Otherwise a
- * gateway that stops answering would get fewer requests and better results.
+ * Sends each request at a planned time. When no connection is free, the request waits for one, and its wait counts.
+ * Otherwise a gateway that stops answering would get fewer requests and better results.
  * @param perSecond requests a second
  * @returns the 99th percentile, in milliseconds, of the time from when a request was due to its answer
  * @throws when the gateway ends a connection
@@ -27,7 +28,7 @@ export async function steadyP99(
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   const times: number[] = [];
   const due: number[] = [];
-  // Used in rotation, so that no connection is idle until the gateway closes it.
+  // The connections are used in rotation, so that none is idle until the gateway closes it.
   const free = [...sockets];
   const send = (socket: Socket, at: number): void => {
     // The responses of the benchmark fit into one packet.

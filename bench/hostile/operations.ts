@@ -17,9 +17,9 @@ export interface AttackedOperation {
   readonly token: string;
   /** Bytes of the body, or of the query when there is no body. */
   readonly bytes: number;
-  /** Path without query of the attacks. */
+  /** The path that the attacks request, without its query. */
   readonly path: string;
-  /** The cheapest accepted request of that size. */
+  /** Returns the cheapest accepted request of that size. */
   accepted(turn: number): Asked;
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const millisecondsPerTick = 10;
 
-/** Milliseconds so far, without processes that have ended. */
+/** Processor time that was used so far, in milliseconds, without that of processes that have ended. */
 export function processorTime(ancestor: number): number {
   const children = new Map<number, { pid: number; ticks: number }[]>();
   for (const name of readdirSync('/proc')) {

@@ -15,7 +15,7 @@ export interface BenchShop {
   readonly customers: readonly string[];
   /** A connection of the catalogue's role. */
   readonly catalogue: pg.Client;
-  /** Address of each process, and of its metrics. */
+  /** The address of each process and of its metrics. */
   readonly processes: Readonly<Record<string, string>>;
   readonly metrics: Readonly<Record<string, string>>;
   post(path: string, token: string, body?: object): Promise<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface BenchShop {
 }
 
 const stock = 10_000_000;
-/** A few customers cause the e-mails of many. */
+/** A few customers receive as many e-mails as many customers would. */
 const limits = { EMAILS_PER_HOUR: '1000000' };
 const quietWithin = 300_000;
 

@@ -2,14 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 
-/** Milliseconds so far, of the process and of all connections that PostgreSQL has now. */
+/** Processor time in milliseconds that the process and the present connections of PostgreSQL have used. */
 export async function processorTime(client: pg.Client, service: number): Promise<number> {
   const text = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
   const { rows } = await client.query<{ pid: number }>(text);
   return [service, ...rows.map(({ pid }) => pid)].reduce((sum, pid) => sum + timeOf(pid), 0);
 }
 
-/** Of all threads of a process. */
+/** Returns the processor time of all threads of a process. */
 function timeOf(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads.reduce((sum, thread) => {

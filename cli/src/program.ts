@@ -19,7 +19,7 @@ import { statusCommand } from './commands/status.ts';
 import { stockCommand } from './commands/stock.ts';
 import { traceCommand } from './commands/trace.ts';
 
-/** Wrong arguments make any of the commands throw a CommanderError after one line and the usage. */
+/** When the arguments are wrong, each command throws a CommanderError after it has printed one line and the usage. */
 export function shopProgram(): Command {
   const program = new Command('npm run shop --')
     .description('Manage the shop of this folder, running or stopped.')

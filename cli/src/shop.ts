@@ -4,7 +4,7 @@ import { errorMessage } from './output/error-message.ts';
 import { exitCodes } from './output/exit-codes.ts';
 import { shopProgram } from './program.ts';
 
-// The reader of a pipe may close it early, as `head` does.
+// The reader of a pipe may close it early, as `head` does. The command then ends without an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

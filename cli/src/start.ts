@@ -16,14 +16,14 @@ import { givenEnvironment, readSettings, root, type Settings } from './shop/sett
 
 const watching = process.argv.includes('--watch');
 
-/** Milliseconds in which the processes of a killed launcher end. */
+/** Milliseconds to wait for the processes of a killed launcher to end. */
 const orphansGoWithin = 15_000;
 
 const say = (name: string, line: string): void => {
   process.stdout.write(`${name}: ${line}\n`);
 };
 
-/** Whether the shop is ready. Before, warnings about unavailable processes appear only in the logs. */
+/** Whether the shop is ready. Until then, warnings about unavailable processes appear only in the logs. */
 let settled = false;
 
 const sayOnceSettled = (name: string) => (line: string) => {

@@ -1,4 +1,5 @@
-// All dead letters are resolved, also more than one read returns. A letter that comes back meanwhile is left.
+// Tests that all dead letters are resolved, also when there are more than one read returns. A message that fails again
+// meanwhile is left.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeadLetterStore, openDeadLetters } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';

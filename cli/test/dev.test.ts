@@ -31,7 +31,7 @@ describe('processes that read a file', () => {
   });
 });
 
-/** Milliseconds for a process to end and to be ready again. */
+/** Milliseconds within which a process ends and is ready again. */
 const restartsWithin = 30_000;
 
 describe('a shop started by npm run dev', () => {

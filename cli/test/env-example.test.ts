@@ -94,7 +94,7 @@ function namesRead(process: string, read: Read): string[] {
   return [...new Set([...names].map((name) => generalized(process, name)))].sort();
 }
 
-/** The shop and the gateway read the same variable for each service. */
+/** The name of a variable that the shop and the gateway read once for each service. */
 function generalized(process: string, name: string): string {
   if (process !== 'shop' && process !== 'gateway') return name;
   const service = serviceNames.find((each) => name.startsWith(`${each.toUpperCase()}_`));

@@ -1,5 +1,5 @@
-// Commands on a running shop: orders, a dead letter, status and doctor, a backup, and the shop that is restored from
-// it.
+// Operator commands on a running shop: orders, a dead letter, status and doctor, a backup, and the shop that is
+// restored from it.
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

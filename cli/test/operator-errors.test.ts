@@ -2,7 +2,7 @@
 import { expect, it } from '@jest/globals';
 import { runShop } from './started-shop.ts';
 
-/** Gives every host two addresses, as `localhost` has where it is `::1` too. */
+/** Gives every host name two addresses, as `localhost` has when it also resolves to `::1`. */
 const twoAddresses = `
   import dns from 'node:dns';
   dns.lookup = (host, options, done) =>

@@ -139,7 +139,7 @@ export async function runShop(
   return { code: code as number | null, ...written };
 }
 
-/** The process that listens at an address of this machine, by its log. */
+/** Finds the process that listens at an address of this machine, by its log. */
 export async function processIdOf(dataDir: string, name: string): Promise<number> {
   return eventually(async () => {
     const lines = (await readFile(join(dataDir, 'logs', `${name}.log`), 'utf8')).trim().split('\n');

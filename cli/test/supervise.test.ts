@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { type Run, supervise } from '../src/launcher/supervise.ts';
 
-/** Runs that the test ends itself. */
+/** Runs whose start and end the test controls. */
 function manualRuns() {
   const ends: ((reason: string) => void)[] = [];
   const launch = (): Run => {

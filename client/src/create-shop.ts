@@ -1,4 +1,5 @@
-// The client: typed calls, logged in and repeated where that is safe, and collections as one sequence.
+// The client: typed calls that log in by themselves and are repeated where that is safe, and collections as one
+// sequence.
 import createClient, { type Client } from 'openapi-fetch';
 import { type components, keyedPaths, type paths } from './contract.ts';
 import { type OrderCriteria, type ProductCriteria, queryFilters, searchFilters } from './criteria.ts';
@@ -17,34 +18,34 @@ export type ProductLine = Omit<Schemas['NewProduct'], 'sku'> & { readonly extern
 export interface ShopOptions {
   /** The shop's address, such as `https://shop.example`; a path in it is prefixed to every operation's path. */
   readonly baseUrl: string;
-  /** How often a request is sent at most, from 1; 4 when not given. */
+  /** The maximum number of times that a request is sent, at least 1; default 4. */
   readonly attempts?: number;
-  /** The longest `Retry-After` that is waited for, in milliseconds; default 30,000. */
+  /** The longest `Retry-After` that the client waits for, in milliseconds; default 30,000. */
   readonly longestWait?: number;
   /** Tokens of an earlier session. */
   readonly tokens?: Tokens;
-  /** Told about every new pair of tokens, and `undefined` when the session has ended. */
+  /** Called with every new pair of tokens, and with `undefined` when the session has ended. */
   readonly onTokens?: (tokens: Tokens | undefined) => void;
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
 export interface Walk<Field extends string, Sortable extends string> {
   readonly sort?: readonly { readonly field: Sortable; readonly direction: 'asc' | 'desc' }[];
-  /** The members that are wanted; all of them when left out. */
+  /** The members to return; default all. */
   readonly fields?: readonly Field[];
-  /** How many come with one request, 1 to 100; 100 when not given. */
+  /** The number of items for each request, 1 to 100; default 100. */
   readonly limit?: number;
 }
 
 export interface Shop {
   /** Every operation, typed: `shop.call.GET('/v1/products/{productId}', …)` → `{ data, error, response }`. */
   readonly call: Client<paths>;
-  /** @throws Refusal when the pair is not right */
+  /** @throws Refusal when the credentials are wrong */
   logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
   /** Forgets the tokens, and revokes the refresh token. @throws Refusal when the shop did not revoke it */
   logOut(): Promise<void>;
   /**
-   * All products that meet the criteria, page after page as they are taken.
+   * All products that meet the criteria. Further pages are requested as the items are read.
    * @throws Refusal; TypeError for an empty list
    */
   products<Field extends keyof Product = keyof Product>(
@@ -64,7 +65,7 @@ export interface Shop {
   ): AsyncGenerator<Pick<Order, Field>, void>;
 }
 
-/** A client of the shop at `baseUrl`. Nothing is sent before the first call. */
+/** Creates a client of the shop at `baseUrl`. It sends nothing before the first call. */
 export function createShop(options: ShopOptions): Shop {
   const { baseUrl, attempts = 4, longestWait = 30_000, onTokens = () => {} } = options;
   const send = repeating(options.fetch ?? ((request) => fetch(request)), { attempts, longestWait });
@@ -79,7 +80,7 @@ export function createShop(options: ShopOptions): Shop {
   const call = createClient<paths>({ baseUrl, fetch: (request) => sendAs(session, request, send) });
   call.use({
     onRequest({ request, schemaPath }) {
-      // Made once: every repetition of this call carries it.
+      // The key is created once, so that every repetition of this call has the same one.
       if (request.method === 'POST' && keyedPaths.has(schemaPath) && !request.headers.has('idempotency-key'))
         request.headers.set('Idempotency-Key', crypto.randomUUID());
       return request;
@@ -159,7 +160,7 @@ async function sendAs(
   request: Request,
   send: (request: Request) => Promise<Response>,
 ): Promise<Response> {
-  // Logging in and out need no token, whatever the address that the shop's paths stand below.
+  // Log-in and log-out need no token. The path is compared without the base path of the shop's address.
   const own = request.headers.has('authorization') || /\/v1\/tokens(\/revoke)?$/.test(request.url);
   if (session === undefined || own) return send(request);
   const token = await unlessAborted(session.accessToken(), request.signal);

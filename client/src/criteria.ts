@@ -1,4 +1,4 @@
-// Filters as a caller writes them, and their two spellings: the body of a search and the query string.
+// Filters as a caller writes them, and their two notations: the body of a search and the query string.
 import type { components } from './contract.ts';
 
 type Schemas = components['schemas'];
@@ -16,7 +16,7 @@ type Criteria<Filters> = {
 };
 
 export type ProductCriteria = Criteria<Schemas['ProductFilters']> & {
-  /** Alternatives: one of them has to hold as well. */
+  /** Alternatives, of which at least one must also be met. */
   readonly or?: readonly Criteria<Schemas['ProductFilters']>[];
 };
 
@@ -41,7 +41,8 @@ function conditionsByField(criteria: Readonly<Record<string, unknown>>): Record<
 }
 
 /**
- * Without the operands that are undefined. An empty list has no meaning: left out, "none of these" would become "all".
+ * Removes operands that are undefined. Throws for an empty list, because omitting it would turn "none of these" into
+ * "all".
  */
 function conditionsOf(field: string, criterion: unknown): object {
   const conditions = Object.entries(operatorsOf(criterion)).filter(([, operand]) => operand !== undefined);
@@ -65,14 +66,14 @@ export function queryFilters(criteria: Readonly<Record<string, unknown>>): Recor
       field,
       Object.entries(conditions).flatMap(([operator, operand]: [string, unknown]) => {
         const values = (Array.isArray(operand) ? operand : [operand]).map(spellValue);
-        // Never as plain values: they do not mix with operators.
+        // A list is never written as plain values, because they cannot be combined with operators.
         return operator === 'in' ? `in:${values.join(',')}` : values.map((value) => `${operator}:${value}`);
       }),
     ]),
   );
 }
 
-/** In double quotes with backslash escapes when something in the value has a meaning of its own. */
+/** Puts a value in double quotes, with backslash escapes, when it contains characters with a special meaning. */
 function spellValue(value: unknown): string {
   const text = String(value);
   return /[",:\\]|^\s|\s$/.test(text) ? `"${text.replaceAll(/["\\]/g, (mark) => `\\${mark}`)}"` : text;

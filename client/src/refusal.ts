@@ -1,21 +1,23 @@
-// What a helper throws when it is refused: the shop's problem document as an error.
+// The error that helpers throw when the shop refuses a request: its problem document as an error.
 import type { components } from './contract.ts';
 
 type Schemas = components['schemas'];
 
 /**
- * Of any part of the shop: the faults of the orders have every member that the others' have, the catalogue's query both
- * spellings.
+ * The problem document of any service. The faults of orders have every member of the others' faults, and the query of
+ * the catalogue has both notations.
  */
 export type ProblemDocument = Schemas['Problem'];
 
 /** A refusal of a request. `code` identifies the reason. */
 export class Refusal extends Error {
   readonly status: number;
-  /** RFC 9457; undefined when something else than the shop has answered, such as a proxy with a page of its own. */
+  /**
+   * The problem document (RFC 9457). Undefined when the response did not come from the shop, for example from a proxy.
+   */
   readonly problem: ProblemDocument | undefined;
 
-  /** @param content the body of the answer, read */
+  /** @param content the parsed body of the response */
   constructor({ status, statusText }: Response, content: unknown) {
     const problem = isProblem(content) ? content : undefined;
     super(problem?.detail ?? `The answer was ${status} ${statusText}`.trimEnd());
@@ -24,7 +26,7 @@ export class Refusal extends Error {
     this.problem = problem;
   }
 
-  /** Of the list of problems; undefined without a problem document. */
+  /** The code of the problem document; undefined without one. */
   get code(): string | undefined {
     return this.problem?.code;
   }

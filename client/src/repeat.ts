@@ -1,10 +1,10 @@
-// Repeats a request after a failure that a repetition can fix, and only when a second request has no further effect.
+// Repeats a request after a failure that may be temporary, and only when a second request has no further effect.
 import { unlessAborted } from './unless-aborted.ts';
 
 export interface RepeatOptions {
-  /** How often a request is sent at most, from 1. */
+  /** The maximum number of times that a request is sent, at least 1. */
   readonly attempts: number;
-  /** Milliseconds. A `Retry-After` beyond it is not waited for: the answer goes to the caller. */
+  /** The longest wait in milliseconds. A response with a longer `Retry-After` is returned to the caller. */
   readonly longestWait: number;
 }
 
@@ -24,7 +24,7 @@ export function repeating(send: Send, { attempts, longestWait }: RepeatOptions):
       safe.has(request.method) || request.headers.has('idempotency-key') || request.url.endsWith('/v1/products/search');
     for (let attempt = 1; ; attempt++) {
       const last = attempt >= attempts;
-      // A request can be read once: every attempt but the last takes a copy.
+      // A request can be read only once, so every attempt except the last one sends a copy.
       const outcome = await send(last ? request : request.clone()).catch((error: unknown) => ({ error }));
       if ('error' in outcome) {
         if (last || !harmless || request.signal.aborted) throw outcome.error;
@@ -57,7 +57,7 @@ async function isPassing(response: Response, harmless: boolean): Promise<boolean
   return status === 502 || status === 503 || status === 504;
 }
 
-/** Milliseconds; spread, so that clients that failed together do not come back together. */
+/** Returns the delay in milliseconds. It is random, so that clients that failed together do not retry together. */
 function waitBefore(attempt: number, retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? Number.NaN);
   if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1_000;

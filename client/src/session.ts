@@ -1,18 +1,22 @@
-// One log-in: holds its tokens, renews them shortly before they expire or when they are refused, until it ends.
+// One log-in: stores its tokens, and renews them shortly before they expire or when they are refused, until the session
+// ends.
 import { removeTrailingSlash } from 'openapi-fetch';
 import type { components } from './contract.ts';
 
-/** Those of a customer or a member of staff. A machine gets no refresh token, and needs no session. */
+/** The tokens of a customer or of staff. A machine gets no refresh token, and needs no session. */
 export type Tokens = Required<components['schemas']['Tokens']>;
 
 export interface SessionOptions {
   readonly baseUrl: string;
   readonly send: (request: Request) => Promise<Response>;
-  /** Told about every renewed pair, and `undefined` when no more can be had; not about an end that was asked for. */
+  /**
+   * Called with every renewed pair, and with `undefined` when no renewal is possible any more. Not called when the
+   * caller ends the session.
+   */
   readonly onTokens: (tokens: Tokens | undefined) => void;
 }
 
-/** Milliseconds before its end at which an access token is renewed. */
+/** Milliseconds before its expiry at which an access token is renewed. */
 const early = 30_000;
 
 export class Session {
@@ -26,14 +30,16 @@ export class Session {
     this.#keep(tokens);
   }
 
-  /** Nothing goes out in its name any more, also not what waits for a renewal. Returns the tokens that it held. */
+  /**
+   * Ends the session. No further request uses its tokens, not even one that waits for a renewal. Returns the tokens.
+   */
   end(): Tokens | undefined {
     const tokens = this.#tokens;
     this.#tokens = undefined;
     return tokens;
   }
 
-  /** The access token, a new one if need be; undefined after the end. */
+  /** Returns the access token, and renews it if necessary; undefined after the end of the session. */
   async accessToken(): Promise<string | undefined> {
     if (this.#tokens === undefined) return undefined;
     return Date.now() < this.#expiresAt - early ? this.#tokens.access_token : this.renew(this.#tokens.access_token);
@@ -61,9 +67,9 @@ export class Session {
       }),
     );
     const renewed = response.ok ? ((await response.json()) as Tokens) : undefined;
-    // Ended meanwhile, it stays so: another session may have begun.
+    // The session ended meanwhile, so the new tokens are not stored: another session may have begun.
     if (this.#tokens === undefined) return undefined;
-    // Any other refusal than 401 may pass: the token in hand may still do.
+    // Any refusal other than 401 may be temporary, so the present tokens are kept.
     if (renewed !== undefined || response.status === 401) {
       this.#keep(renewed);
       onTokens(renewed);

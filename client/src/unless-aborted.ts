@@ -1,7 +1,8 @@
-// Lets a caller give up a wait.
+// Lets a caller stop waiting.
 
 /**
- * The result of the work, or the signal's reason as soon as it is aborted. The work itself continues for other callers.
+ * Resolves with the result of the work, or rejects with the signal's reason as soon as it is aborted. The work itself
+ * continues for other callers.
  */
 export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {

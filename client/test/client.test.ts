@@ -13,8 +13,8 @@ let server: FaultyShop;
 afterEach(() => server.close());
 
 /**
- * A client of a server with given reactions: to the first request, the second, and the last one to all further
- * requests.
+ * A client of a server with given reactions: to the first request, the second one and so on. The last reaction applies
+ * to all further requests.
  */
 async function clientOf(reactions: readonly Reaction[], options: Partial<ShopOptions> = {}) {
   server = await startFaultyShop((_, count) => reactions[Math.min(count, reactions.length) - 1] ?? done);
@@ -129,7 +129,7 @@ describe('the types', () => {
   it('accept an account only as a text', async () => {
     const shop = await clientOf([{ status: 200 }]);
     await shop.call.GET('/v1/accounts/{accountId}', { params: { path: { accountId: 'me' } } });
-    // @ts-expect-error an id is no number
+    // @ts-expect-error an id is not a number
     await shop.call.GET('/v1/accounts/{accountId}', { params: { path: { accountId: 7 } } });
     expect(server.seen).toHaveLength(2);
   });

@@ -4,7 +4,7 @@ import { type CollectionSpec, decimal, fromBody, fromQuery, ordered, time, uuid 
 import { createShop, type Shop } from '../src/index.ts';
 import { type FaultyShop, startFaultyShop } from './faulty-shop.ts';
 
-/** As much of the shop's own table of orders as the examples speak of. */
+/** The part of the orders' own collection table that the examples use. */
 const spec: CollectionSpec = {
   name: 'orders',
   from: 'orders',

@@ -10,7 +10,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** 'break' closes the connection without an answer. A body is JSON, a text goes out as it is. */
+/** 'break' closes the connection without a response. A body is sent as JSON, a text unchanged. */
 export type Reaction = 'break' | { status: number; headers?: Record<string, string>; body?: unknown };
 
 export interface FaultyShop {
@@ -36,7 +36,7 @@ export function tokens(name: string, seconds = 900): Tokens {
   };
 }
 
-/** @param react what to do with a request, now or later; the number counts from 1 */
+/** @param react decides about each request, immediately or later; the number counts requests from 1 */
 export async function startFaultyShop(
   react: (seen: Seen, count: number) => Reaction | Promise<Reaction>,
 ): Promise<FaultyShop> {

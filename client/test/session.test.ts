@@ -16,12 +16,12 @@ async function clientWith(react: (seen: Seen) => Reaction | Promise<Reaction>, o
   return createShop({ baseUrl: server.url, ...options });
 }
 
-/** An answer that is held back until the test lets it go. */
+/** A response that is delayed until the test releases it. */
 function heldBack() {
   const asked = Promise.withResolvers<void>();
   const free = Promise.withResolvers<void>();
   return {
-    /** The time at which a request waits for it. */
+    /** Resolves when a request waits for the response. */
     asked: asked.promise,
     release: free.resolve,
     async answer(reaction: Reaction): Promise<Reaction> {
@@ -122,7 +122,7 @@ describe('another account that logs in', () => {
     await shop.call.POST('/v1/orders', order);
     expect(bearers('POST')).toStrictEqual(['Bearer access-B']);
     expect(kept).toStrictEqual(['access-A', 'access-B']);
-    // A request of the former account is sent with no token.
+    // The request of the former account is sent without a token.
     expect(bearers('GET')).toStrictEqual([undefined]);
   });
 

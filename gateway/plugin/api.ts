@@ -22,7 +22,7 @@ export interface ApiOptions {
   readonly verifier: TokenVerifier;
   readonly store: RateLimitStore;
   readonly upstreams: UpstreamDirectory;
-  /** The bound of a request's body, and its deadline. */
+  /** The maximum size of a request's body, and the deadline for its arrival. */
   readonly guard: GuardOptions;
   readonly log: Log;
 }
@@ -69,7 +69,9 @@ export function api(options: ApiOptions): Policy {
   };
 }
 
-/** Runs the steps in order. A step that returns no promise costs no turn of the event loop. */
+/**
+ * Runs the steps in order. A step that returns no promise does not delay the request to another turn of the event loop.
+ */
 async function run(steps: readonly Step[], request: GatewayRequest, response: GatewayResponse): Promise<void> {
   for (const step of steps) {
     const pending = step(request, response);

@@ -1,5 +1,5 @@
-// Refusals of bytes that are not a request, or of a request that becomes invalid. A refusal keeps its place among the
-// responses.
+// Refuses bytes that are not a request, and requests that become invalid. The refusal is sent after the responses to
+// earlier requests.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Problem } from '@shop/shared/problem';
@@ -51,13 +51,14 @@ export function refuse(socket: Socket, problem: Problem | undefined, responses?:
     endConnection(socket, answered || problem === undefined ? '' : rawRefusal(problem, broken?.req));
   if (problem === undefined && last !== undefined) last.shouldKeepAlive = false;
   if (ahead === undefined || ahead.writableFinished) end();
-  // Prepended, so that a pipelined request that waits for the same event finds the connection ended and is not
-  // executed.
+  // The listener is prepended, so that a pipelined request that waits for the same event finds the connection ended and
+  // is not executed.
   else ahead.prependOnceListener('close', end);
 }
 
 /**
- * Ends a connection with these bytes. It is still read for a while, because a reset could arrive before the bytes do.
+ * Sends these bytes and ends the connection. The socket is still read for a while, because a reset could arrive before
+ * the bytes do.
  */
 function endConnection(socket: Socket, bytes: string): void {
   if (!socket.writable) return;

@@ -6,12 +6,13 @@ import { LinkedQueue, QueueEntry } from './linked-queue.ts';
 
 export interface ConnectionLimits {
   /**
-   * Open connections. An idle one takes about 16 KB: 10,000 of them, the buffered bodies and the process itself stay
-   * below the 384 MiB of the container.
+   * The maximum number of open connections. An idle one takes about 16 KB: 10,000 of them, the buffered bodies and the
+   * process itself stay below the 384 MiB of the container.
    */
   readonly maximumConnections: number;
   /**
-   * Open connections of one client network. It does not apply behind trusted proxies, whose address every socket has.
+   * The maximum number of open connections of one client network. It does not apply behind trusted proxies, because
+   * every socket then has the address of a proxy.
    */
   readonly maximumPerAddress: number;
   readonly trustedProxies: number;
@@ -36,13 +37,13 @@ class Connection {
   readonly networkEntry = new QueueEntry<Connection>(this);
   /** A request is in progress: its header section has arrived, and its response is not complete. */
   busy = false;
-  /** Opened beyond the maximum. */
+  /** Whether the connection was opened beyond the maximum. */
   spare = false;
   /** Bytes that had arrived when the connection became idle. Further bytes are the next request. */
   bytesRead = 0;
   /**
-   * Since its last request it has sent bytes that are not a request, such as empty lines. Further bytes do not count as
-   * one.
+   * Whether the connection has sent bytes that are not a request, such as empty lines, since its last request. Further
+   * bytes do not count as a request.
    */
   sentNoRequest = false;
 
@@ -91,7 +92,7 @@ export class Connections {
       socket.destroy();
       return;
     }
-    // Closing the last connection of this network has removed the network.
+    // Closing the last connection of this network has removed the network from the map, so it is added again.
     this.#networks.set(name, network);
     network.open += 1;
     this.#open.set(socket, connection);
@@ -147,8 +148,8 @@ export class Connections {
   }
 
   /**
-   * Called when its next request is arriving. After bytes that are not a request, such as an empty line, it becomes
-   * idle again.
+   * Called when the next request of a connection is arriving. After bytes that are not a request, such as an empty
+   * line, the connection becomes idle again.
    */
   #receive(connection: Connection): void {
     this.#leaveQueues(connection);

@@ -1,4 +1,4 @@
-// Spreads many small tasks over turns of the event loop, so that requests are not delayed by all of them at once.
+// Spreads many small tasks over turns of the event loop, so that they do not delay requests.
 
 /**
  * @returns runs each given task in order, at most `perTurn` of them in one turn of the event loop, from the next turn

@@ -2,10 +2,11 @@
 import type { Socket } from 'node:net';
 
 /**
- * The end of their request line. In HTTP only the end of a header value can match: a JSON string contains no line end.
+ * The end of a request line that names one of these protocols. In HTTP only the end of a header value can match,
+ * because a JSON string contains no line end.
  */
 const otherProtocol = / (?:RTSP|ICE)\/\d\.\d\r?\n/;
-/** The first characters of such an end, where the bytes that have arrived stop. */
+/** Matches an incomplete end of such a line, at the end of the bytes that have arrived. */
 const begun = / (?:R(?:T(?:S(?:P(?:\/(?:\d(?:\.(?:\d\r?)?)?)?)?)?)?)?|I(?:C(?:E(?:\/(?:\d(?:\.(?:\d\r?)?)?)?)?)?)?)?$/;
 const longest = ' RTSP/1.0\r\n'.length;
 const [lineFeed, brace] = [0x0a, 0x7d];
@@ -55,8 +56,8 @@ export class ProtocolNames {
   }
 
   /**
-   * Searches the bytes that arrived last. Called before each request is executed, because a name may follow in the same
-   * piece.
+   * Searches the bytes that arrived last. It is called before each request is executed, because a protocol name may
+   * follow in the same piece.
    */
   search(socket: Socket): void {
     const { bytesRead } = socket;

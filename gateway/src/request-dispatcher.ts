@@ -12,15 +12,19 @@ import type { Connections } from './connections.ts';
 import { paceTasks } from './paced-tasks.ts';
 import { ProtocolNames } from './protocol-name.ts';
 
-/** Pipelined requests that a connection may have unanswered. Each one holds memory until it is executed. */
+/**
+ * The maximum number of pipelined requests without a response on one connection. Each one occupies memory until it is
+ * executed.
+ */
 const pipelinedRequests = 100;
 /**
- * Bytes of pipelined requests, bodies included, that may arrive after those that came together with the first of them.
+ * The maximum number of bytes of pipelined requests, bodies included, that may arrive after those that came together
+ * with the first of them.
  */
 const pipelinedBytes = 64 * 1_024;
 /**
- * Refusals in one turn of the event loop. Thousands of slow senders can time out at once, and other requests must not
- * wait.
+ * The maximum number of refusals in one turn of the event loop. Thousands of slow senders can time out at the same
+ * time, and other requests must not wait for them.
  */
 const refusalsPerTurn = 8;
 
@@ -111,7 +115,7 @@ export class RequestDispatcher {
     });
   }
 
-  /** Whether a connection may send requests: one beyond the maximum may only ask for health. */
+  /** Whether a connection may send requests. A connection beyond the maximum may only request the health probe. */
   #admit(request: GatewayRequest, response: GatewayResponse): boolean {
     const { socket } = request;
     if (this.#connections.begin(socket) !== 'spare') return true;
@@ -160,11 +164,12 @@ export class RequestDispatcher {
     if (pending.previous === response) pending.previous = undefined;
     if (pending.count > 0) return;
     if (request.complete) this.#rest(socket);
-    // Answered before its body was complete. The state is kept, so that an invalid rest does not get a second response.
+    // The request was answered before its body was complete. The state is kept, so that an invalid rest does not get a
+    // second response.
     else request.once('end', () => pending.count === 0 && this.#rest(socket));
   }
 
-  /** Every request of the connection is answered. */
+  /** Called when every request of the connection is answered. */
   #rest(socket: Socket): void {
     this.#pending.delete(socket);
     this.#connections.end(socket);

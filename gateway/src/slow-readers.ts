@@ -1,5 +1,5 @@
-// Disconnects clients that do not read their responses. Unread responses stay in memory, and such connections are not
-// idle.
+// Disconnects clients that do not read their responses. Unread responses occupy memory, and these connections do not
+// count as idle.
 import type { Socket } from 'node:net';
 import type { Log } from '@shop/shared/runtime';
 
@@ -9,15 +9,15 @@ const every = 5_000;
 const checksWithoutProgress = 6;
 
 interface Waiting {
-  /** Bytes that have left the process towards the client. */
+  /** Bytes that the process has sent to the client. */
   readonly sent: number;
   readonly checks: number;
 }
 
 /**
- * Closes each connection whose client has read nothing in `checksWithoutProgress` checks although bytes wait. Node's
- * own time-out restarts whenever the client sends or the server writes something. Checks are counted instead of time,
- * because this process itself may have been blocked.
+ * Closes each connection whose client has read nothing in `checksWithoutProgress` checks although bytes are waiting.
+ * Node's own time-out restarts whenever the client sends or the server writes something. Checks are counted instead of
+ * time, because this process itself may have been blocked.
  * @param sockets the open connections
  */
 export function watchReaders(sockets: () => Iterable<Socket>, log: Log): NodeJS.Timeout {

@@ -20,7 +20,7 @@ export interface ArchivedTable {
 export interface ArchivedSchema {
   /** The applied migrations. */
   readonly migrations: readonly string[];
-  /** In an order in which they can be filled: a table comes after the tables that it refers to. */
+  /** The tables in an order in which they can be filled: a table comes after the tables that it refers to. */
   readonly tables: readonly ArchivedTable[];
   /** The last value of each sequence. */
   readonly sequences: Readonly<Record<string, number>>;
@@ -28,7 +28,7 @@ export interface ArchivedSchema {
 
 export interface Manifest {
   readonly format: 'shop backup 1';
-  /** By the clock of the database. */
+  /** The time of the backup, by the clock of the database. */
   readonly takenAt: string;
   readonly schemas: Readonly<Record<ServiceName, ArchivedSchema>>;
 }

@@ -43,7 +43,8 @@ export async function restoreBackup(
   manifest: Manifest,
   { onTable, beforeCommit }: RestoreHooks,
 ): Promise<number> {
-  // Up to the last migration of the backup, so that its rows fit. The other migrations run after the rows are restored.
+  // Applies migrations up to the last one of the backup, so that its rows fit. The other migrations run after the rows
+  // are restored.
   for (const name of serviceNames) {
     const only = manifest.schemas[name].migrations;
     await migrate({ url: databases[name], folder: migrationsOf(name), only });
@@ -107,7 +108,7 @@ async function restoreTable(
   table: Table,
   archived: ArchivedTable,
 ): Promise<void> {
-  // Triggers would write rows of other tables again that the backup has.
+  // Triggers are disabled, because they would write rows again that the backup already contains.
   const name = pg.escapeIdentifier(table.name);
   await client.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
   const into = client.query(copyFrom(copyIn(table)));

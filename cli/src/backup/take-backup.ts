@@ -52,7 +52,7 @@ export async function takeBackup(
 
 type Clients = Readonly<Record<ServiceName, pg.Client>>;
 
-/** Opens a connection for each schema. All of them see the database at the same moment. */
+/** Opens a connection for each schema. All of them see the database as of the same moment. */
 async function withSnapshot<T>(
   databases: OpenShop['databases'],
   use: (clients: Clients, takenAt: Date) => Promise<T>,

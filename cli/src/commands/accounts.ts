@@ -1,4 +1,4 @@
-// `accounts`: what operators do with the accounts of customers.
+// `accounts`: the operator's commands for customer accounts.
 import {
   announceAccounts,
   blockAsOperator,

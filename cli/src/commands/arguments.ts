@@ -10,7 +10,7 @@ export function limit(text: string): number {
   return number;
 }
 
-/** A number of days, 0 included. */
+/** A number of days. 0 is permitted. */
 export function days(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number of days.');
@@ -33,14 +33,14 @@ function idOf(what: string): (text: string) => string {
   };
 }
 
-/** The moment of a time as in RFC 3339, or of the beginning of a day in UTC. */
+/** Parses a time in RFC 3339, or a date, which stands for the beginning of that day in UTC. */
 export function moment(text: string): string {
   const value = time().fromText(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (value !== undefined) return String(value);
   throw new InvalidArgumentError('It must be a day or a time, such as 2026-11-21 or 2026-11-21T03:00:00Z.');
 }
 
-/** Returns a parser of texts without surrounding blanks, of 1 to `maximum` characters. */
+/** Returns a parser that trims a text and requires 1 to `maximum` characters. */
 export function textOf(maximum: number): (text: string) => string {
   return (text) => {
     const trimmed = text.normalize('NFC').trim();

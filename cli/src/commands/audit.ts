@@ -1,4 +1,4 @@
-// `audit`: what was done to accounts, by whom and why.
+// `audit`: lists the changes of accounts, with their author and reason.
 import { type AuditFilter, type RecordedEntry, readAuditLog } from '@shop/accounts/operator';
 import { Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';

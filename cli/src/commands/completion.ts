@@ -27,7 +27,7 @@ interface Node {
   readonly path: string;
   readonly commands: readonly Described[];
   readonly options: readonly Described[];
-  /** The values of arguments and options that have a closed list of values. */
+  /** The possible values of arguments and options that accept only certain values. */
   readonly values: readonly Described[];
   readonly files: boolean;
 }
@@ -55,7 +55,7 @@ function nodesOf(command: Command, path = ''): Node[] {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The commands among the words so far. Options and arguments between them are skipped. */
+/** Finds the commands among the words that were typed so far. Options and arguments between them are skipped. */
 const walk = (nodes: readonly Node[]): string => {
   const paths = nodes.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   return `    case "\${at:+$at }$word" in\n      ${paths.join('|')}) at="\${at:+$at }$word" ;;\n    esac`;

@@ -157,7 +157,7 @@ function trackingOf({ carrier, trackingNumber, trackingUrl }: Given) {
 
 const word = textOf(100);
 
-/** As in the contract of the API. */
+/** The pattern that the API's contract uses. */
 const httpsUrl = /^https:\/\/[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][A-Za-z0-9._~:/?#@!$&'()*+,;=%[\]-]*)?$/;
 
 function httpsAddress(text: string): string {
@@ -232,7 +232,7 @@ function shown(order: OrderWithHistory): string {
     status,
     by,
     cancelledLines.map(({ quantity, name }) => `cancelled ${quantity} × ${name}`).join(', '),
-    // Customers wrote some reasons, so that control characters are escaped.
+    // Customers wrote some of the reasons, so control characters are escaped.
     reason === undefined ? undefined : JSON.stringify(reason),
   ]);
   const next = order.allowedActions.map((action) => (action === 'cancel' ? 'cancel --reason TEXT' : action));
@@ -247,7 +247,8 @@ function shown(order: OrderWithHistory): string {
 }
 
 /**
- * How to reach the customer, and where the parcel goes. Customers wrote both, so that control characters are escaped.
+ * Prints the contact data of the customer and the address of the parcel. Customers wrote both, so control characters
+ * are escaped.
  */
 function parcelOf({ customer, shipping_address: address }: Order): string[] {
   const shown = (label: string, parts: object | undefined): string[] =>
@@ -262,7 +263,7 @@ function parcelOf({ customer, shipping_address: address }: Order): string[] {
   return lines.length === 0 ? [] : [lines.join('\n')];
 }
 
-/** As on a label. */
+/** Returns the lines of an address in the order of a label. */
 function inOrder(address: NonNullable<Order['shipping_address']>) {
   const { recipient, street_address: street, postal_code: code, city, region, country } = address;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// `staff`: accounts that may do more than customers. New scopes apply from the next log-in or refresh of the account.
+// `staff`: manages the scopes of accounts. New scopes apply from the next log-in or token refresh of the account.
 import {
   grantScopes,
   listStaff,

@@ -1,4 +1,4 @@
-// `stock`: compares the stock with the ledger of its movements, and shows what accounts hold of it.
+// `stock`: compares the stock with the ledger of its movements, and lists the units that accounts hold in open orders.
 import { type AccountHold, listHolds, type StockFault, type StockReport, verifyStock } from '@shop/catalogue/operator';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';

@@ -16,8 +16,8 @@ import type { Wanted } from './settings.ts';
 
 const oldestPostgres = 150_000;
 /**
- * Milliseconds. Tokens allow clocks to differ by some seconds. A larger difference makes log-ins fail without a visible
- * reason.
+ * The tolerated clock difference in milliseconds. Tokens allow clocks to differ by some seconds; a larger difference
+ * makes log-ins fail without a visible reason.
  */
 const skewSeen = 1_000;
 const skewHurts = 5_000;
@@ -85,7 +85,7 @@ async function checkMigrations(
     : warning(`migrations ${name}`, detail, remedy);
 }
 
-/** Compares the database's clock with that of this machine, without the time that the query took. */
+/** Compares the database's clock with that of this machine. The duration of the query is subtracted. */
 async function checkClock(client: pg.Client): Promise<Finding> {
   const sent = Date.now();
   const { rows } = await client.query<{ now: number }>(
@@ -103,7 +103,7 @@ async function checkClock(client: pg.Client): Promise<Finding> {
 async function checkCurrency({ databases }: OpenShop, wanted: string): Promise<Finding[]> {
   const kept = await Promise.all(
     (['orders', 'catalogue'] as const).map(async (name) => {
-      // A schema that is not migrated yet has another finding.
+      // Another check reports a schema that is not migrated yet.
       const code = await withClient({ url: databases[name], connectWithin }, storedCurrency).catch(() => undefined);
       return { name, code: code ?? wanted };
     }),

@@ -30,8 +30,8 @@ export function checkNode(): Finding {
 }
 
 /**
- * Reads the configuration of every process as the process itself would, in the environment that npm start would give
- * it.
+ * Reads the configuration of every process as the process itself would, with the environment that `npm start` would
+ * pass to it.
  */
 export async function checkConfiguration(settings: Settings, given: NodeJS.ProcessEnv): Promise<Finding[]> {
   const folder = { compileCache: '', mail: '' } as DataFolder;
@@ -59,7 +59,7 @@ function mistakesOf(read: Reader, environment: Environment): string[] {
   }
 }
 
-/** Values in place of those that npm start generates. */
+/** Placeholders for the secrets that `npm start` generates. */
 const anySecrets: KeptSecrets = {
   roles: {} as KeptSecrets['roles'],
   variables: Object.fromEntries(secretVariables.map((name) => [name, Buffer.alloc(32).toString('base64url')])),
@@ -100,13 +100,13 @@ export async function checkDataFolder(folder: DataFolder): Promise<Finding[]> {
   return findings;
 }
 
-/** The folder, or its nearest existing parent folder. */
+/** Returns the folder, or its nearest existing parent. */
 async function nearestFolder(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   return found?.isDirectory() === true || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** Whether the gateway of a stopped shop could listen. */
+/** Checks whether the gateway could listen on its port while the shop is stopped. */
 export async function checkPort({ gatewayHost, gatewayPort }: Settings): Promise<Finding> {
   try {
     await claimPort(gatewayHost, gatewayPort, 0);

@@ -1,11 +1,11 @@
-// The services' variables that the doctor reads itself, because it checks the things that they name.
+// The services' variables that the doctor reads itself, because it checks the folders and servers that they name.
 import { type Environment, optional, readConfig, string } from '@shop/shared/runtime';
 
 export type Wanted = ReturnType<typeof readWanted>;
 
 /**
- * The configurations of the processes validate the values.
- * @throws ConfigError when one names a file that cannot be read
+ * The processes' own configurations validate the values.
+ * @throws ConfigError when a variable names a file that cannot be read
  */
 export function readWanted(environment: Environment) {
   return readConfig(environment, {

@@ -12,7 +12,7 @@ export interface Summary {
   readonly seconds: number;
 }
 
-/** The table, and the commands that register, order and cancel. */
+/** Returns the table, and example commands that register, order and cancel. */
 export function banner(summary: Summary): string {
   const rows = [...summary.places, ['data', summary.data], ['e-mails', summary.mail], ['logs', summary.logs]] as const;
   const width = Math.max(...rows.map(([name]) => name.length));

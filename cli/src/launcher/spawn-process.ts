@@ -22,7 +22,7 @@ export interface ProcessOptions {
 }
 
 const readyWithin = 60_000;
-/** Somewhat longer than the time in which a process stops by itself. */
+/** Milliseconds to wait for a process to stop, somewhat longer than a process needs to stop by itself. */
 const stopWithin = 12_000;
 
 export function spawnProcess(options: ProcessOptions): Run {
@@ -44,7 +44,7 @@ export function spawnProcess(options: ProcessOptions): Run {
   const complaints: Complaints = { warnings: [], plain: [] };
   let started = false;
   const log = openLogFile(options.logs, name, (line) => (started ? say(line) : complaints.warnings.push(line)));
-  // Immediately, because Node discards the output of a process that ends before a listener is added.
+  // The output is read immediately, because Node discards the output of a process that ends before a listener is added.
   takeOutput(log, child, (line) => (started ? say(line) : complaints.plain.push(line)));
   const ended = exited.then((reason) => {
     over.abort();
@@ -81,7 +81,7 @@ interface Complaints {
   readonly plain: string[];
 }
 
-/** The cause of a failed start: the message of the process, or the error that ended it, or its last warning. */
+/** Returns the cause of a failed start: the message of the process, the error that ended it, or its last warning. */
 export function startFailure(name: string, { plain, warnings }: Complaints, reason: string): string {
   const spoken = plain.filter((line) => line.startsWith(`${name}: `));
   if (spoken.length > 0) return spoken.join('\n');

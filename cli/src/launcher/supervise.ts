@@ -3,7 +3,7 @@ import { type Pause, startPause } from '@shop/shared/runtime';
 
 /** One run of a part. */
 export interface Run {
-  /** Resolves when the part can be used; rejects with one line for people when it cannot be started. */
+  /** Resolves when the part can be used. Rejects with a one-line explanation when it cannot be started. */
   readonly ready: Promise<void>;
   /** Resolves with the reason when the run ends, also after `ready` has rejected. */
   readonly ended: Promise<string>;

@@ -12,8 +12,8 @@ const sourceFile = /\.(?:ts|ya?ml|css|js|svg|md)$/;
 const quietTime = 150;
 
 /**
- * The processes that read a file, by its path in the checkout; none for tests and for files that no process reads.
- * The gateway reads the contracts of the services.
+ * Maps each path in the checkout to the processes that read the file. Tests and unused files have none. The gateway
+ * reads the contracts of the services.
  */
 export function processesOf(path: string): readonly ProcessName[] {
   const [folder = '', name = ''] = path.split(sep);

@@ -14,11 +14,11 @@ const template = fileURLToPath(new URL('../../template', import.meta.url));
 const run = promisify(execFile);
 
 /**
- * Writes the service and generates what follows from the contracts.
+ * Writes the service and everything that is generated from the contracts.
  * @param root the checkout
  * @param name 3 to 20 lower-case letters
  * @returns the files that were written or changed, relative to the checkout
- * @throws StartError for a name that is not permitted or that something else has; then nothing is written
+ * @throws StartError for a name that is not permitted or already in use; then nothing is written
  */
 export async function createService(root: string, name: string): Promise<string[]> {
   await requireFreeName(root, name);
@@ -52,7 +52,7 @@ interface Names {
   readonly apiEndpoints: Readonly<Record<string, { readonly paths: readonly string[] }>>;
 }
 
-/** A service has the names of its schema, its role, its container and its path to itself. */
+/** The service's schema, database role, container and internal path all have its name. */
 async function requireFreeName(root: string, name: string): Promise<void> {
   if (!/^[a-z]{3,20}$/.test(name)) throw new StartError('the name of a service has 3 to 20 lower-case letters');
   const read = async (file: string): Promise<Names> => parse(await readFile(join(root, file), 'utf8')) as Names;

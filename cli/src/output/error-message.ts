@@ -1,4 +1,4 @@
-// One line for people about the error that ended a command, and what to do.
+// Explains the error that ended a command in one line, with the remedy.
 import { BrokerUnavailableError } from '@shop/shared/events';
 import { ConfigError, StartError } from '@shop/shared/runtime';
 
@@ -30,7 +30,7 @@ export function errorMessage(error: unknown): string {
   return meaning === undefined ? `failed: ${line || code}; ${closer}` : `${meaning} (${line || code}); ${closer}`;
 }
 
-/** Several addresses that were tried come as an AggregateError without a message of its own. */
+/** When several addresses were tried, the error is an AggregateError without a message of its own. */
 function firstOf(error: unknown): { code: string; message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
   if (!(error instanceof Error)) return { code: '', message: String(error) };

@@ -6,7 +6,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** @param unit the counted unit; bytes are shown as a percentage only */
+/** @param unit the counted unit. The progress in bytes is shown as a percentage only. */
 export function showProgress(unit: 'products' | 'orders' | 'bytes' | 'tables'): Progress {
   const count = unit === 'bytes' ? '' : `  {value} of {total} ${unit}`;
   const bar = new SingleBar({

@@ -15,7 +15,7 @@ export interface DataFolder {
 
 /** What a running shop announces to the command line. It contains passwords, as the file with the secrets does. */
 export interface RunningShop {
-  /** The identity of the launcher. */
+  /** Identifies the launcher process. */
   readonly launcher: string;
   readonly gateway: string;
   /** The address of each process, including the gateway. */
@@ -47,7 +47,7 @@ export function dataFolder(path: string): DataFolder {
 export async function takeFolder(folder: DataFolder): Promise<{ release(): Promise<void>; abandoned: boolean }> {
   try {
     await makeDataFolder(folder.path);
-    // They contain customers' addresses.
+    // These folders contain customers' addresses.
     for (const path of [folder.logs, folder.mail]) await mkdir(path, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(folder.path);
     await rm(runningFile(folder), { force: true });

@@ -55,7 +55,10 @@ export async function migrateAll(urls: DatabaseUrls): Promise<void> {
   await Promise.all(migrations);
 }
 
-/** One line; several addresses that were tried come as an AggregateError without a message of its own. */
+/**
+ * Returns the error as one line. When several addresses were tried, the error is an AggregateError without a message of
+ * its own.
+ */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
   return error instanceof Error ? (error.message.split('\n')[0] ?? error.name) : String(error);

@@ -34,8 +34,8 @@ export interface ResolvedDeadLetter {
 }
 
 /**
- * Replays or discards each dead letter once. A letter that fails again meanwhile stays for the next command.
- * @returns the resolved letters, and the given ids that no letter has
+ * Replays or discards each dead letter once. A message that fails again meanwhile stays for the next command.
+ * @returns the resolved dead letters, and the given ids that no dead letter has
  */
 export async function resolveDeadLetters(
   deadLetters: DeadLetterStore,
@@ -54,8 +54,8 @@ export async function resolveDeadLetters(
         resolved.push({ consumer: letter.consumer, id: letter.id });
       }
     }
-    // A short page was the last one. The oldest letters come first, so a page of known letters has no new ones behind
-    // it.
+    // A page that is not full is the last one. The oldest dead letters come first, so no unknown one follows a page of
+    // known ones.
     if (letters.length < perRead || fresh.length === 0) break;
   }
   return { resolved, unknown: (ids ?? []).filter((id) => !resolved.some((letter) => letter.id === id)) };

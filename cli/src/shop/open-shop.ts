@@ -81,7 +81,8 @@ export async function withNewShop<T>(
   }
   const { release } = await take(folder);
   try {
-    // Before the provisioning, which would change the passwords of an existing shop's roles and lock out its services.
+    // This check comes before the provisioning, which would change the passwords of an existing shop's roles and lock
+    // out its services.
     await requireEmptyDatabase(outsideUrl);
     return await fill(outsideUrl);
   } finally {
@@ -120,7 +121,7 @@ async function withOwnServer<T>(folder: DataFolder, use: (adminUrl: string) => P
   }
 }
 
-/** The databases that the environment names; undefined when it names none. */
+/** Returns the databases that the environment names; undefined when it names none. */
 function givenDatabases(settings: Settings, given: NodeJS.ProcessEnv): DatabaseUrls | undefined {
   if (settings.databaseUrl !== undefined) return asEachRole(settings.databaseUrl);
   const ofServices = readServiceDatabases(given);

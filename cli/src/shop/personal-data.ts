@@ -1,4 +1,5 @@
-// Where the shop still keeps personal data of the holder of an account: all schemas, and the dead letters.
+// Finds the places where the shop still keeps personal data of an account's holder: in all schemas and the dead
+// letters.
 import { findPersonalData as findInAccounts } from '@shop/accounts/operator';
 import { findPersonalData as findInNotifications } from '@shop/notifications/operator';
 import { findPersonalData as findInOrders } from '@shop/orders/operator';

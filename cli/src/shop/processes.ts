@@ -97,8 +97,8 @@ function commonEnvironment({ folder, secrets, given }: Wiring): NodeJS.ProcessEn
 }
 
 /**
- * The defaults of variables that are set neither directly nor as a file. Otherwise a default would take precedence over
- * the file.
+ * Returns the defaults of variables that are set neither directly nor as a file. Otherwise a default would take
+ * precedence over the file.
  */
 function notGiven(given: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => !isSet(given, name)));

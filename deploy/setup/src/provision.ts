@@ -1,4 +1,4 @@
-// Makes the shop's database, its schemas and the roles that own them, and ends. Run again it changes nothing but
+// Creates the shop's database, its schemas and the roles that own them, and exits. A second run changes only the
 // passwords.
 import { provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
 import { readConfig, runProcess, secret, string, url } from '@shop/shared/runtime';

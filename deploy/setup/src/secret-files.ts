@@ -1,5 +1,4 @@
-// Which secrets the shop has, and which file of which owner holds what. Every owner is given its own files and no
-// other's.
+// Defines the secrets of the shop and the files that contain them. Every owner gets its own files and no others.
 import { randomBytes } from 'node:crypto';
 import { type SchemaName, schemas } from '@shop/shared/database';
 import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
@@ -10,23 +9,23 @@ const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
 /** The secrets from which the files are derived: 32 random bytes each, in base64url. */
 export interface Secrets {
   readonly keys: Readonly<Record<(typeof keys)[number], string>>;
-  /** The passwords of the database's roles. */
+  /** The passwords of the database roles. */
   readonly roles: Readonly<Record<SchemaName, string>>;
-  /** Of the broker's users. */
+  /** The passwords of the broker's users. */
   readonly users: Readonly<Record<BrokerUser, string>>;
 }
 
-/** Where the services find the servers. */
+/** The addresses at which the services find the servers. */
 export interface Places {
   /** Host and port. */
   readonly database: string;
-  /** Host and port of its replicas, where there are any. */
+  /** Host and port of the database's replicas, if there are any. */
   readonly databaseReplicas?: string | undefined;
   /** Host and port. */
   readonly broker: string;
   /**
-   * How the operator's commands reach the database: with the administrator's connection, or with the connection of each
-   * service's role, where the administrator may not act as these roles.
+   * How the operator's commands connect to the database: as the administrator, or as each service's role, for an
+   * administrator that may not act as these roles.
    */
   readonly operator: 'administrator' | 'services';
 }
@@ -34,7 +33,7 @@ export interface Places {
 /** Owner → file → content. */
 export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Makes the secrets that `kept` lacks. */
+/** Generates the secrets that `kept` lacks. */
 export function completeSecrets(kept: Partial<Secrets> = {}): Secrets {
   const make = <Name extends string>(names: readonly Name[], values: Partial<Record<Name, string>> = {}) =>
     Object.fromEntries(names.map((name) => [name, values[name] ?? randomBytes(32).toString('base64url')])) as Record<
@@ -57,7 +56,9 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
   const internal = { 'internal-secret': secrets.keys.internal };
   const cursors = { 'cursor-keys': secrets.keys.cursors };
   const keyEncryption = { 'key-encryption-secret': secrets.keys.keyEncryption };
-  /** What a service gets besides its connections, where that is not only the secret of calls between services. */
+  /**
+   * The further files of each service that needs more than its connections and the secret of calls between services.
+   */
   const others: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {
     accounts: { ...internal, ...cursors, ...keyEncryption },
     orders: { ...internal, ...cursors },
@@ -86,8 +87,8 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
       ...Object.fromEntries(schemas.map((role) => [`${role}-password`, secrets.roles[role]])),
     },
     ...Object.fromEntries(services),
-    // Commands look into all schemas, each as the role that owns it, and into the signing keys, and send e-mails with
-    // tokens.
+    // The operator's commands read all schemas, each as the role that owns it, decrypt the signing keys, and send
+    // e-mails with tokens.
     operator: { ...operatorDatabases, 'events-url': eventsUrl('operator'), ...internal, ...keyEncryption },
   };
 }

@@ -37,7 +37,7 @@ async function keptSecrets(folder: string): Promise<Secrets> {
   return secrets;
 }
 
-/** A file may be read by every user of a container: which container gets the folder decides who reads it. */
+/** Every user of a container may read the files. The mounts of a container decide which folders it can read. */
 async function writeFiles(folder: string, files: SecretFiles): Promise<void> {
   for (const [owner, contents] of Object.entries(files)) {
     await mkdir(join(folder, owner), { recursive: true });
@@ -45,13 +45,13 @@ async function writeFiles(folder: string, files: SecretFiles): Promise<void> {
   }
 }
 
-/** Never half a file, whenever this ends. */
+/** Writes the file atomically, so that an interruption leaves no incomplete file. */
 async function writeWhole(path: string, content: string, mode: number): Promise<void> {
   await writeFile(`${path}.partial`, content, { mode });
   await rename(`${path}.partial`, path);
 }
 
-/** JSON is YAML. */
+/** Returns the manifests as JSON, which is valid YAML. */
 function manifests(files: SecretFiles): string {
   return Object.entries(files)
     .map(([owner, stringData]) => ({

@@ -1,4 +1,4 @@
-// Client addresses: how proxies write them, and which of them count as one client.
+// Client addresses: how proxies write them, and which addresses count as one client.
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
@@ -29,7 +29,7 @@ export function plainAddress(address: string): string {
 
 /**
  * The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one client
- * has them all.
+ * usually controls all addresses with the same 64 bits.
  */
 export function clientNetwork(address: string): string {
   const plain = plainAddress(address);

@@ -47,8 +47,8 @@ export class GatewayRequest extends IncomingMessage {
   bodyBuffer: BodyBuffer | undefined = undefined;
   operation: OperationOutline | undefined = undefined;
   /**
-   * Set by the step `authenticate` when it admits the request. No upstream and no figure of the board is reached
-   * without it.
+   * Set by the step `authenticate` when it admits the request. Without it, no request reaches an upstream or the
+   * board's data.
    */
   authenticated = false;
   caller: Caller | undefined = undefined;
@@ -79,7 +79,7 @@ export class GatewayRequest extends IncomingMessage {
 }
 
 /**
- * The operation that streams the board's figures. It lasts as long as the page is open, so its duration is not
+ * The operation that streams the board's data. The stream lasts as long as the page is open, so its duration is not
  * recorded.
  */
 export const boardStream = 'watchBoard';

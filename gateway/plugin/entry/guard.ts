@@ -44,8 +44,8 @@ export function guard(options: GuardOptions): Middleware {
     checkFraming(request, fields, options.maximumBody);
     const state = traceState(request);
     if (state !== undefined) request.forwardable.push('tracestate', state);
-    // The scope is a copy and not the request: a connection to an upstream that is opened in it keeps it for its whole
-    // life.
+    // The scope is a copy and not the request itself, because a connection to an upstream that is opened in this scope
+    // keeps the scope for its whole life.
     inRequest({ id: request.id, traceparent: request.traceparent }, next);
   };
 }
@@ -69,8 +69,8 @@ function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxi
 }
 
 /**
- * Accepts only framings that every parser reads in the same way (RFC 9112 section 6.3). Node already refuses two
- * framings at once.
+ * Accepts only framings that every parser reads in the same way (RFC 9112 section 6.3). Node already refuses a request
+ * with two framings.
  */
 function checkFraming(request: GatewayRequest, { single }: HeaderFields, maximumBody: number): void {
   const length = single.get('content-length');

@@ -14,7 +14,7 @@ export interface HeaderFields {
 
 const maximumFields = 100;
 
-// The gateway and a service could read two fields of one of these names differently.
+// Fields that may occur only once, because the gateway and a service could read duplicates differently.
 const singletons = new Set([
   'host',
   'authorization',
@@ -68,7 +68,7 @@ const keptPrefixes = ['x-forwarded-', 'eg-'];
 
 /**
  * Reads the raw header list of Node (name, value, name, value …).
- * @throws Problem 431 past `maximum` bytes or 100 fields, 400 for a field given twice that may come once
+ * @throws Problem 431 past `maximum` bytes or 100 fields, 400 for a duplicate of a field that may occur only once
  */
 export function readHeaderFields(raw: readonly string[], maximum: number): HeaderFields {
   if (raw.length > 2 * maximumFields) throw tooLarge(`There are more than ${maximumFields} header fields.`);
@@ -96,7 +96,10 @@ export function readHeaderFields(raw: readonly string[], maximum: number): Heade
   return /^,(?:keep-alive|close)?$/i.test(connection) || connection === '' ? fields : withoutNamed(fields, connection);
 }
 
-/** Drops the fields that `Connection` names for the gateway too, so that it and the upstream see the same request. */
+/**
+ * Removes the fields that `Connection` names, also for the gateway itself, so that it and the upstream see the same
+ * request.
+ */
 function withoutNamed(fields: HeaderFields & { single: Map<string, string> }, connection: string): HeaderFields {
   const named = new Set(connection.split(',').map((option) => option.trim().toLowerCase()));
   const { forwardable, single } = fields;

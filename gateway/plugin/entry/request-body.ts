@@ -4,8 +4,8 @@ import { contentTooLarge } from '@shop/shared/problem';
 import { BodyBuffer, incompleteBody } from './body-buffer.ts';
 import type { Body, GatewayRequest, GatewayResponse } from './gateway-request.ts';
 
-// A buffered body can be sent twice and always has a Content-Length. Its slow sender holds no connection to an
-// upstream. Past this size the memory costs more than these advantages.
+// The maximum size of a buffered body. A buffered body can be sent twice and always has a Content-Length, and its slow
+// sender occupies no connection to an upstream. For larger bodies, the memory costs more than these advantages.
 export const bufferedAtMost = 128 * 1024;
 
 /** Bytes of the largest file that an operation may take. */
@@ -76,8 +76,8 @@ async function* streamBody(request: GatewayRequest, response: GatewayResponse, m
 }
 
 /**
- * Whether the connection can carry no further response. The request may have been refused as late: then it must not be
- * executed.
+ * Whether the connection can carry no further response. The request may have been refused because it was late; then it
+ * must not be executed.
  */
 function connectionEnded({ socket }: GatewayRequest): boolean {
   return !socket.writable;

@@ -12,16 +12,25 @@ import type { RateLimitStore } from './rate-limit-store.ts';
 import type { RememberedKeys } from './remembered-keys.ts';
 import { tooManyRequests } from './token-bucket.ts';
 
-/** Wrong credentials, and a registered e-mail address: a client that guesses learns something from both. */
+/**
+ * The statuses of failed attempts. A client that guesses learns something from wrong credentials, and from an e-mail
+ * address that is already registered.
+ */
 const failures = new Set([401, 409]);
 const windowSeconds = 60;
 const day = 24 * 60 * 60;
 /** How long a client network that succeeded with an e-mail address is exempt from `failuresPerEmail`. */
 const rememberedFor = 30 * day;
-/** Milliseconds before the end of a window in which no count is taken back, because it could reach the next window. */
+/**
+ * Milliseconds before the end of a window. In this time no count is taken back, because the change could affect the
+ * next window.
+ */
 const safetyMargin = 1_000;
 
-/** Applies the failure bounds of each operation that has some. It buffers the body of such a request. */
+/**
+ * Applies the bounds of failed attempts to the operations that have such bounds. The body of such a request is
+ * buffered.
+ */
 export function limitFailedAttempts(store: RateLimitStore, { operations = {} }: ApiLimit, maximumBody: number): Step {
   const limits = new Map<string, FailedAttempts>();
   for (const [id, own] of Object.entries(operations)) {
@@ -65,7 +74,7 @@ class Counted {
     if (consumedPoints > this.#allowed) throw tooManyRequests(Math.max(1, Math.ceil(msBeforeNext / 1_000)));
     const until = performance.now() + msBeforeNext - safetyMargin;
     return () => {
-      // When Redis is unavailable the count in memory applies; a lost count is not worth an error.
+      // When Redis is unavailable, the count in memory applies. A lost count does not justify an error.
       if (performance.now() <= until) this.#counter.reward(key).catch(() => {});
     };
   }
@@ -125,7 +134,7 @@ function emailIn(body: unknown): string | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
     const { email, client_id: client } = JSON.parse(utf8.decode(body)) as { email?: unknown; client_id?: unknown };
-    // No e-mail address has a line break.
+    // An e-mail address contains no line break.
     if (email === undefined && typeof client === 'string') return `client\n${client.slice(0, 254)}`;
     if (typeof email !== 'string' || email.length > longestEmail) return undefined;
     return emailKey(email).slice(0, 254);

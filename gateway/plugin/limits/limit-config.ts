@@ -22,7 +22,7 @@ export interface OperationLimit extends FailureBounds, AttemptBounds {
   readonly rate: Rate;
   /** Responses 409 a minute for each account, and for each client network. */
   readonly conflictsPerCaller?: number;
-  /** Responses 403 a minute to one account: each may be a guess at its password by the bearer of a stolen token. */
+  /** Responses 403 a minute to one account. Each of them may be a password guess by the bearer of a stolen token. */
   readonly forbiddenPerAccount?: number;
 }
 

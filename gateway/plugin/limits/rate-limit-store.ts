@@ -12,7 +12,7 @@ export interface RateLimitStore {
   close(): void;
 }
 
-// A request must not wait longer for its counter than it would take to answer the request.
+// Milliseconds to wait for Redis. Counting a request must not take longer than answering it.
 const commandTimeout = 200;
 const pingsBeforeDisconnect = 5;
 const reconnectEvery = 1_000;

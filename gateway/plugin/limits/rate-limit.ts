@@ -7,7 +7,7 @@ import { type ApiLimit, rateSchema } from './limit-config.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 import { type Rate, TokenBucket } from './token-bucket.ts';
 
-/** Pages and OPTIONS requests belong to no operation. A client network has one bucket for all of them. */
+/** Pages and OPTIONS requests do not belong to an operation. All of them share one bucket for each client network. */
 const noOperation = 'others';
 
 /**

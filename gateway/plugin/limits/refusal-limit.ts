@@ -47,7 +47,7 @@ function boundsOf(store: RateLimitStore, id: string, limit: OperationLimit): Ref
 }
 
 /**
- * Has a refusal counted before it is sent. So the bounds also hold for concurrent requests.
+ * Counts a refusal before it is sent, so that the bounds also apply to concurrent requests.
  * @throws Problem 429 with `Retry-After` when a bound is reached
  */
 async function watch(bounds: readonly RefusalLimit[], request: GatewayRequest): Promise<void> {

@@ -64,7 +64,7 @@ export class TokenBucket {
    */
   async take(request: GatewayRequest, network: string, account?: string): Promise<void> {
     const shared = account === undefined ? undefined : this.#shared;
-    // Both are asked concurrently, because with Redis each question is a round trip.
+    // Both quotas are checked concurrently, because each check is a round trip to Redis.
     const [own, ofNetwork] = await Promise.all([
       this.#takeOwn(account ?? network),
       shared === undefined ? undefined : consume(shared, network),
@@ -90,7 +90,7 @@ interface Taken {
   readonly allowed: boolean;
   readonly quota: string;
   readonly remaining: number;
-  /** Until the window begins again. */
+  /** Seconds until the next window begins. */
   readonly seconds: number;
 }
 
@@ -107,7 +107,7 @@ async function consume({ name, counter }: Quota, key: string): Promise<Taken> {
   return { allowed: result.allowed, quota: name, remaining: remainingPoints, seconds };
 }
 
-/** @param seconds after which the client may try again */
+/** @param seconds the time after which the client may try again */
 export function tooManyRequests(seconds: number): Problem {
   const headers = { 'Retry-After': String(seconds) };
   return new Problem('too-many-requests', `Too many requests; wait ${seconds} s.`, { headers });

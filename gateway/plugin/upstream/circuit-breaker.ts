@@ -1,5 +1,5 @@
-// The circuit breaker of an upstream: when most requests fail, further requests are refused immediately instead of
-// waiting.
+// The circuit breaker of an upstream: when at least half of the requests fail, further requests are refused
+// immediately.
 
 const windowLength = 10_000;
 const fewestRequests = 20;
@@ -24,7 +24,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Milliseconds until the next trial; 0 when this request is admitted. While open, an admitted request is the trial.
+   * Returns the milliseconds until the next trial; 0 when this request is admitted. While open, the admitted request is
+   * the trial.
    */
   wait(now: number): number {
     if (this.#openings === 0) return 0;
@@ -43,7 +44,7 @@ export class CircuitBreaker {
     this.#count(now);
     this.#failures += 1;
     const tripped = this.#requests >= fewestRequests && this.#failures * 2 >= this.#requests;
-    // While open, only a failed trial counts. Requests that began before the opening carry no new information.
+    // While open, only a failed trial counts. Requests that began before the breaker opened provide no new information.
     if (this.#openings === 0 ? !tripped : !this.#trying) return;
     this.#trying = false;
     this.#openUntil = now + Math.min(shortestOpen * 2 ** this.#openings, longestOpen);

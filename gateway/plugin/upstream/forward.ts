@@ -12,9 +12,10 @@ import type { Upstream, UpstreamDirectory } from './upstream.ts';
 import type { UpstreamHost } from './upstream-host.ts';
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
-// With less time left the upstream is not asked. It is shorter than the shortest deadline that can be configured.
+// With fewer milliseconds left, the request is not sent to the upstream. The value is below the shortest deadline that
+// can be configured.
 const leastTime = 50;
-// A late response counts against an upstream that had this much time, or half of a shorter deadline.
+// A late response counts against an upstream only when it had this many milliseconds, or half of a shorter deadline.
 const fairTime = 1_000;
 
 const milliseconds = { type: 'integer', minimum: 1, maximum: 600_000 };
@@ -23,10 +24,10 @@ export const forwardSchema = {
   type: 'object',
   properties: {
     serviceEndpoint: { type: 'string' },
-    // For each host of the upstream.
+    // The number of connections to each host of the upstream.
     connections: { type: 'integer', minimum: 1, default: 128 },
     connectTimeout: { ...milliseconds, default: 1_000 },
-    // The default is the deadline of a request.
+    // The time until the response begins. The default is the deadline of a request.
     headersTimeout: milliseconds,
     bodyTimeout: { ...milliseconds, default: 10_000 },
   },
@@ -68,10 +69,11 @@ export function forward(upstream: Upstream, maximumBody: number): Step {
     // A second check: without it, a change of the steps' order could open the upstreams to everyone.
     if (!request.authenticated) throw new Error('forward was reached without authenticate');
     const body = await receiveBody(request, response, maximumBody);
-    // 408 and not 504: the time passed while the request arrived, no upstream was asked, and nothing was done.
+    // 408 and not 504, because the time passed while the request arrived. No upstream received it, and it had no
+    // effect.
     if (timeLeft(request) < leastTime)
       throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
-    // After the body: the trial request of an open breaker must not be one that a slow client is still sending.
+    // The breaker is checked after the body has arrived, because a trial request must not depend on a slow client.
     upstream.requireClosed();
     await tryHosts(request, response, upstream, body);
   };
@@ -118,7 +120,8 @@ async function attempt(
     }
     if (failure instanceof UpstreamFailure) {
       measured.end(undefined, failure);
-      // An incomplete request is the client's fault: a slow or closed client says nothing about the upstream.
+      // When the request is incomplete, the client was slow or has closed the connection. The failure does not count
+      // against the upstream.
       if (failure.counts && request.complete) {
         host.failed();
         upstream.breaker.failed(performance.now());
@@ -148,8 +151,8 @@ function timeLeft({ deadline }: GatewayRequest): number {
 }
 
 /**
- * Whether a second attempt is allowed: the upstream cannot have received the first, or repeating is harmless. Never
- * when late.
+ * Whether a second attempt is allowed: there is time left, and the upstream cannot have received the first attempt or a
+ * repetition is harmless.
  */
 function mayRepeat(request: GatewayRequest, body: Body, { sent, late }: UpstreamFailure): boolean {
   const whole = body === undefined || Buffer.isBuffer(body);

@@ -14,7 +14,7 @@ export interface Attempt {
   end(status: number | undefined, failure?: UpstreamFailure): void;
 }
 
-/** Starts to measure an attempt to have the upstream with this name answer the request. */
+/** Starts to measure one attempt to get a response from the upstream with this name. */
 export function measureAttempt(request: GatewayRequest, upstream: string): Attempt {
   const began = performance.now();
   const attributes = { 'http.request.method': methodOf(request), 'server.address': upstream };

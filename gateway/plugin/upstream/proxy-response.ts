@@ -5,15 +5,18 @@ import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-req
 import { type ResponseFields, responseHeaders } from './response-headers.ts';
 import type { UpstreamHost, UpstreamHostOptions } from './upstream-host.ts';
 
-// Bytes buffered for a client that does not read. A connection to an upstream is worth more than this memory.
+// Bytes that are buffered for a client that reads slowly. Buffering them frees the connection to the upstream earlier.
 const bufferedForClient = 256 * 1024;
 
-/** Why an attempt brought no response. */
+/** The reason why an attempt got no response. */
 export class UpstreamFailure extends Error {
   /** Whether the upstream can have received the request. */
   readonly sent: boolean;
   readonly late: boolean;
-  /** Whether the failure counts against the upstream: not when it was late but had too little time. */
+  /**
+   * Whether the failure counts against the upstream. A late response does not count when the upstream had too little
+   * time.
+   */
   readonly counts: boolean;
 
   constructor(cause: unknown, { sent, late, counts }: { sent: boolean; late: boolean; counts: boolean }) {
@@ -187,8 +190,8 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * The upstream is late. `setImmediate` first lets a response be read that arrived meanwhile, because the delay may
-   * have been in this process.
+   * Handles a late upstream. `setImmediate` first lets a response be read that arrived meanwhile, because this process
+   * itself may have been delayed.
    */
   #expire(): void {
     setImmediate(() => {
@@ -201,7 +204,9 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** The rest of the response does not arrive. An upstream that waits for a slow client is not stalled. */
+  /**
+   * Handles a response whose rest does not arrive. An upstream that waits for a slow client does not count as stalled.
+   */
   #stall(): void {
     if (this.#paused) {
       this.#timer.refresh();

@@ -6,9 +6,9 @@ import { Pool } from 'undici';
 export interface UpstreamHostOptions {
   readonly connections: number;
   readonly connectTimeout: number;
-  /** From the end of the request to the begin of the response. */
+  /** Milliseconds from the end of the request to the beginning of the response. */
   readonly headersTimeout: number;
-  /** Between two pieces of the response's body. */
+  /** Milliseconds between two parts of the response's body. */
   readonly bodyTimeout: number;
   /** A late response does not count against an upstream that had less time than this. */
   readonly fairTime: number;
@@ -16,16 +16,20 @@ export interface UpstreamHostOptions {
 
 const failuresToEject = 5;
 const shortestEjection = 1_000;
-// Short enough that an upstream which crashed several times in a row is used again within ten seconds of its last
-// start.
+// The longest pause of an ejected host. It is short enough that a host which crashed several times in a row is used
+// again within ten seconds of its last start.
 const longestEjection = 5_000;
-// A stopping service answers for 4.5 s. Idle connections close earlier, so that the service never closes one under a
-// request. The service's own limit (Keep-Alive: timeout=65) applies only while it does not stop.
+// Milliseconds after which an idle connection is closed. A stopping service answers for 4.5 s. Idle connections close
+// earlier, so the service never closes one that a request has just used. The service's own limit (Keep-Alive:
+// timeout=65) applies only while it does not stop.
 const idleAtMost = 3_000;
 const probeEvery = 1_000;
 const probeSoon = 200;
 
-/** Out of rotation while its probe fails, and after five failed requests in a row for a time that grows. */
+/**
+ * A host is out of rotation while its probe fails. After five failed requests in a row it is out of rotation for a time
+ * that grows.
+ */
 export class UpstreamHost {
   readonly origin: string;
   readonly pool: Pool;
@@ -47,8 +51,9 @@ export class UpstreamHost {
     this.#log = log;
     this.#onReady = onReady;
     const idle = { keepAliveTimeout: idleAtMost, keepAliveMaxTimeout: idleAtMost };
-    // The caller limits the time of a response. undici keeps each of its timers for half a second after the timer was
-    // cleared, which makes up two thirds of what a busy gateway's garbage collector has to copy.
+    // undici's own time-outs are disabled, because the caller limits the time of a response. undici keeps each timer
+    // for half a second after it was cleared, and these timers make up two thirds of the work of a busy gateway's
+    // garbage collector.
     this.pool = new Pool(origin, { connections, connectTimeout, headersTimeout: 0, bodyTimeout: 0, ...idle });
     void this.#probe();
   }

@@ -38,8 +38,8 @@ export class Upstream {
   }
 
   /**
-   * The next host, in rotation and other than `tried` where possible. When no host is in rotation, any host is
-   * returned: the upstream may have recovered since the last probe, and an attempt costs less than an unnecessary
+   * Returns the next host, if possible one that is in rotation and not `tried`. When no host is in rotation, any host
+   * is returned: the upstream may have recovered since the last probe, and an attempt costs less than an unnecessary
    * refusal.
    */
   choose(tried?: UpstreamHost): UpstreamHost {
@@ -65,7 +65,7 @@ export class Upstream {
   }
 }
 
-// A request that was accepted under the old configuration may still be sending its body.
+// Milliseconds to wait, because a request that was accepted under the old configuration may still be sending its body.
 const closeAfter = 15_000;
 
 /** The upstreams of the configuration in force. A reload that keeps an upstream keeps its connections and its state. */
@@ -97,7 +97,7 @@ export class UpstreamDirectory {
   }
 
   /**
-   * Puts the opened upstreams in force, because their configuration was accepted. The others close after their last
+   * Puts the opened upstreams in force after their configuration was accepted. The former ones close after their last
    * request.
    */
   keepOpened(): void {

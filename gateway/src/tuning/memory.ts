@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Percent by which the old space may grow until the next full garbage collection: about 55 MB, and never more than half
- * of the way to its maximum.
+ * The percentage by which the old space may grow until the next full garbage collection. This is about 55 MB, and never
+ * more than half of the remaining space.
  */
 const growth = 200;
 

@@ -15,7 +15,10 @@ afterAll(() => gateway.stop());
 const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
 const all = <T>(count: number, ask: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => ask(index)));
-/** The same in small groups: all servers run in this process, and a Redis command times out after 200 ms. */
+/**
+ * Sends the same requests in small groups, because all servers run in this process and a Redis command times out after
+ * 200 ms.
+ */
 const steadily = async <T>(count: number, ask: (index: number) => Promise<T>) => {
   const answers: T[] = [];
   for (let done = 0; done < count; done += 10) answers.push(...(await all(10, (index) => ask(done + index))));
@@ -423,8 +426,8 @@ describe('with Redis', () => {
   it('counts the requests of several gateways together', async () => {
     const passed = statuses(await steadily(360, (index) => logInAt(index, '192.0.2.3')))[200] ?? 0;
     expect(passed).toBeGreaterThanOrEqual(300);
-    // Each gateway alone would admit all of its 180. A command that Redis does not answer in time is counted by one
-    // gateway alone.
+    // Each gateway alone would admit all 180 of its requests. A command that Redis does not answer in time is counted
+    // by one gateway alone.
     expect(passed).toBeLessThan(330);
     expect([...redis.counts.keys()]).toContain('shop:createToken:steady:192.0.2.3');
   });

@@ -169,7 +169,7 @@ describe('the board', () => {
   });
 });
 
-/** The metrics of orders after this many requests. */
+/** The metrics of orders after the given number of requests. */
 const metrics = (
   requests: number,
   failed: number,

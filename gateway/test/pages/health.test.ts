@@ -37,7 +37,7 @@ it('refuses a client address that sends thousands of probes, and no other', asyn
   for (let asked = 0; asked < 10_000 && refused === undefined; asked += 50) {
     const answers = await Promise.all(Array.from({ length: 50 }, ask));
     refused = answers.find(({ status }) => status !== 200);
-    // Health probes send far fewer than 1,000 requests, so none of these may be refused.
+    // Health probes send far fewer than 1,000 requests, so none of the first 1,000 may be refused.
     if (asked < 1_000) expect(refused).toBeUndefined();
   }
   expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });

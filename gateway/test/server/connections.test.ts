@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
-/** Client addresses of the tests. */
+/** The client addresses of the tests. */
 const [crowd, other] = ['127.0.1.1', '127.0.1.2'];
 const live = 'GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n';
 const list = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n';
@@ -25,7 +25,7 @@ afterEach(async () => {
 async function start(total: number, perAddress: number, environment = {}): Promise<TestGateway> {
   const limits = { CONNECTION_LIMIT: String(total), CONNECTION_LIMIT_PER_ADDRESS: String(perAddress) };
   gateway = await startGateway({ ...limits, ...environment });
-  // The request that waited for the gateway to start has a connection, which must close first.
+  // The probe that waited for the gateway to start has a connection, which must close first.
   await setTimeout(100);
   return gateway;
 }
@@ -89,7 +89,7 @@ describe('a client address at its bound', () => {
     sendsBody.write('}');
     sendsHead.write(live.slice(10));
     await Promise.all([answered(sendsHead), answered(waits), answered(sendsBody)]);
-    // Now they are idle.
+    // Both connections are idle now.
     await openIdle(crowd);
     await eventually(() => expect(openOf([waits, sendsBody, sendsHead]).filter((one) => !one)).toHaveLength(1));
   });
@@ -111,7 +111,7 @@ describe('a client address at its bound', () => {
     await setTimeout(200);
     const refused = await open(crowd, live);
     await closed(refused);
-    // It counts as the beginning of a request until the time for a request is over.
+    // The bytes count as the beginning of a request until the time for a request is over.
     await eventually(async () => {
       const next = await open(crowd, live);
       await Promise.race([once(next, 'data'), once(next, 'close')]);
@@ -148,7 +148,7 @@ describe('the bound of all connections', () => {
     };
     drip();
     await setTimeout(200);
-    // These could be sending requests, so the other connection is closed first.
+    // These connections could be sending requests, so the other connection is closed first.
     const before = await openIdle(crowd);
     await openIdle(other);
     await closed(before);

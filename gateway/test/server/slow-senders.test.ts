@@ -43,7 +43,7 @@ it('refuses only a few late requests in each turn of the event loop', async () =
     await Promise.all(Array.from({ length: 20 }, () => open((server.address() as AddressInfo).port)));
     await eventually(() => expect(accepted).toHaveLength(20));
     const refused = () => accepted.filter(({ writableEnded }) => writableEnded).length;
-    // Node emits this error for each of them, all within one turn.
+    // Node emits this error for each connection, all within one turn of the event loop.
     for (const socket of accepted)
       server.emit('clientError', Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     const seen = [refused()];

@@ -7,7 +7,7 @@ import { eventually } from '@shop/shared/testing';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const length = 128 * 1_024;
-/** This many of these bodies fill 56 MiB. The rest of the 64 MiB is reserved for small bodies. */
+/** This number of these bodies fills 56 MiB. The rest of the 64 MiB is reserved for small bodies. */
 const fitting = 448;
 const refused = 64;
 
@@ -79,7 +79,7 @@ it('refuses bodies past 64 MiB, and accepts others after the earlier requests en
   const larger = `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n1\r\nx\r\n`;
   const tooLarge = await sendMany('Transfer-Encoding: chunked', larger);
   await eventually(() => expect(tooLarge.every(({ answer }) => answer !== '')).toBe(true), 10_000);
-  // Every body was released exactly once: as many fit as before.
+  // Every body was released exactly once, because as many fit as before.
   expect(await search()).toMatchObject({ status: 200 });
   await fillAndFinish();
 });
@@ -99,6 +99,6 @@ it('releases a body after its response, while the connection carries further req
     );
     await eventually(() => expect(answered.every(({ answer }) => answer.startsWith('HTTP/1.1 200'))).toBe(true));
   }
-  // In megabytes. Unreleased, the bodies alone would take 250.
+  // The growth in megabytes. The bodies alone would take 250 if they were not released.
   expect((await resident()) - before).toBeLessThan(180);
 });

@@ -13,7 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Sends a body of `length` bytes, the last of them after `pause` ms. @returns the status of the response */
+/**
+ * Sends a body of `length` bytes. The last byte follows after `pause` ms.
+ * @returns the status of the response
+ */
 async function sendLate(length: number, pause: number): Promise<number> {
   const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
   const answer = text(socket).catch(() => '');
@@ -31,7 +34,7 @@ it.each([
 ])('does not blame the service for a body %s that leaves it no time', async (_name, length) => {
   // The service is always too slow, and every request leaves it less than a second.
   gateway.service.answer = (_request, response) => void setTimeout(900).then(() => response.end('{}'));
-  // On a machine that pauses meanwhile, they are too late to be forwarded at all.
+  // When the machine pauses meanwhile, the requests are too late to be forwarded.
   const statuses: number[] = [];
   const late = () => statuses.filter((status) => status === 504).length;
   for (let round = 0; round < 3 && late() < 5; round += 1)

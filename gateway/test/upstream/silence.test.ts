@@ -10,7 +10,8 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { configWith, startGateway, type TestGateway } from '../start-gateway.ts';
 
-// A machine that is busy with other tests may pause for half a second.
+// Milliseconds. The time is long enough for a machine that pauses for half a second because it is busy with other
+// tests.
 const headersTimeout = 1_500;
 const bodyTimeout = 2_000;
 

@@ -22,14 +22,14 @@ export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email
 
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
-  /** As the client wrote it. */
+  /** The address as the client wrote it. */
   declare email: string;
-  /** `emailKey(email)`: unique. */
+  /** The unique normal form of the address, `emailKey(email)`. */
   declare emailKey: string;
   declare emailVerified: boolean;
-  /** The new address of a change that is not verified. */
+  /** The new address of a change that is not verified yet. */
   declare pendingEmail: CreationOptional<string | null>;
-  /** When the account is erased. Nobody can log in from then on. */
+  /** The time at which the account is erased. Log-ins are refused from then on. */
   declare eraseAt: CreationOptional<Date | null>;
   declare name: string;
   declare passwordHash: string;
@@ -40,7 +40,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   /** Counts the changes of password and e-mail address. */
   declare credentialsVersion: CreationOptional<number>;
   declare credentialsChangedAt: CreationOptional<Date | null>;
-  /** Since when log-ins are refused. */
+  /** The time since which log-ins are refused; null unless the account is blocked. */
   declare blockedAt: CreationOptional<Date | null>;
   /** Changes with every PATCH that changes something; the entity tag. */
   declare version: number;
@@ -74,7 +74,7 @@ export function defineAccount(sequelize: Sequelize): void {
   );
 }
 
-/** The condition that an account is not to be erased yet, for queries. */
+/** A condition for queries: the erasure of the account is not due yet. */
 export function notErased(): WhereOptions<Account> {
   return { eraseAt: { [Op.or]: [null, { [Op.gt]: new Date() }] } };
 }
@@ -105,7 +105,7 @@ export function localeOf({ locale }: Pick<Account, 'locale'>): { locale?: string
   return locale === null ? {} : { locale };
 }
 
-/** With the members in one order, whatever order the client and the database have. */
+/** Writes the members in a fixed order, whatever their order in the request and in the database. */
 function inOrder(address: ShippingAddress): ShippingAddress {
   return Object.fromEntries(
     addressMembers.flatMap((name) => (address[name] === undefined ? [] : [[name, address[name]]])),
@@ -141,7 +141,7 @@ export function toDetails(account: Account): EventPayloads['account.registered.v
   return { accountId, email: email.trim(), emailVerified, name, phoneNumber, ...localeOf(account) };
 }
 
-/** @param pointer the member of the body that names the address, or stands for it */
+/** @param pointer the member of the body that contains or stands for the address */
 export function emailTaken(cause?: unknown, pointer = '/email'): Problem {
   return new Problem('email-already-registered', 'An account with this e-mail address exists. Log in instead.', {
     errors: [{ pointer, detail: 'is already registered' }],

@@ -1,5 +1,5 @@
-// The audit log: changes and attempts on accounts. It is kept for a year. Staff, operators and, in an export, holders
-// read it.
+// The audit log: changes of accounts and attempts to access them. Entries are kept for a year. Staff and operators read
+// it, and an export contains the holder's entries.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
@@ -8,10 +8,13 @@ import { newId } from '@shop/shared/runtime';
 export interface AuditDetails {
   'login-succeeded': Record<never, never>;
   'login-failed': Record<never, never>;
-  /** With the right password. */
+  /** A log-in with the right password. */
   'login-blocked': Record<never, never>;
   'refresh-token-reused': Record<never, never>;
-  /** By the holder, staff or an operator. A log-out, and a change that ends sessions, have no entry of this kind. */
+  /**
+   * The holder, staff or an operator ended sessions. A log-out, and a change that ends sessions, have no entry of this
+   * kind.
+   */
   'sessions-ended': { readonly sessions: number };
   'password-changed': Record<never, never>;
   'reauthentication-failed': Record<never, never>;
@@ -28,11 +31,11 @@ export interface AuditDetails {
   'erasure-withdrawn': Record<never, never>;
   'account-erased': Record<never, never>;
   exported: Record<never, never>;
-  /** By staff or an operator, as the following. */
+  /** Staff or an operator did this, and the actions after it. */
   'account-blocked': Record<never, never>;
   'account-unblocked': Record<never, never>;
   'password-reset-sent': Record<never, never>;
-  /** Of a machine, whose client id is in the place of the account. */
+  /** Actions on a machine. The entry has its client id instead of an account. */
   'machine-created': Readonly<Record<string, string | boolean | readonly string[]>>;
   'machine-rotated': Readonly<Record<string, string | boolean | readonly string[]>>;
   'machine-revoked': Readonly<Record<string, string | boolean | readonly string[]>>;
@@ -40,7 +43,7 @@ export interface AuditDetails {
   'scopes-changed': { readonly from: readonly string[]; readonly to: readonly string[] };
 }
 
-/** Who acts on the account of somebody else, and why. */
+/** Staff or an operator who acts on another person's account, and the reason. */
 export interface SupportAuthor {
   /** The account of a member of staff; undefined for an operator. */
   readonly staffId: string | undefined;
@@ -49,9 +52,9 @@ export interface SupportAuthor {
 
 export interface AuditEntry<Action extends keyof AuditDetails> {
   readonly action: Action;
-  /** Undefined when no account has the e-mail address. */
+  /** The account; undefined when no account has the e-mail address. */
   readonly accountId: string | undefined;
-  /** Undefined for an operator's change. */
+  /** The id of the request; undefined for an operator's change. */
   readonly requestId: string | undefined;
   readonly author?: SupportAuthor;
   readonly detail: AuditDetails[Action];

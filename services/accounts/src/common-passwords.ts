@@ -6,8 +6,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 const ranks = 10_000;
 const minLength = 8;
 
-// About 3,500, because shorter passwords are refused for their length. The list is in lower case, as attackers try it
-// first.
+// About 3,500 passwords, because shorter ones are refused for their length. The list is in lower case.
 const common = new Set(dictionary['passwords-common'].slice(0, ranks).filter((word) => word.length >= minLength));
 
 /** @throws Problem 422 for one of the most common passwords, in upper or lower case */

@@ -13,16 +13,16 @@ export function readEnvironment(environment: Environment) {
     ...callerVariables,
     keyEncryptionSecret,
     cursorKeys: keyList('CURSOR_KEYS'),
-    /** The services that deliver their parts of an export. */
+    /** The services that return their parts of an export. */
     ordersUrl: url('ORDERS_URL', ['http', 'https']),
     notificationsUrl: url('NOTIFICATIONS_URL', ['http', 'https']),
     /** Concurrent password hashes. One hash uses one core and 19 MiB for about 20 ms. */
     hashConcurrency: integer('HASH_CONCURRENCY', { min: 1, max: 64, fallback: Math.min(availableParallelism(), 4) }),
-    /** Passwords that wait for their hash; more are refused with 503. */
+    /** The maximum number of passwords that wait for their hash. Further ones are refused with 503. */
     hashQueue: integer('HASH_QUEUE', { min: 0, max: 100_000, fallback: 400 }),
     /** Days for which an unused refresh token stays valid. */
     refreshTokenDays: integer('REFRESH_TOKEN_DAYS', { min: 1, max: 365, fallback: 30 }),
-    /** Days for which a log-in can be renewed. After them the password is required again. */
+    /** Days for which a log-in can be renewed. The holder then has to enter the password again. */
     refreshFamilyDays: integer('REFRESH_FAMILY_DAYS', { min: 1, max: 3_650, fallback: 90 }),
   });
 }

@@ -14,14 +14,14 @@ import { endAllFamilies } from './refresh-token.ts';
 export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (request, context) => {
   const { token, password } = request.body;
   refuseCommonPassword(password);
-  // A repeated request needs no hash, and its token is used.
+  // A repeated request gets the stored answer before anything is hashed, because its token has been used.
   const kept = await keptAnswer(request, context);
   if (kept !== undefined) return kept;
   await requireUsable(request, context, 'password-reset', token);
   const passwordHash = await context.passwords.hash(password);
   return useEmailToken(request, context, 'password-reset', token, async (tx, { account }) => {
     const { id: accountId } = account;
-    // The holder of the address may not know of a change that is not verified.
+    // The holder may not know about an unverified change of the address, so it is withdrawn.
     await withdrawEmailChange(tx, account, request.id);
     account.set({ passwordHash, emailVerified: true });
     countCredentialsChange(account);

@@ -1,4 +1,4 @@
-// Tokens that are sent by e-mail: each proves that its bearer reads the e-mails of one address, and works once.
+// Tokens that are sent by e-mail. Each proves that its bearer reads the e-mails of one address, and can be used once.
 import { createHash, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
@@ -19,7 +19,7 @@ const lifetimes: Readonly<Record<EmailTokenPurpose, number>> = {
 };
 const tokenBytes = 32;
 
-/** What an operation needs to send a token. The command line has no request of a client. */
+/** What an operation needs to send a token. The command line has no client request to pass. */
 export interface TokenSender {
   readonly request: { readonly id: string; readonly traceparent: string | undefined };
   readonly context: Pick<Context, 'emailTokenSeal'>;
@@ -29,9 +29,9 @@ export interface TokenSender {
 export type TokenHolder = Pick<Account, 'id' | 'name' | 'locale' | 'version'>;
 
 /**
- * Stores the digest of a new token, and appends the event by which notifications sends it. A new token replaces the
- * former one of the same purpose. Only those that undo a change stay: each former address has its own. The caller has
- * locked the row of the account.
+ * Stores the digest of a new token, and appends the event that makes notifications send it. A new token replaces the
+ * former one of the same purpose. Tokens that undo a change are kept, because each former address has its own. The
+ * caller has locked the row of the account.
  */
 export async function sendEmailToken(
   tx: Transaction,
@@ -105,7 +105,7 @@ export async function useEmailToken(
 }
 
 /**
- * Returns when the token was valid a moment ago, so that an invalid one costs no hash.
+ * Returns when the token is valid, so that no password is hashed for an invalid token.
  * @throws Problem 400 `invalid-token`
  */
 export async function requireUsable(
@@ -129,7 +129,9 @@ export function invalidToken(): Problem {
   });
 }
 
-/** Deletes the token and returns its account, after the lock of the account: every operation locks in this order. */
+/**
+ * Deletes the token and returns its account. The account is locked first, because every operation locks in this order.
+ */
 async function takeToken(tx: Transaction, purpose: EmailTokenPurpose, digest: string): Promise<UsedToken | undefined> {
   const [found] = await sql<{ accountId: string }>(
     tx,
@@ -152,7 +154,10 @@ async function recordRefusal(request: OperationRequest, context: Context, purpos
   await context.database.transaction((tx) => audit(tx, { ...entry, detail: { purpose } }));
 }
 
-/** A plain digest is enough, because a token has 256 random bits. The index finds it, so no comparison leaks a part. */
+/**
+ * An unsalted digest is enough, because a token has 256 random bits. The token is looked up by index, so no comparison
+ * reveals a part of it.
+ */
 function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

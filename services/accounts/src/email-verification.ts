@@ -1,4 +1,4 @@
-// Verification e-mails, and changes of the e-mail address that wait for one.
+// Verification e-mails, and changes of the e-mail address that wait for their verification.
 import { sql, type Transaction, violatedConstraint } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
 import type { OperationRequest } from '@shop/shared/http';
@@ -9,7 +9,7 @@ import { type AuditDetails, audit } from './audit.ts';
 import { sendEmailToken, type TokenSender, voidEmailTokens } from './email-token.ts';
 import { inside } from './models.ts';
 
-/** E-mails of one kind that an account gets in an hour. */
+/** The maximum number of e-mails of one kind that an account gets in an hour. */
 export const perHour = 5;
 
 /** Sends the verification e-mail to an address of the account, whose row is locked or new. */
@@ -25,7 +25,8 @@ export async function sendVerification(
 }
 
 /**
- * @throws Problem 429 when the account had its verification e-mails of the last hour, so that nobody floods an address
+ * @throws Problem 429 when the account has had its maximum of verification e-mails in the last hour, so that this
+ * operation cannot be used to flood an address
  */
 export async function requireVerificationShare(tx: Transaction, accountId: string): Promise<void> {
   const seconds = await untilShare(tx, accountId, 'verification-sent');
@@ -35,7 +36,7 @@ export async function requireVerificationShare(tx: Transaction, accountId: strin
   });
 }
 
-/** Seconds until the account may get one more e-mail of which the audit log keeps this action. */
+/** Returns the seconds until the account may get another e-mail that the audit log records with this action. */
 export async function untilShare(tx: Transaction, accountId: string, action: keyof AuditDetails): Promise<number> {
   const [oldest] = await sql<{ seconds: number }>(
     tx,
@@ -49,7 +50,8 @@ export async function untilShare(tx: Transaction, accountId: string, action: key
 
 /**
  * Stores the new address, which takes effect when it is verified, and sends its token. A verified present address gets
- * a notice with a way to undo; nothing is sent to one that is not verified, which may belong to a stranger.
+ * a notice with a token that undoes the change. An unverified present address gets nothing, because it may belong to
+ * a stranger.
  * @throws Problem 409 for an address that is registered, 429 when too many verification e-mails were sent
  */
 export async function requestEmailChange(
@@ -69,7 +71,7 @@ export async function requestEmailChange(
   if (account.emailVerified) await sendEmailToken(tx, sender, account, 'email-change-undo', account.email);
 }
 
-/** Removes a change of the address that is not verified, if there is one. The caller saves the account. */
+/** Removes the unverified change of the address, if there is one. The caller saves the account. */
 export async function withdrawEmailChange(
   tx: Transaction,
   account: Account,
@@ -82,14 +84,15 @@ export async function withdrawEmailChange(
   await audit(tx, { action: 'email-change-withdrawn', accountId, requestId, detail: { to: pendingEmail } });
 }
 
-/** A change of credentials: access tokens from before it cannot make another one. */
+/** Counts a change of credentials. Access tokens from before the change no longer permit another one. */
 export function countCredentialsChange(account: Account): void {
   account.set({ credentialsVersion: account.credentialsVersion + 1, credentialsChangedAt: new Date() });
 }
 
 /**
  * Saves the account as its next version, and appends its event.
- * @throws Problem 409 when another account has its address; `pointer` is the member of the body that stands for it
+ * @throws Problem 409 when another account has its address; `pointer` names the member of the body that contains or
+ * stands for the address
  */
 export async function saveAccount(
   tx: Transaction,

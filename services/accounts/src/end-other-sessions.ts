@@ -6,7 +6,7 @@ import type { Operation } from './context.ts';
 import { inside } from './models.ts';
 import { endAllFamilies } from './refresh-token.ts';
 
-/** A token without a session belongs to none of them, so all end. */
+/** A token without a session ends all sessions, because none of them is its own. */
 export const endOtherSessions: Operation<'endOtherSessions'> = async (request, { database }) => {
   const { accountId, sessionId } = callerOf(request);
   await database.transaction(async (tx) => {

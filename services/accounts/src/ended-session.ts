@@ -1,9 +1,12 @@
-// Sessions that ended. Verifiers follow their list, so that the access tokens of an ended session are refused within
-// two seconds.
+// Sessions that have ended. Verifiers poll their list, so the access tokens of an ended session are refused within two
+// seconds.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { longestTokenSeconds } from './access-token-lifetime.ts';
 
-/** Of more sessions, the oldest are not listed. Verifiers keep as many, so that their memory is bounded. */
+/**
+ * The maximum number of listed sessions; the oldest of more are not listed. Verifiers keep the same number, so that
+ * their memory is bounded.
+ */
 const maximum = 100_000;
 
 /**
@@ -34,14 +37,15 @@ export async function endSessions(
 
 export interface EndedSessions {
   readonly sessionIds: readonly string[];
-  /** Where the next request continues: `since`. */
+  /** The value of `since` for the next request. */
   readonly next: string;
 }
 
 /**
- * The sessions, oldest first, that ended in the transaction `since` or later. All when it is a transaction of the
- * future, which only a restored database can have. Rows and `next` are of one snapshot: every transaction before `next`
- * has ended, so that a row which is committed later is in the next answer.
+ * Returns the sessions, oldest first, that ended in the transaction `since` or later. If that transaction is in the
+ * future, which can only happen after a restore of the database, all are returned. Rows and `next` are from one
+ * snapshot, in which every transaction before `next` has ended. A row that is committed later is therefore in the next
+ * answer.
  */
 export async function readEndedSessions({ pool }: Database, since: string): Promise<EndedSessions> {
   const { rows } = await pool.query<EndedSessions>(

@@ -10,7 +10,7 @@ import { checkCurrentPassword, requireHolder } from './reauthentication.ts';
 const days = 7;
 
 /**
- * A repeated request keeps the time.
+ * A repeated request does not change the time of the erasure.
  * @throws Problem 403 for another account or a wrong password, 404 when the account does not exist
  */
 export const eraseAccount: Operation<'eraseAccount'> = async (request, context) => {

@@ -1,4 +1,4 @@
-// Erases the accounts whose time has come, and tells the other services.
+// Erases the accounts whose erasure is due, and notifies the other services.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { requestIdentity } from '@shop/shared/http';
@@ -14,8 +14,8 @@ export interface ErasingOptions {
 
 const lookEvery = 10_000;
 /**
- * Minutes between the last log-in and the erasure. All requests of the account have ended by then, so that nothing of
- * it is created after its erasure.
+ * Minutes between the last log-in and the erasure. By then all requests of the account have ended, so nothing is
+ * created for it after its erasure.
  */
 const quietMinutes = 60;
 
@@ -31,7 +31,7 @@ export function startErasingAccounts({ database, log }: ErasingOptions): () => P
   );
 }
 
-/** Ends the sessions of an account whose time has come. Returns whether there was one. */
+/** Ends the sessions of an account whose erasure is due. Returns whether there was such an account. */
 function endSessionsOfOne(database: Database): Promise<boolean> {
   return database.transaction(async (tx) => {
     const [due] = await sql<{ id: string }>(
@@ -46,7 +46,7 @@ function endSessionsOfOne(database: Database): Promise<boolean> {
   });
 }
 
-/** Returns whether an account was due. Its tokens and sessions are deleted with it. */
+/** Erases an account that is due, with its tokens and sessions. Returns whether there was such an account. */
 function eraseOne(database: Database, log: Log): Promise<boolean> {
   return database.transaction(async (tx) => {
     const [erased] = await sql<{ id: string; version: number; now: Date }>(
@@ -75,7 +75,10 @@ function eraseOne(database: Database, log: Log): Promise<boolean> {
   });
 }
 
-/** Erases what is kept beside the row of the account: addresses and reasons in the audit log, and events about it. */
+/**
+ * Erases personal data outside the row of the account: addresses and reasons in the audit log, and events about the
+ * account.
+ */
 export async function eraseTraces(tx: Transaction, accountId: string): Promise<Erased> {
   await sql(
     tx,
@@ -83,7 +86,7 @@ export async function eraseTraces(tx: Transaction, accountId: string): Promise<E
      WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)`,
     [accountId],
   );
-  // The answer to the registration, which had no caller.
+  // Deletes the stored answer to the registration, which had no authenticated caller.
   await sql(tx, "DELETE FROM idempotency_keys WHERE operation_id = 'registerAccount' AND body::jsonb ->> 'id' = $1", [
     accountId,
   ]);

@@ -10,8 +10,8 @@ import { requireRecentLogIn } from './reauthentication.ts';
 
 /**
  * The document is sent while its lists are read page by page, so that its size does not matter. The first page of each
- * list is read before the first byte is sent: a service that is unavailable then causes a problem document. Later it
- * breaks the connection off.
+ * list is read before the first byte is sent, so that an unavailable service still leads to a problem document. A later
+ * failure closes the connection.
  * @throws Problem 403 for another account, and without a recent log-in; 503 when a service is unavailable
  */
 export const exportAccount: Operation<'exportAccount', CallingContext> = async (request, context) => {
@@ -57,7 +57,7 @@ function toAccountData(account: Account) {
   };
 }
 
-/** Reads the pages that another service delivers. */
+/** Reads the pages of a list from another service. */
 function pagesOf(service: InternalClient, name: string, accountId: string, request: OperationRequest): ReadPage {
   return async (after) => {
     const { status, body } = await service.post(`/internal/accounts/${accountId}/export`, { after }, request);
@@ -69,7 +69,7 @@ function pagesOf(service: InternalClient, name: string, accountId: string, reque
   };
 }
 
-/** The pages of a list, from the first one, which has been read. */
+/** Returns the pages of a list, beginning with the first one, which has been read already. */
 async function* allPages(first: Page, read: ReadPage): AsyncGenerator<Page> {
   let page = first;
   yield page;
@@ -79,7 +79,7 @@ async function* allPages(first: Page, read: ReadPage): AsyncGenerator<Page> {
   }
 }
 
-/** The text of a JSON object: the members of `single`, and then each list, one page in a piece. */
+/** Returns the text of a JSON object in pieces: first the members of `single`, then each list page by page. */
 async function* documentOf(
   single: object,
   lists: Readonly<Record<string, AsyncIterable<Page>>>,

@@ -1,11 +1,11 @@
-// GET /v1/accounts: one page of the accounts that staff looks for.
+// GET /v1/accounts: one page of the accounts that match a search by staff.
 import { fromQuery, readPage } from '@shop/shared/collection';
 import type { OperationRequest } from '@shop/shared/http';
 import type { Fault } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/runtime';
 import type { Operation } from './context.ts';
 
-/** Characters of the shortest beginning: a shorter one would list a large part of all customers. */
+/** The minimum length of the searched text. A shorter one would list a large part of all customers. */
 const shortest = 3;
 
 /** The page and a `Link` to the next one. 400 unless the query has either `email` or `q`. */

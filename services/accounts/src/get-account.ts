@@ -2,7 +2,7 @@ import { Account, accountReply } from './account.ts';
 import type { Operation } from './context.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 
-/** @throws Problem 403 for any other account */
+/** @throws Problem 403 for the id of another account */
 export const getAccount: Operation<'getAccount'> = async (request) => {
   const account = await Account.findByPk(ownAccountId(request));
   if (account === null) throw noSuchAccount();

@@ -2,10 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Operation } from './context.ts';
 
-/** Relative to the address of the key set, which a proxy may prefix. */
+/** The address is relative to that of the key set, because a proxy may add a prefix. */
 const endedSessions = '../internal/ended-sessions';
 
-/** With a strong entity tag and one second of caching. Verifiers ask once a second, and usually get a 304. */
+/**
+ * The response has a strong entity tag and may be cached for one second. Verifiers request it once a second, and
+ * usually get a 304.
+ */
 export const getKeySet: Operation<'getKeySet'> = async (_request, { signingKeys }) => {
   const json = JSON.stringify({ keys: await signingKeys.published(), ended_sessions: endedSessions });
   return {

@@ -30,7 +30,7 @@ interface Granted {
  */
 export const issueToken: Operation<'issueToken'> = async (request, context) => {
   refuseFaults(request.faults, keyFaults(request));
-  // First, so that a refresh token is not used up when no signing key is available.
+  // The key is read first, so that a refresh token is not used up when no signing key is available.
   const key = await context.signingKeys.current();
   if (request.body.grant_type !== undefined) return issueMachineToken(request, context, key);
   // The contract requires e-mail and password in a request without a refresh token.
@@ -50,7 +50,7 @@ export const issueToken: Operation<'issueToken'> = async (request, context) => {
   };
 };
 
-/** A machine gets no refresh token: its secret is as good (RFC 6749 section 4.4.3). */
+/** A machine gets no refresh token, because its secret serves the same purpose (RFC 6749 section 4.4.3). */
 async function issueMachineToken(
   { id, body: { client_id: clientId = '', client_secret: secret = '' } }: TokenRequest,
   { database, tokenIssuer }: Context,
@@ -72,13 +72,13 @@ function keyFaults({ headers }: OperationRequest): Fault[] {
   return [{ header: 'Idempotency-Key', detail: 'is not accepted here: tokens are not stored for a replay' }];
 }
 
-/** Takes the same steps with and without an account: one query, one check of a hash, one row in the audit log. */
+/** The same steps run with and without an account: one query, one check of a hash, one row in the audit log. */
 async function logIn(request: OperationRequest, context: Context, email: string, password: string): Promise<Granted> {
   const found = await Account.findOne({ where: { emailKey: emailKey(email) } });
   const fits = await context.passwords.matches(found?.passwordHash, password);
   const granted = await context.database.transaction(async (tx) => {
-    // Read again with a lock, because the password may have changed while the given one was checked against the old
-    // hash.
+    // The row is read again with a lock, because the password may have changed while the given one was checked against
+    // the old hash.
     const account =
       found !== null && fits
         ? await Account.findOne({
@@ -96,7 +96,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
     return { account, refresh, authTime: undefined };
   });
   if (granted === undefined) throw invalidCredentials('The e-mail address or the password is wrong.');
-  // Only the holder of the password gets here, so that nobody else learns that the account exists.
+  // The password was right, so the answer reveals only to the holder that the account exists.
   if (granted === 'blocked') throw new Problem('account-blocked', 'This account is blocked. Contact the shop.');
   return granted;
 }
@@ -116,7 +116,7 @@ async function renew(request: OperationRequest, context: Context, token: string)
     if (account === null) return undefined;
     return { account, refresh: rotation, authTime: rotation.authTime };
   });
-  // Thrown after the COMMIT, because the end of a family whose token was used twice must be stored.
+  // The error is thrown after the COMMIT, because the end of a family whose token was used twice must be stored.
   if (granted === undefined) throw invalidCredentials('The refresh token is not valid. Log in again.');
   return granted;
 }

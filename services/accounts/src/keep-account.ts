@@ -8,8 +8,8 @@ import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { requireRecentLogIn } from './reauthentication.ts';
 
 /**
- * @throws Problem 403 for another account and without a recent log-in, 404 when the account does not exist or its time
- * has come
+ * @throws Problem 403 for another account and without a recent log-in, 404 when the account does not exist or its
+ * erasure is due
  */
 export const keepAccount: Operation<'keepAccount'> = (request, context) => {
   const accountId = ownAccountId(request);

@@ -1,5 +1,5 @@
-// Encrypts private keys at rest with a secret from the environment, so that nobody can sign with a copy of the
-// database.
+// Encrypts private keys at rest with a secret from the environment, so that a copy of the database is not enough to
+// sign tokens.
 import { createEncryption, type Encryption } from '@shop/shared/auth';
 
 export type KeyEncryption = Encryption;

@@ -1,4 +1,4 @@
-// GET /v1/accounts/{accountId}/audit: one page of what was done to an account.
+// GET /v1/accounts/{accountId}/audit: one page of the audit log of an account.
 import { fromQuery, readPage } from '@shop/shared/collection';
 import type { Operation } from './context.ts';
 import { noSuchAccount } from './supported-account.ts';
@@ -8,7 +8,7 @@ export const listAccountAudit: Operation<'listAccountAudit'> = async (request, {
   const { accountId } = request.path;
   const { audit: collection } = support;
   const criteria = fromQuery(collection.spec, request.query, request.faults);
-  // The entries outlast their account.
+  // The existence of entries is checked instead of the account, because entries are kept longer than their account.
   const { rows } = await database.pool.query(
     `SELECT WHERE EXISTS (SELECT FROM accounts WHERE id = $1) OR EXISTS (SELECT FROM audit_log WHERE account_id = $1)`,
     [accountId],

@@ -12,10 +12,10 @@ interface SessionRow {
   readonly current: boolean;
 }
 
-/** An account can have any number of sessions. Nobody reads more than these. */
+/** The maximum number of listed sessions, because an account can have any number of them. */
 const maximum = 100;
 
-/** The current session first, and then those that were used last. */
+/** Lists the current session first, and then the others by their last use. */
 export const listSessions: Operation<'listSessions'> = async (request, { database }) => {
   const { accountId, sessionId } = callerOf(request);
   const { rows } = await database.pool.query<SessionRow>(

@@ -27,8 +27,9 @@ export async function addSecret(tx: Transaction, machineId: string): Promise<str
 }
 
 /**
- * Deletes secrets of the machine, whose row is locked, and ends the sessions of their access tokens.
- * @param which all, or those that a rotation has replaced
+ * Deletes secrets of the machine, and ends the sessions of their access tokens. The caller has locked the row of the
+ * machine.
+ * @param which all secrets, or only those that a rotation has replaced
  */
 export async function deleteSecrets(tx: Transaction, machineId: string, which: 'all' | 'former'): Promise<void> {
   await sql(
@@ -58,9 +59,10 @@ export function logInMachine(
       [clientId],
     );
     const given = digestOf(secret);
-    // All are compared, each in constant time.
+    // The secret is compared with all stored ones, each in constant time.
     const [fitting] = stored.filter(({ digest }) => timingSafeEqual(Buffer.from(digest, 'base64url'), given));
-    // Finds nothing when the secret was revoked meanwhile. Otherwise a revocation waits and ends the session.
+    // Updates nothing when the secret was revoked meanwhile. A later revocation waits for this lock and ends the
+    // session.
     const used =
       fitting !== undefined &&
       (await sql(
@@ -77,7 +79,7 @@ export function logInMachine(
   });
 }
 
-/** A plain digest is enough, because a secret has 256 random bits: nobody can guess it, however fast the hash is. */
+/** An unsalted digest is enough: a secret has 256 random bits, so it cannot be guessed however fast the hash is. */
 function digestOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }

@@ -1,11 +1,11 @@
-// Sequelize for the models of accounts. It borrows the connections of the service's pool and opens none of its own.
+// Sequelize for the models of accounts. It uses connections of the service's pool and opens none of its own.
 import type { Transaction } from '@shop/shared/database';
 import pg from 'pg';
 import { Sequelize, Transaction as SequelizeTransaction } from 'sequelize';
 
 /**
- * The part of sequelize's connection manager that lends connections to queries outside a transaction; its types lack
- * it.
+ * The part of sequelize's connection manager that provides connections for queries outside a transaction. Its types do
+ * not include it.
  */
 interface ConnectionManager {
   getConnection(): Promise<pg.PoolClient>;

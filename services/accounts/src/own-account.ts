@@ -1,4 +1,4 @@
-// Reads the account in a path: `me` and the caller's own id are permitted, every other id is forbidden.
+// Reads the account in a path. `me` and the caller's own id are permitted; every other id is forbidden.
 import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 
@@ -15,7 +15,7 @@ export function ownAccountId(request: OperationRequest): string {
   return accountId;
 }
 
-/** The token is valid, but accounts has no such account: an outside identity provider issued the token. */
+/** The token is valid, but the account does not exist here, because an outside identity provider issued the token. */
 export function noSuchAccount(): Problem {
   return new Problem('not-found', 'There is no account behind this access token.');
 }

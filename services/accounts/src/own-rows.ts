@@ -1,9 +1,8 @@
-// The rows that accounts keeps about an account beside the account's own, for an export: page by page, the oldest
-// first.
+// Reads the rows that accounts stores about an account, for an export: page by page, the oldest first.
 import type { Queryable } from '@shop/shared/database';
 import { authorSql } from './support-collections.ts';
 
-/** One page of a list, and where the next one begins; without `next` it is the last one. */
+/** One page of a list, and the place where the next one begins. Without `next`, it is the last page. */
 export interface Page {
   readonly items: readonly unknown[];
   readonly next?: string;
@@ -20,7 +19,9 @@ interface Row {
 const pageSize = 200;
 const beforeAll = '-infinity 00000000-0000-0000-0000-000000000000';
 
-/** The columns that the holder gets: none with which others could act as the holder, and no id of staff. */
+/**
+ * The columns that the holder gets. They contain nothing that would let others act as the holder, and no ids of staff.
+ */
 const lists = {
   sessions: `SELECT id, created_at, coalesce(last_used_at, created_at) AS last_used_at, expires_at, address, user_agent
              FROM refresh_families`,
@@ -43,7 +44,10 @@ function withoutNulls(row: object): object {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
 
-/** The tokens in e-mails that are still valid, without the tokens. They expire, and few are sent in an hour. */
+/**
+ * The valid tokens in e-mails, without the tokens themselves. They fit on one page, because they expire and few are
+ * sent in an hour.
+ */
 export async function emailTokensOf(from: Queryable, accountId: string): Promise<object[]> {
   const { rows } = await from.query<object>(
     'SELECT purpose, email, created_at, expires_at FROM email_tokens WHERE account_id = $1 ORDER BY created_at',

@@ -1,4 +1,5 @@
-// Hashes and checks passwords: argon2id with the parameters that OWASP recommends, in bounded numbers.
+// Hashes and checks passwords with argon2id and the parameters that OWASP recommends. The number of concurrent hashes
+// is bounded.
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
 import type { Semaphore } from './semaphore.ts';
@@ -14,8 +15,8 @@ export interface Passwords {
   matches(stored: string | undefined, password: string): Promise<boolean>;
 }
 
-// OWASP Password Storage Cheat Sheet: argon2id (2; the library's const enum cannot be imported), 19 MiB, 2 passes, 1
-// lane.
+// OWASP Password Storage Cheat Sheet: argon2id, 19 MiB, 2 passes, 1 lane. The algorithm is written as the number 2,
+// because the library's const enum cannot be imported.
 const strength: Options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export async function createPasswords(semaphore: Pick<Semaphore, 'run'>): Promise<Passwords> {

@@ -1,5 +1,5 @@
-// Changes of password and e-mail address, and an export of all data, need a proof that the holder, and not only a
-// bearer of the token, asks for them.
+// Requires a proof that the holder makes the request, and not only the bearer of a token. Changes of password and
+// e-mail address and an export of all data need this proof.
 import type { Caller } from '@shop/shared/auth';
 import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
@@ -8,7 +8,7 @@ import { audit } from './audit.ts';
 import type { Context } from './context.ts';
 import { noSuchAccount } from './own-account.ts';
 
-/** Seconds for which the access token of a log-in proves the holder. */
+/** Seconds after a log-in for which its access token proves that the holder makes the request. */
 const recently = 300;
 
 /**
@@ -33,7 +33,7 @@ export async function checkCurrentPassword(
 }
 
 /**
- * The row of the account is locked, so that only one of two requests with one proof can change the credentials.
+ * Locks the row of the account, so that only one of two requests with one proof can change the credentials.
  * @param confirmedHash the hash that `current_password` matched
  * @throws Problem 403 `reauthentication-required` without a proof, and with one from before the last change
  */
@@ -50,9 +50,9 @@ export function requireHolder(request: OperationRequest, account: Account, confi
 }
 
 /**
+ * Requires an access token from a log-in in the last 5 minutes and after the last change of credentials.
  * @param detail the text of the problem when the log-in is not recent
- * @throws Problem 403 `reauthentication-required` unless the access token proves the holder: a log-in in the last 5
- *   minutes, and after the last change of credentials, issued it
+ * @throws Problem 403 `reauthentication-required` for any other token
  */
 export function requireRecentLogIn(request: OperationRequest, account: Account, detail: string): void {
   const caller = callerOf(request);
@@ -66,14 +66,14 @@ function required(detail: string): Problem {
   return new Problem('reauthentication-required', detail);
 }
 
-/** The token of a log-in has the same time for both. A renewed one is younger than its log-in. */
+/** In a token that a log-in issued, both times are equal. A renewed token is younger than its log-in. */
 function isOfRecentLogIn({ issuedAt, authTime }: Caller): boolean {
   return authTime === issuedAt && Date.now() / 1_000 - authTime < recently;
 }
 
 /**
- * A token without a count has only the second of its issue. A token of the same second as the change may be older than
- * the change.
+ * A token without a count has only the second of its issue. If it was issued in the same second as the change, it may
+ * be older than the change.
  */
 function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: Account): boolean {
   if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;

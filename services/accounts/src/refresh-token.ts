@@ -12,7 +12,7 @@ export interface RefreshToken {
   readonly sessionId: string;
 }
 
-/** The outcome of presenting a token. */
+/** The outcome of a renewal. */
 export type Rotation =
   | (RefreshToken & {
       readonly outcome: 'rotated';
@@ -24,7 +24,7 @@ export type Rotation =
   | { readonly outcome: 'unknown' };
 
 const tokenBytes = 32;
-/** Seconds in which a token gives its successor again, when the response may not have arrived. */
+/** Seconds for which a used token returns its successor again, because the first response may have been lost. */
 const repeatSeconds = 60;
 
 /** How long refresh tokens are valid, in days. */
@@ -35,7 +35,7 @@ export interface RefreshLifetimes {
   readonly refreshFamilyDays: number;
 }
 
-/** The end of a family that is used now. */
+/** The expiry of a family after this use. */
 const expiry = "least(now() + $2 * interval '1 day', created_at + $3 * interval '1 day')";
 
 /**
@@ -100,7 +100,7 @@ export async function rotate(
   return { outcome: 'rotated', accountId, sessionId: id, token: successor, authTime };
 }
 
-/** Whether a token was used a short time ago and its successor was never used. */
+/** Whether a token was used a short time ago and its successor has not been used. */
 async function mayRepeat(tx: Transaction, digest: string, successorDigest: string): Promise<boolean> {
   const [found] = await sql(
     tx,

@@ -10,8 +10,8 @@ import { sendVerification } from './email-verification.ts';
 import { inside } from './models.ts';
 
 /**
- * @throws Problem 409 for a registered e-mail, 422 for a common password, 503 when too many passwords wait for their
- *   hash
+ * @throws Problem 409 for a registered e-mail address, 422 for a common password, 503 when too many passwords wait for
+ * their hash
  */
 export const registerAccount: Operation<'registerAccount'> = async (request, context) => {
   const { password, ...profile } = request.body;
@@ -19,7 +19,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
   // A repeated registration needs no hash, so it is answered even when the queue for hashes is full.
   const kept = await keptAnswer(request, context);
   if (kept !== undefined) return kept;
-  // Before the transaction, so that a request that waits for its hash holds no connection.
+  // The hash is computed before the transaction, so that a request that waits for its hash occupies no connection.
   const passwordHash = await context.passwords.hash(password);
   return idempotent(request, context, async (tx) => {
     const row = {
@@ -30,7 +30,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
       passwordHash,
       version: 1,
     };
-    // The unique index decides between concurrent requests. A query before the insert could not.
+    // The unique index decides between concurrent registrations, which a query before the insert could not.
     const account = await Account.create(row, inside(tx)).catch((error: unknown) => {
       throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
     });

@@ -10,8 +10,8 @@ import { untilShare } from './email-verification.ts';
 import { inside } from './models.ts';
 
 /**
- * Milliseconds after which the request is answered. Several times the duration of the work, so that the rows of a token
- * do not show in the time of the answer.
+ * Milliseconds after which the request is answered. This is several times the duration of the work, so the time of the
+ * answer does not reveal whether a token was stored.
  */
 const answerAfter = 300;
 
@@ -23,7 +23,8 @@ export const requestPasswordReset: Operation<'requestPasswordReset'> = async (re
   const reply = await idempotent<never>(request, context, async (tx) => {
     const where = { emailKey: emailKey(request.body.email) };
     const account = await Account.findOne({ where, ...inside(tx, 'UPDATE') });
-    // An account that has had its share keeps its last token. Otherwise a stranger could replace the holder's for ever.
+    // An account that has had its maximum of these e-mails keeps its last token. Otherwise strangers could replace the
+    // holder's token again and again.
     if (account !== null && (await untilShare(tx, account.id, 'password-reset-requested')) === 0) {
       await sendEmailToken(tx, { request, context }, account, 'password-reset', account.email);
     }

@@ -1,5 +1,5 @@
-// A semaphore with a bounded queue, for work that keeps a processor core busy: some calls run, some wait, and the rest
-// is refused.
+// A semaphore with a bounded queue, for work that uses a processor core fully. Some calls run, some wait, and further
+// ones are refused.
 import { Problem } from '@shop/shared/problem';
 
 export interface SemaphoreOptions {

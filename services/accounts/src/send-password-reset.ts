@@ -3,7 +3,7 @@ import type { Operation } from './context.ts';
 import { sendPasswordResetFor } from './support.ts';
 import { withSupportedAccount } from './supported-account.ts';
 
-/** @throws Problem 429 when staff sent the account too many of these e-mails */
+/** @throws Problem 429 when staff has sent the account too many of these e-mails */
 export const sendPasswordReset: Operation<'sendPasswordReset'> = (request, context) =>
   withSupportedAccount(request, context, 202, (tx, account, entry) =>
     sendPasswordResetFor(tx, { request, context }, account, entry),

@@ -1,4 +1,4 @@
-// The client that uses a session, as the list of sessions shows it.
+// The client of a session, as the list of sessions shows it.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 
@@ -8,11 +8,11 @@ export interface SessionClient {
   readonly userAgent: string | null;
 }
 
-// The text of the longest IPv6 address.
+// The length of the longest textual IPv6 address.
 const longestAddress = 45;
 const longestUserAgent = 200;
 
-/** The gateway sends one address in `X-Forwarded-For`, and no text of the client's own. */
+/** The gateway sends exactly one address in `X-Forwarded-For`, and nothing that the client wrote. */
 export function sessionClientOf(headers: IncomingHttpHeaders): SessionClient {
   const { 'x-forwarded-for': address, 'user-agent': userAgent = '' } = headers;
   const isAddress = typeof address === 'string' && address.length <= longestAddress && isIP(address) !== 0;

@@ -1,5 +1,5 @@
-// The keys that sign access tokens. Every process reads the table each time, so a rotation or a revocation takes effect
-// everywhere with its COMMIT. Only the decrypted private key is kept in memory.
+// The keys that sign access tokens. Every process reads the table for each use, so a rotation or a revocation takes
+// effect everywhere with its COMMIT. Only the decrypted private key is cached.
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '@shop/shared/database';
 import { StartError } from '@shop/shared/runtime';
 import {
@@ -83,7 +83,7 @@ export async function lockSigningKeys(tx: Transaction): Promise<void> {
 }
 
 /**
- * Creates the missing keys: the current one at the first start, a next one after each change. The caller holds the
+ * Creates the missing keys: the current one at the first start, and a next one after each change. The caller holds the
  * lock.
  */
 export async function fillSigningKeys(tx: Transaction, encryption: KeyEncryption): Promise<void> {

@@ -1,4 +1,4 @@
-// The lists that staff reads: the accounts that it finds, and the audit log of an account.
+// The lists for staff: the found accounts, and the audit log of an account.
 import {
   boolean,
   type Collection,
@@ -14,7 +14,7 @@ import {
   uuid,
 } from '@shop/shared/collection';
 
-/** Members of an account that staff needs to recognise it. Every other member stays with its holder. */
+/** The members by which staff recognises an account. Staff sees no other members. */
 const accounts = {
   from: 'accounts',
   parameters: ['email', 'q'],
@@ -30,7 +30,7 @@ const accounts = {
     blocked_at: { type: time(), operators: none, column: 'blocked_at', nullable: true },
     created_at: { type: time(), operators: none, column: 'created_at' },
   },
-  // Ids contain the time of the registration.
+  // Accounts are sorted by id, because ids contain the time of the registration.
   defaultSort: [{ field: 'id', direction: 'desc' }],
 } as const satisfies Omit<CollectionSpec, 'name'>;
 
@@ -40,12 +40,12 @@ const byEmail: CollectionSpec = {
   scope: { key: { column: 'email_key', cast: 'text' } },
 };
 
-/** The SQL condition that the e-mail address or the name begins with a text in the form of `emailKey`. */
+/** The SQL condition that the e-mail address or the name begins with a text that `emailKey` has normalized. */
 export function prefixCondition(prefix: string): string {
   return `(email_key ^@ ${prefix} OR (lower(name) COLLATE "C") ^@ lower(${prefix}))`;
 }
 
-/** The SQL expression for who wrote a row of the audit log. */
+/** The SQL expression for the author of a row of the audit log. */
 export const authorSql =
   "(CASE WHEN staff_id IS NOT NULL THEN 'staff' WHEN request_id IS NULL THEN 'operator' ELSE 'client' END)";
 

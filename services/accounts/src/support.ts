@@ -1,4 +1,4 @@
-// What staff and operators do to the account of somebody else. Each change is an entry of the audit log.
+// The actions of staff and operators on another person's account. Each change is recorded in the audit log.
 import { sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
 import { audit, type SupportAuthor } from './audit.ts';
@@ -6,9 +6,9 @@ import { sendEmailToken, type TokenHolder, type TokenSender } from './email-toke
 import { perHour, untilShare } from './email-verification.ts';
 import { endAllFamilies } from './refresh-token.ts';
 
-/** Where an entry of the audit log comes from. */
+/** The author and the reason of an action, for the audit log. */
 export interface SupportRequest {
-  /** Undefined for an operator. */
+  /** The id of the request; undefined for an operator. */
   readonly requestId: string | undefined;
   readonly author: SupportAuthor;
 }
@@ -37,9 +37,9 @@ export async function endSessionsFor(tx: Transaction, accountId: string, request
 }
 
 /**
- * Sends an e-mail to set a new password. It has a share of its own, so that strangers who ask for such e-mails do not
- * use it up. The caller has locked the row of the account.
- * @throws Problem 429 beyond the share
+ * Sends an e-mail with a token for a new password. These e-mails have a limit of their own, so that strangers who
+ * request a reset do not use it up. The caller has locked the row of the account.
+ * @throws Problem 429 beyond the limit
  */
 export async function sendPasswordResetFor(
   tx: Transaction,

@@ -1,4 +1,4 @@
-// The account that an operation of staff acts on.
+// The account that an operation for staff acts on.
 import type { Transaction } from '@shop/shared/database';
 import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
@@ -14,7 +14,7 @@ interface SupportOperationRequest extends OperationRequest {
 
 /**
  * Runs `act` with the locked account in one transaction. Members of staff cannot act on accounts of staff: with the
- * scope `accounts:support` they could otherwise exclude each other and those who supervise them.
+ * scope `accounts:support` they could otherwise lock out each other and their supervisors.
  * @param status of the answer
  * @throws Problem 404 for an unknown account, 403 for the caller's own and for one with scopes
  */
@@ -29,7 +29,7 @@ export function withSupportedAccount(
   return idempotent<never>(request, context, async (tx) => {
     const account = await Account.findByPk(request.path.accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
-    // Its scopes may have been revoked since the token was issued.
+    // The scopes of the caller are read again, because they may have been revoked since the token was issued.
     if (account.id === staffId) throw new Problem('forbidden', 'This is your own account. Ask a colleague.');
     if (account.scopes.length > 0) {
       throw new Problem('forbidden', 'This account has scopes of staff. Ask an operator, who uses the command line.');

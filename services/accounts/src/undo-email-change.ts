@@ -1,4 +1,4 @@
-// POST /v1/email-verifications/undo: the holder of the former address takes a change of the address back.
+// POST /v1/email-verifications/undo: the holder of the former address undoes a change of the address.
 import { sql } from '@shop/shared/database';
 import { audit } from './audit.ts';
 import type { Operation } from './context.ts';
@@ -7,7 +7,7 @@ import { countCredentialsChange, saveAccount, withdrawEmailChange } from './emai
 import { endAllFamilies } from './refresh-token.ts';
 
 /**
- * Every session ends, because one of them asked for a change that the holder denies.
+ * Ends every session, because one of them requested the change that the holder has now undone.
  * @throws Problem 400 for a token that is not valid, 409 when another account has the address by now
  */
 export const undoEmailChange: Operation<'undoEmailChange'> = (request, context) =>
@@ -19,7 +19,8 @@ export const undoEmailChange: Operation<'undoEmailChange'> = (request, context) 
     countCredentialsChange(account);
     await saveAccount(tx, request, account, email === present ? {} : { previousEmail: present.trim() });
     await voidEmailTokens(tx, accountId, ['email-verification', 'password-reset']);
-    // Those of later changes were sent to addresses that this change brought, so they must not undo this.
+    // The tokens of later changes were sent to addresses that this change introduced, so they must not undo this
+    // operation.
     await sql(
       tx,
       "DELETE FROM email_tokens WHERE account_id = $1 AND purpose = 'email-change-undo' AND created_at >= $2",

@@ -53,8 +53,8 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
 };
 
 /**
- * Every session ends, also the one that changed the password: its tokens may have been copied, and the holder can log
- * in with the new password.
+ * Every session ends, including the one that changed the password, because its tokens may have been copied. The holder
+ * can log in with the new password.
  */
 async function changePassword(
   tx: Transaction,

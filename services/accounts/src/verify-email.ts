@@ -27,7 +27,8 @@ async function changeEmail(tx: Transaction, request: OperationRequest, account: 
     previousEmail: former.trim(),
     previousEmailVerified,
   });
-  // A token at the former address must not open the account any more, except that which undoes the change.
+  // Tokens that were sent to the former address must not give access to the account any more, except the one that
+  // undoes the change.
   await voidEmailTokens(tx, accountId, ['password-reset']);
   await sql(
     tx,

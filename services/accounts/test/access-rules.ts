@@ -9,7 +9,7 @@ import {
 
 const ownAccount = (caller: AccessCaller, target: AccessTarget) => (caller === 'owner' && target === 'own' ? 200 : 403);
 
-/** The accounts of the test have no scopes, and none is that of the member of staff. */
+/** None of the accounts of the test has scopes, and none is the staff's own. */
 const support = (status: number): AccessRule => ({
   resource: 'account',
   scope: 'accounts:support',
@@ -33,7 +33,7 @@ export const accessRules: AccessRules = {
   sendPasswordReset: support(202),
   listAccountAudit: { resource: 'account', scope: 'accounts:support', expected: unlessAbsent(200) },
   getAccount: { resource: 'account', expected: ownAccount },
-  // The owner's token is that of a log-in.
+  // The owner's token comes from a log-in.
   exportAccount: { resource: 'account', expected: ownAccount },
   updateAccount: { resource: 'account', body: () => ({ phone_number: '+49 30 1234' }), expected: ownAccount },
   eraseAccount: {

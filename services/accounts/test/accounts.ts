@@ -20,7 +20,7 @@ export interface Holder {
   readonly path: string;
 }
 
-/** As `startServices` sets it. */
+/** The secret that `startServices` sets. */
 const internalSecret = 'only-for-tests-only-for-tests-only-for-tests';
 export const password = 'a long and quiet river';
 let registered = 0;
@@ -70,7 +70,7 @@ export async function eventsOf({ database }: TestAccounts, accountId: string) {
   return rows;
 }
 
-/** The entries of an account, without those of the verification e-mails, which `countEmails` counts. */
+/** The audit entries of an account, without those about verification e-mails, which `countEmails` counts. */
 export async function auditOf(
   { database }: TestAccounts,
   accountId: string,

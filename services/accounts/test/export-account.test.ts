@@ -32,9 +32,9 @@ interface Export {
   readonly emails: readonly { readonly kind: string; readonly status: string }[];
 }
 
-/** An order with it has more than 8 kB. */
+/** A name so long that an order with it has more than 8 kB. */
 const longName = 'Brass lantern '.repeat(600);
-/** MiB for the objects of each process. */
+/** The memory for objects in each process, in MiB. */
 const heap = 80;
 
 let accounts: TestAccounts;
@@ -44,7 +44,7 @@ let staff: string;
 let productId: string;
 
 beforeAll(async () => {
-  // Less memory than the largest document of these tests needs.
+  // Limits the memory of the process to less than the largest document of these tests needs.
   const environment = { NODE_OPTIONS: `--max-old-space-size=${heap}` };
   const services = await startServices(['accounts', 'orders', 'catalogue', 'notifications'], { environment });
   const { client, database } = services.service('accounts');
@@ -84,7 +84,7 @@ async function placeOrder(holder: Holder, more: object = {}): Promise<string> {
   return order.id;
 }
 
-/** Adds delivered orders of the account to the database, one in each second, and returns their ids, oldest first. */
+/** Adds delivered orders of the account to the database, one for each second, and returns their ids, oldest first. */
 async function addOrders(accountId: string, count: number, name = 'Brass lantern'): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId());
   const { database } = accounts.services.service('orders');
@@ -105,7 +105,7 @@ async function addOrders(accountId: string, count: number, name = 'Brass lantern
   return ids;
 }
 
-/** Columns whose values are not in the document, and why. */
+/** Columns whose values are not in the document, with the reasons. */
 const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonly string[]>> = {
   accounts: [
     // derived from `email`
@@ -114,16 +114,16 @@ const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonl
     'accounts.password_hash',
     'email_tokens.digest',
     'refresh_families.successor_key',
-    // of the request and of staff, and not of the holder
+    // data of the request and of staff, and not of the holder
     'audit_log.request_id',
     'audit_log.staff_id',
   ],
   orders: [
-    // names of the shop for the same order
+    // ids that the shop uses internally for the same order
     'orders.reservation_id',
     'order_history.request_id',
     'payment_ledger.request_id',
-    // `by` says who it was; the id of staff is not the holder's
+    // `by` names the actor; the id of staff is not the holder's data
     'order_history.actor_id',
     'payment_ledger.actor_id',
     'payment_ledger.id',
@@ -135,13 +135,13 @@ const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonl
     'recipients.email_key',
     'notifications.recipient_key',
     'notifications.paced_for',
-    // with the version of the order, beside the kind that is shown
+    // contains the version of the order, beside the kind, which the document shows
     'notifications.kind',
-    // what the e-mail is about: the order, or an encrypted token
+    // the order or the encrypted token that the e-mail is about
     'notifications.details',
     'notifications.request_id',
     'notifications.traceparent',
-    // of the mail server
+    // text of the mail server
     'notifications.problem',
     'notifications.next_attempt_at',
   ],
@@ -150,7 +150,7 @@ const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonl
 /** Technical tables: copies of requests and events that are deleted after hours or days. */
 const passing = new Set(['idempotency_keys', 'erased_accounts']);
 
-/** Every text and time that a service keeps with the account, as `table.column` → values. */
+/** Every text and time that a service stores with the account, as `table.column` → values. */
 async function keptBy(service: ServiceName, accountId: string): Promise<Map<string, string[]>> {
   const { database } = accounts.services.service(service);
   const { rows: tables } = await database.query<{ name: string; owner: string }>(
@@ -178,7 +178,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** The document has times in one form. */
+/** The document writes all times in one form. */
 const inDocument = (value: string): string =>
   /^\d{4}-\d\d-\d\dT.*[+]00:00$/.test(value) ? new Date(value).toISOString() : JSON.stringify(value).slice(1, -1);
 
@@ -451,7 +451,7 @@ describe('an unavailable service', () => {
     const holder = await register(accounts);
     await addOrders(holder.id, 3_000, longName);
     const response = await begin(await loggedIn(holder));
-    // Until the buffers are full, so that most orders are still to be read.
+    // Waits until the buffers are full, so that most orders are still to be read.
     await sleep(1_000);
     await accounts.services.service('orders').kill('SIGKILL');
     let received = '';
@@ -478,7 +478,7 @@ describe('an unavailable service', () => {
   });
 });
 
-/** The response after its header, unread. */
+/** Requests the export and returns the response after its header, without reading the body. */
 async function begin(token: string): Promise<IncomingMessage> {
   const { url } = accounts.services.service('accounts');
   const request = httpGet(`${url}/v1/accounts/me/export`, { headers: { Authorization: `Bearer ${token}` } });

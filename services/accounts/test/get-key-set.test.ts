@@ -34,7 +34,7 @@ afterAll(async () => {
   await accounts.services.stop();
 });
 
-/** Makes the next key look older, so that a rotation does not wait. */
+/** Makes the next key look old enough that a rotation does not wait. */
 const age = () =>
   accounts.database.query("UPDATE signing_keys SET created_at = created_at - interval '1 minute' WHERE state = 'next'");
 const rotate = async () => {
@@ -118,7 +118,7 @@ describe('a rotation', () => {
   it('leaves one current and one next key after several concurrent rotations', async () => {
     await age();
     const before = await listKeys(database);
-    // Locked until both wait for the lock.
+    // The table is locked until both calls wait for the lock.
     const holds = await accounts.database.connect();
     await holds.query("BEGIN; SELECT FROM signing_keys WHERE state = 'current' FOR UPDATE");
     const rotations = Promise.all([rotateKeys(database, encryption), rotateKeys(database, encryption)]);

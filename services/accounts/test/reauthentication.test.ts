@@ -40,7 +40,7 @@ describe('an access token from before a change of credentials', () => {
     const stolen = await tokenOf(email);
     expect((await patch(await tokenOf(email), { password: newPassword })).status).toBe(200);
 
-    // Within two seconds, the token is refused altogether.
+    // After at most two seconds, the token is refused altogether.
     const refused = [
       [403, 'reauthentication-required'],
       [401, 'unauthenticated'],

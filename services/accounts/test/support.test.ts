@@ -41,7 +41,7 @@ const find = (query: Record<string, string>) =>
 
 const idsOf = ({ body }: TestAnswer) => body.items.map(({ id }) => id);
 
-/** Every page, one item after the other. */
+/** Returns the items of all pages. */
 async function readAll(path: string): Promise<TestAnswer['body']['items']> {
   const { status, body, headers } = await accounts.client.get(path, { token });
   expect(status).toBe(200);

@@ -6,7 +6,9 @@ import type { Operation } from './context.ts';
 import { lockReservation } from './reservation.ts';
 import { type OrderedUnits, shrinkReservation } from './shrink-reservation.ts';
 
-/** 204 when the units are assigned, were assigned before, or the reservation has ended; 409 when units are missing. */
+/**
+ * 204 when the units are now assigned, were assigned before, or the reservation has ended; 409 when units are missing.
+ */
 export const allocateStock: Operation<'allocateStock'> = async (request, { database }) => {
   const { path, body } = request;
   await database.transaction((tx) => allocateReservation(tx, path.reservationId, body?.lines, request));
@@ -22,8 +24,8 @@ interface Line {
 }
 
 /**
- * Assigns units on hand to all lines of a reservation or to none. Only units that were promised beyond the stock can be
- * missing. A reservation that is unknown or has ended needs none.
+ * Assigns units on hand to all lines of a reservation or to none. Units can only be missing when more were promised
+ * than were in stock. A reservation that is unknown or has ended needs none.
  * @param ordered all units that the order has, when units of it were cancelled: the event about them may arrive later
  * @throws Problem 409 `stock-missing` with the lines that lack units
  */

@@ -6,8 +6,8 @@ import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 
 /**
- * 204, also for a product that is archived already, whatever `If-Match` names; 412 when `If-Match` is stale. The row
- * lock decides between an archive and a concurrent reservation, which checks the status again when it has the lock.
+ * 204, also for a product that is already archived, whatever `If-Match` contains; 412 when `If-Match` is stale. The row
+ * lock orders an archiving and a concurrent reservation. The reservation checks the status again when it has the lock.
  */
 export const archiveProduct: Operation<'archiveProduct'> = async (request, { database }) => {
   const { productId } = request.path;

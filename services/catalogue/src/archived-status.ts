@@ -1,5 +1,5 @@
-// The status of archived products. Its column is `pending`, so that nothing lists or sells the product; the status that
-// staff sees, and that the product has again when it is restored, is in another column.
+// The status of archived products. Their column `status` is `pending`, so that no list contains the product and no
+// order can have it. Another column has the status that staff sees and that a restore sets again.
 import { writtenColumns } from './product-input.ts';
 
 /** The status that staff sees. */
@@ -11,8 +11,8 @@ export const shownColumns = writtenColumns
   .join(', ');
 
 /**
- * SET list of an UPDATE of the written columns.
- * @param sourceOf an SQL expression for the new value of a column; of the status, the one that staff sees
+ * The SET list of an UPDATE of the written columns.
+ * @param sourceOf returns an SQL expression for the new value of a column; for the status, the one that staff sees
  * @param staysArchived an SQL condition on the row before the change
  */
 export function assignments(

@@ -35,7 +35,10 @@ export function attributeFields(declared: readonly DeclaredAttribute[]): Record<
   );
 }
 
-/** The form that has the index of migrations/0037. Its statistics tell PostgreSQL how many products have a value. */
+/**
+ * The expression that the index of migrations/0037 contains. Its statistics tell PostgreSQL how many products have a
+ * value.
+ */
 function condition(operator: string, parameter: string): string {
   return operator === 'in'
     ? `attribute_terms(attributes) && ${parameter}`
@@ -44,7 +47,7 @@ function condition(operator: string, parameter: string): string {
 
 const decimals = decimal(6);
 
-/** Values as the index has them: `colour=red`, `size=42.5`. */
+/** Writes values as the index contains them: `colour=red`, `size=42.5`. */
 function termType({ name, type }: DeclaredAttribute): FieldType {
   const prefix = `${name}=`;
   const given = text(100);

@@ -15,7 +15,7 @@ export function readEnvironment(environment: Environment) {
     readUrl: optional(url('DATABASE_READ_URL', ['postgres', 'postgresql'])),
     /** The maximum age of the replica's data, in milliseconds. */
     readLag: integer('DATABASE_READ_LAG_MS', { min: 1_000, max: 600_000, fallback: 2_000 }),
-    /** Mebibytes of memory for pages that are kept; 0 keeps none. */
+    /** The memory for cached pages in MiB; 0 caches none. */
     pageCacheMb: integer('PAGE_CACHE_MB', { min: 0, max: 4_096, fallback: 32 }),
     cursorKeys: keyList('CURSOR_KEYS'),
     currency: shopCurrency,

@@ -1,7 +1,10 @@
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
 
-/** 404 for an unknown id, and for a product that the caller may not see. create-app makes a 304 from the entity tag. */
+/**
+ * 404 for an unknown id, and for a product that the caller may not see. create-app compares the entity tag and sends a
+ * 304 if it matches.
+ */
 export const getProduct: Operation<'getProduct'> = async ({ path, caller }, { database, products }) => {
   const { collection, columns, reply } = products.viewFor(caller);
   const { rows } = await database.pool.query<(string | null)[]>({

@@ -5,7 +5,7 @@ import { noSuchProduct, stockFigures } from './product.ts';
 
 type StockFigures = components['schemas']['ProductStock'];
 
-/** 404 for an unknown id. Read from the primary, because a count starts from these figures. */
+/** 404 for an unknown id. The figures are read from the primary, because a stock count starts from them. */
 export const getStock: Operation<'getStock'> = async ({ path }, { database }) => {
   const { rows } = await database.pool.query<{ figures: StockFigures }>({
     name: 'stock',

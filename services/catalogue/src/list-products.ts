@@ -26,7 +26,7 @@ export const listProducts: Operation<'listProducts'> = async (request, { reads, 
   });
 };
 
-/** The names in a parameter; anything but a text is left as it is, and refused. */
+/** Splits a parameter into names. Any value but a text is returned unchanged, and refused later. */
 function listOf(parameter: unknown): unknown {
   return typeof parameter === 'string' ? parameter.split(',') : parameter;
 }

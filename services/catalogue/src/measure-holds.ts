@@ -1,4 +1,4 @@
-// The metrics of what accounts hold in orders that nobody has begun to process.
+// The metrics of the units that accounts hold in orders that are not processed yet.
 import type { Database } from '@shop/shared/database';
 import { observe, sharedRead } from '@shop/shared/telemetry';
 
@@ -8,7 +8,8 @@ interface Holds {
   readonly units: number;
 }
 
-// The table has a row for each account that ever ordered, and no index on the figures, which change with each order.
+// The table has a row for each account that ever ordered, and no index on the figures, because they change with each
+// order.
 const holds = `
   SELECT count(*)::float8 AS accounts, coalesce(max(orders), 0) AS orders, coalesce(max(units), 0)::float8 AS units
   FROM account_holds WHERE units > 0`;

@@ -4,7 +4,7 @@ import { beginCounting, instruments } from '@shop/shared/telemetry';
 
 const kinds = ['received', 'missing', 'reserved', 'released', 'shipped'] as const;
 
-/** As in the stock ledger. `missing` are units that were on the ledger and that a stock count did not find. */
+/** The kinds of movements in the stock ledger. `missing` are units in the ledger that a stock count did not find. */
 export type MovementKind = (typeof kinds)[number];
 
 export function beginCountingStock(): void {

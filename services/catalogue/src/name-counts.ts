@@ -15,10 +15,10 @@ import {
 } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 
-/** The greatest number that is counted; the count of more is `"1000+"`. */
+/** The largest exact count; a larger one is shown as `"1000+"`. */
 export const countedUpTo = 1_000;
 
-/** A number of products as PostgreSQL prints it → JSON text. */
+/** Converts a count as PostgreSQL prints it into JSON text. */
 export function writeCount(count: string): string {
   return Number(count) > countedUpTo ? `"${countedUpTo}+"` : count;
 }
@@ -55,7 +55,7 @@ export interface NameListRequest {
 }
 
 /**
- * Each name is one step in an index, and its products are counted up to the bound, so that a page costs the same
+ * Each name takes one step in an index, and its products are counted up to the bound. A page therefore costs the same
  * however many products there are.
  */
 export async function readNames({ list, collection, criteria, on, url }: NameListRequest): Promise<Page> {

@@ -5,7 +5,7 @@ import { giveStockBack, lockReservation } from './reservation.ts';
 
 /**
  * Releases the stock exactly once, also when `order.created.v1` has not arrived. When the reservation is unknown, the
- * event reports `failed`, and the order shows it.
+ * event reports `failed`, which the order then shows.
  */
 export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event, tx) => {
   const { reservationId, orderId, accountId, cancelledBy: actor = 'customer' } = event.data;
@@ -15,7 +15,7 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
     throw new PoisonError(`order ${orderId} is cancelled, but reservation ${reservationId} has shipped`);
   }
   const holds = reservation?.state === 'held' || reservation?.state === 'confirmed';
-  // By the database's clock, as the cancellation, because the customer sees both times.
+  // The time comes from the database's clock, as that of the cancellation does, because the customer sees both times.
   const { requestId, traceparent } = event;
   const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId, traceparent };
   const releasedAt = holds ? await giveStockBack(tx, reservationId, orderId, cause) : await databaseTime(tx);

@@ -7,7 +7,7 @@ export const onOrderShipped: EventHandler<'order.shipped.v1'> = async ({ data, r
   const { reservationId, orderId, items } = data;
   const reservation = await lockReservation(tx, reservationId);
   if (reservation?.state === 'held' || reservation?.state === 'confirmed') {
-    // Units that were cancelled before, of which the event has not arrived.
+    // Releases units that were cancelled before the shipment, because the event about them has not arrived yet.
     if (items !== undefined) {
       await shrinkReservation(tx, reservationId, orderId, items, { actor: 'system', requestId, traceparent });
     }

@@ -14,7 +14,7 @@ export interface WrittenProduct {
   readonly inStock: boolean;
 }
 
-/** Whether a change is one of the product, and not only one of its stock. */
+/** Whether a member of the product changed, and not only its stock. */
 export function changesProduct(before: WrittenRow, after: WrittenRow): boolean {
   return writtenColumns.some((column) => column !== 'stock' && before[column] !== after[column]);
 }

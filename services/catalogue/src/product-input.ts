@@ -42,7 +42,7 @@ export type WrittenRow = Readonly<{
   attributes: string | null;
 }>;
 
-/** Members of `attributes`; a merge patch can add up to as many to those that the product has. */
+/** The maximum number of attributes. A merge patch can add up to this number to those that the product has. */
 const mostAttributes = 50;
 
 const rating = decimal(1);
@@ -70,7 +70,7 @@ function imageFaults(images: unknown): Fault[] {
   });
 }
 
-/** @throws Problem `invalid-request` when a merge patch leads to too many attributes */
+/** @throws Problem `invalid-request` when a merge patch results in too many attributes */
 export function refuseSurplusAttributes({ attributes = {} }: ProductInput): void {
   const count = Object.keys(attributes).length;
   if (count <= mostAttributes) return;
@@ -96,7 +96,7 @@ export function toRow(input: ProductInput, currency: string): WrittenRow {
   };
 }
 
-/** Null for an empty list and an empty object. */
+/** Returns null for an empty list and an empty object. */
 function toText(value: object): string | null {
   return Object.keys(value).length === 0 ? null : JSON.stringify(value);
 }
@@ -105,7 +105,7 @@ function sorted<T>(members: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The input that corresponds to a row. A merge patch is applied to it. */
+/** Returns the input that corresponds to a row, as the target of a merge patch. */
 export function toInput(row: WrittenRow, currency: string): ProductInput {
   const price = decimal(decimalsOf(currency));
   return {

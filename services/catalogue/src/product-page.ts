@@ -1,4 +1,4 @@
-// A page of products for either notation of a request: with a search or without, and with facets or without.
+// A page of products for both notations of a request: with or without a search, with or without facets.
 
 import type { Caller } from '@shop/shared/auth';
 import { type Collection, type Criteria, readPage } from '@shop/shared/collection';

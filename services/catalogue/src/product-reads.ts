@@ -8,12 +8,12 @@ import type { ProductPages } from './pages/product-pages.ts';
 
 export interface ProductReads {
   /**
-   * A page, which `work` reads. For customers the data may be a little old. For staff it is the primary's, because the
-   * next list must show the change of the last request.
+   * Returns a page, which `work` reads. For customers the data may be a little old. For staff it comes from the
+   * primary, because the next list must show the change of the last request.
    * @param staff undefined for customers
    */
   readPage(staff: Caller | undefined, criteria: Criteria, work: ReadPage): Promise<Reply<never>>;
-  /** The same for a page that depends on more than its criteria, and is never kept in memory. */
+  /** Returns a page that depends on more than its criteria, and is therefore never cached. */
   read<T>(staff: Caller | undefined, work: (on: Queryable) => Promise<T>): Promise<T>;
 }
 
@@ -32,7 +32,7 @@ export function openProductReads({ primary, replica, pages }: ProductSources): P
     read,
     readPage(staff, criteria, work) {
       if (staff !== undefined) return work(primary);
-      // A page that is kept has to be newer than the last change that was received. A replica cannot prove that.
+      // A cached page has to be newer than the last change that was received, and a replica cannot guarantee that.
       if (pages?.canKeep(criteria) === true) return pages.read(() => work(primary));
       return read(staff, work);
     },

@@ -33,7 +33,7 @@ const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 const visible = "(SELECT * FROM products WHERE status <> 'pending') AS products";
 const visibleStatuses = statuses.filter((status) => status !== 'pending');
 
-/** Sort orders for which brand and category have an index each; see migrations/0001 and 0034. */
+/** Sort orders for which brand and category each have an index; see migrations/0001 and 0034. */
 const scanned = ['createdAt', 'updatedAt', 'price', 'name', 'rating'];
 
 /**
@@ -89,8 +89,8 @@ export const stockFigures =
   "json_build_object('onHand', stock, 'promised', reserved + oversold, 'available', stock - reserved)";
 
 /**
- * All members of a product for staff, and all products. Sort orders and cursors are those of customers, and so
- * are filters, beside `sku` and `archived`.
+ * All members of a product for staff, and all products. Sort orders, cursors and filters are those of customers; staff
+ * can also filter by `sku` and `archived`.
  */
 export function staffSpec(currency: string, declared: readonly DeclaredAttribute[] = []): CollectionSpec<unknown> {
   const spec = productSpec(currency, declared);
@@ -116,7 +116,7 @@ export function staffSpec(currency: string, declared: readonly DeclaredAttribute
 /** Products as one kind of caller sees them. */
 export interface ProductView {
   readonly collection: Collection<unknown>;
-  /** SELECT or RETURNING list of a whole product: its members as text, then what its entity tag has. */
+  /** The SELECT or RETURNING list of a whole product: its members as text, then the columns of its entity tag. */
   readonly columns: string;
   /** The version in a row of `columns`. */
   versionOf(row: readonly (string | null)[]): number;
@@ -127,7 +127,7 @@ export interface ProductView {
 /** Products as the operations use them. */
 export interface Products {
   readonly currency: string;
-  /** Of amounts in the currency. */
+  /** The number of decimals of amounts in the shop's currency. */
   readonly decimals: number;
   /** The lists of brands and of categories. */
   readonly names: ReturnType<typeof openNameLists>;

@@ -1,7 +1,7 @@
 import type { Operation } from './context.ts';
 import { giveStockBack, lockReservation } from './reservation.ts';
 
-/** 204, also when there is nothing to release any more. */
+/** 204, also when the reservation has already ended or is unknown. */
 export const releaseReservation: Operation<'releaseReservation'> = async (request, { database }) => {
   const { reservationId } = request.path;
   await database.transaction(async (tx) => {

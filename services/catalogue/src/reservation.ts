@@ -1,5 +1,5 @@
-// The life of a reservation: it is held, confirmed by its order, and then released or shipped. Each happens at most
-// once.
+// The life of a reservation: it is held, confirmed by its order, and then released or shipped. Each step happens at
+// most once.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 import { appendStockEvents, type MovedStock } from './stock-events.ts';
@@ -16,8 +16,8 @@ export interface Reservation {
 }
 
 /**
- * Locks a reservation until the transaction ends. What its account holds is locked after it, and then products in the
- * order of their ids.
+ * Locks a reservation until the transaction ends. The holds of its account are locked after it, and then the products
+ * in the order of their ids.
  */
 export async function lockReservation(tx: Transaction, id: string): Promise<Reservation | undefined> {
   const [reservation] = await sql<Reservation>(
@@ -29,7 +29,7 @@ export async function lockReservation(tx: Transaction, id: string): Promise<Rese
   return reservation;
 }
 
-/** An order and the reservation that it has. */
+/** An order and its reservation. */
 export interface Taken {
   readonly reservationId: string;
   readonly orderId: string;
@@ -51,7 +51,7 @@ export async function confirmReservations(tx: Transaction, taken: readonly Taken
   return new Set(confirmed.map(({ orderId }) => orderId));
 }
 
-/** Counts a reservation no longer among what its account holds. It has no effect on one that is not counted. */
+/** Removes a reservation from the units that its account holds. A reservation that is not counted stays unchanged. */
 export async function endHold(tx: Transaction, id: string): Promise<void> {
   await sql(tx, 'UPDATE reservations SET counted_units = 0 WHERE id = $1 AND counted_units > 0', [id]);
 }
@@ -96,9 +96,9 @@ export async function giveStockBack(
 }
 
 /**
- * Ships the stock of a locked reservation. The available units stay the same. An order that was shipped before it had
- * units on hand, by an earlier version of the shop, may ship more than there are: then the difference is entered as
- * received first.
+ * Ships the stock of a locked reservation. The available units stay the same. An earlier version of the shop could ship
+ * an order before its units were on hand. If more units ship than are on hand, the difference is first entered as
+ * received.
  */
 export async function shipStock(
   tx: Transaction,

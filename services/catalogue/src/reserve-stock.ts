@@ -24,10 +24,10 @@ export const reserveStock: Operation<'reserveStock'> = async (request, context) 
   });
 };
 
-/** An available line. It has a name and a price when all lines were available and this one was reserved. */
+/** An available line. It has a name and a price when all lines were available and were reserved now. */
 type FreeLine = (ReservedLine & MovedStock) | { readonly productId: string; readonly name: null };
 
-/** Without limits the reservation is not counted. A limit that is not given is larger than every sum. */
+/** Without limits, the reservation does not count as held by the account. A missing limit stands for no limit. */
 const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
 
 /**
@@ -119,7 +119,7 @@ function sumOf(lines: readonly WantedLine[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** Lists every limit that the reservation would exceed, with what the account holds. */
+/** Returns every limit that the reservation would exceed, with the amount that the account holds. */
 async function holdRefusal(tx: Transaction, { accountId, lines, holdLimits = {} }: ReservationInput): Promise<Problem> {
   const [held = { orders: 0, units: 0 }] = await sql<{ orders: number; units: number }>(
     tx,
@@ -137,10 +137,13 @@ async function holdRefusal(tx: Transaction, { accountId, lines, holdLimits = {} 
   return new Problem('hold-limit', detail, { errors });
 }
 
-/** More units than this are not told, so that nobody can read the stock from refusals. */
+/** Refusals report at most this number of units, so that they do not reveal the stock. */
 const shownUnits = 99;
 
-/** Lists every line that cannot be reserved: products that are not for sale, and lacking units with those available. */
+/**
+ * Returns every line that cannot be reserved: products that are not for sale, and missing units with the number of
+ * available ones.
+ */
 async function refusal(
   tx: Transaction,
   lines: readonly WantedLine[],
@@ -172,8 +175,8 @@ async function refusal(
 }
 
 /**
- * The reply to the first request, while the reservation is held and the lines are equal; undefined when the id is used
- * up.
+ * Returns the reply to the first request while the reservation is held and the lines are equal; undefined when the id
+ * is used up.
  */
 async function repeated(tx: Transaction, input: ReservationInput): Promise<ReservedLine[] | undefined> {
   const lines = await sql<ReservedLine>(

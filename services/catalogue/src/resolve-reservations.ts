@@ -20,7 +20,7 @@ interface DueReservation {
 const lookEvery = 1_000;
 const batchSize = 20;
 
-// A claim postpones the next question beyond any time-out, so another replica asks only when this one died. Asking
+// A claim postpones the next request beyond any time-out, so another replica asks only when this one has died. Asking
 // twice is harmless. No row stays locked while the orders service is asked.
 const claim = `
   UPDATE reservations SET settle_at = now() + interval '10 seconds'

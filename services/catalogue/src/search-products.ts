@@ -1,4 +1,5 @@
-// POST /v1/products/search: the same page, for criteria that are too long, complex or private for an address.
+// POST /v1/products/search: lists products as GET /v1/products does, for criteria that are too long, complex or private
+// for a URL.
 import { fromBody } from '@shop/shared/collection';
 import { nodeOf } from '@shop/shared/contract';
 import type { Operation } from './context.ts';

@@ -1,4 +1,4 @@
-// Releases the units of a reservation that its order no longer has, while the reservation goes on.
+// Releases the units of a reservation that its order no longer has. The reservation continues with the others.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 import { lockProducts } from './reservation.ts';
@@ -78,7 +78,7 @@ export async function shrinkReservation(
   await appendStockEvents(tx, changes, cause);
 }
 
-/** Counts the reservation with the units that remain. What the account holds is locked before products are. */
+/** Updates the units with which the reservation is counted. The holds of the account are locked before the products. */
 async function lowerHold(tx: Transaction, id: string, ordered: readonly OrderedUnits[]): Promise<void> {
   await sql(
     tx,

@@ -1,4 +1,4 @@
-// The change of a product's stock that staff requests: a count, an adjustment, or the deprecated plain number.
+// A change of a product's stock that staff requests: a count, an adjustment, or the deprecated plain number.
 import { Problem } from '@shop/shared/problem';
 import type { components } from './generated.ts';
 import type { Received } from './stock-ledger.ts';
@@ -9,7 +9,7 @@ export type StockChange = NonNullable<components['schemas']['ProductPatch']['sto
 export interface StockFigures {
   /** Units on hand. */
   readonly stock: number;
-  /** Units on hand that are promised to orders. */
+  /** Units on hand that orders have reserved. */
   readonly reserved: number;
 }
 
@@ -19,7 +19,7 @@ const maximumStock = 1_000_000_000;
 /**
  * The units on hand after the change, and the entry for the ledger.
  * @throws Problem 409 `stock-changed` when the units on hand are not those that a count expects; 409
- *   `insufficient-stock` when fewer units would be on hand than are promised; 400 when they would be too many
+ * `insufficient-stock` when fewer units would be on hand than are reserved; 400 when the units would exceed the maximum
  */
 export function applyStockChange(
   present: StockFigures,

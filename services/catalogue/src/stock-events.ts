@@ -5,13 +5,13 @@ import { newId } from '@shop/shared/runtime';
 import type { WrittenRow } from './product-input.ts';
 import type { MovementCause } from './stock-ledger.ts';
 
-/** The figures of a product of which its available units are made, and its threshold. */
+/** The figures that determine the available units of a product, and its threshold. */
 export interface Availability {
   /** Units on hand. */
   readonly stock: number;
-  /** Units of orders that have not shipped, on hand or not. */
+  /** Units of orders that have not shipped, whether on hand or not. */
   readonly promised: number;
-  /** The number of available units from which on the stock is low; null when it never is. */
+  /** The number of available units at or below which the stock is low; null when it never is. */
   readonly threshold: number | null;
 }
 
@@ -24,7 +24,7 @@ export interface MovedStock extends Availability {
 }
 
 export interface ChangedStock extends MovedStock {
-  /** The figures that were others before the change. */
+  /** The figures before the change that were different. */
   readonly before: Partial<Availability>;
 }
 
@@ -39,7 +39,7 @@ export function stockChangeOf(
   return { productId, name, version, stock, promised: before.promised, threshold, before: figures };
 }
 
-/** Units on hand that are not promised. */
+/** The units on hand that no order has reserved. */
 function availableOf({ stock, promised }: Availability): number {
   return Math.max(stock - promised, 0);
 }
@@ -50,8 +50,8 @@ function isLow(figures: Availability): boolean {
 
 /**
  * Appends `stock.changed.v1` for each product whose units became available or were used up, and `stock.low.v1` for each
- * product whose stock became low. Runs no statement when there is none, which is usual. The trigger `products_version`
- * gives each of these changes a version.
+ * product whose stock became low. Usually there are none, and no statement runs. The trigger `products_version` gives
+ * each of these changes a version.
  */
 export async function appendStockEvents(
   tx: Transaction,

@@ -4,18 +4,18 @@ import { sql, type Transaction } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 import { countStock } from './measure-stock.ts';
 
-/** Who moved stock, and in which request. */
+/** The actor that moved stock, and the request. */
 export interface MovementCause {
   readonly actor: 'customer' | 'staff' | 'operator' | 'system';
   /** The account, if the actor is known by one. */
   readonly actorId?: string | undefined;
-  /** Absent for the command line, and for what the shop does by itself. */
+  /** Absent for the command line, and for movements that the shop makes by itself. */
   readonly requestId?: string | undefined;
   /** W3C trace context of that request. */
   readonly traceparent?: string | undefined;
 }
 
-/** Staff that sent the request. */
+/** The member of staff that sent the request. */
 export function staffOf(request: OperationRequest): MovementCause {
   return {
     actor: 'staff',
@@ -30,15 +30,15 @@ export interface Received {
   /** Negative when units are missing. */
   readonly quantity: number;
   readonly reason?: string | undefined;
-  /** The absolute figure that was written, if one was. */
+  /** The absolute figure, if the writer gave one. */
   readonly counted?: number | undefined;
-  /** The figure on hand from which the writer of an absolute figure started, if it was stated. */
+  /** The figure on hand that the writer of an absolute figure expected, if it was given. */
   readonly expected?: number | undefined;
 }
 
 /**
  * Enters changes of the units on hand in one statement. The caller has made the changes, so it holds the locks of the
- * products. Each product occurs at most once. A quantity of 0 is entered only when the figure was counted and expected.
+ * products. Each product occurs at most once. A quantity of 0 is entered only for a count with an expected figure.
  */
 export async function enterReceived(
   tx: Transaction,

@@ -4,7 +4,7 @@ import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/sh
 import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 
-// The row keeps only the latest state. Every reservation was held at first.
+// The row stores only the latest state. Every reservation was held at first.
 const states = `
   SELECT 'reservation' AS kind, created_at AS at, 'reservation held' AS what, NULL AS "requestId",
     id AS "reservationId", order_id AS "orderId", 'held' AS state

@@ -25,7 +25,7 @@ import { enterReceived, staffOf } from './stock-ledger.ts';
 
 interface LockedRow extends WrittenRow {
   readonly reserved: number;
-  /** Units of orders that have not shipped, on hand or not. */
+  /** Units of orders that have not shipped, whether on hand or not. */
   readonly promised: number;
   readonly version: number;
   readonly isArchived: boolean;
@@ -33,7 +33,7 @@ interface LockedRow extends WrittenRow {
 
 /**
  * 200 with the whole product, which is restored when it was archived and `archived` is false; 412 when `If-Match` is
- * stale; 409 when the `sku` belongs to another product, when the stock is not the expected one, or would be less than
+ * stale; 409 when the `sku` belongs to another product, or when the stock is not the expected one or would be less than
  * the units that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
@@ -62,7 +62,7 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       const row = { ...toRow(merged, currency), stock: changed?.stock ?? present.stock };
       if (row.external_key !== present.external_key) await refuseIdAsSku(tx, productId, row.external_key);
       const set = assignments((column) => `$${writtenColumns.indexOf(column) + 2}`, `${staysArchived}`);
-      // Units that were promised beyond the stock are assigned first.
+      // New units are first assigned to orders that were promised beyond the stock.
       const stock = `$${writtenColumns.length + 2}::integer`;
       const [updated] = await sql<Record<string, string | null>>(
         tx,

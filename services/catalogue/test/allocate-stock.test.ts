@@ -25,7 +25,7 @@ async function allocated(productId: string): Promise<number> {
   return rows[0].allocated;
 }
 
-/** Units that arrive. */
+/** Adds units to the stock, as a delivery does. */
 async function arrive(productId: string, adjust: number): Promise<void> {
   const { client } = inventory.services.service('catalogue');
   const token = await staffToken(inventory.services);

@@ -161,7 +161,8 @@ describe('orders', () => {
           const calls = [() => archive(id), () => inventory.reserve(newId(), { [id]: 2 })] as const;
           const [first, second] = (round + index) % 2 === 0 ? [calls[1], calls[0]] : calls;
           const begun = first();
-          // Of some pairs the first request has ended, so that either wins some on any machine.
+          // For every fifth pair, the second request starts after the first one has ended, so that each of them wins
+          // sometimes on any machine.
           if (index % 5 === 0) await begun;
           const answers = await Promise.all([begun, second()]);
           const reserved = answers.find(({ status }) => status !== 204);

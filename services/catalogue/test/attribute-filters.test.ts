@@ -124,8 +124,8 @@ describe('a page of 40,000 products', () => {
     await pool.end();
     connection = new pg.Client({ connectionString: urls.catalogue });
     await connection.connect();
-    // Every second product is white, one in 500 is teal, and each size has 40 products.
-    // Keeps their times of change apart.
+    // Every second product is white, one in 500 is teal, and each size has 40 products. All products have different
+    // times of change.
     await connection.query('ALTER TABLE products DISABLE TRIGGER products_version');
     await connection.query(`UPDATE products SET attributes = json_build_object('colour',
       CASE WHEN stock % 2 = 0 THEN 'white' WHEN hashtext(id::text) % 500 = 0 THEN 'teal' ELSE 'black' END,
@@ -145,7 +145,7 @@ describe('a page of 40,000 products', () => {
     ['attributes.colour=white&brand=Nordwick', 400],
     ['attributes.colour=teal&brand=Nordwick', 400],
     ['attributes.colour=teal&category=Audio / Speaker', 400],
-    // One scan for each rating, whatever the number of products.
+    // The page takes one scan for each rating, whatever the number of products.
     ['attributes.colour=white', 5_000, ['rating:desc,price:asc', 'rating:desc,updatedAt:asc']],
     ['attributes.colour=teal', 400, ['rating:desc,price:asc']],
   ];

@@ -130,7 +130,7 @@ describe('422', () => {
   });
 
   it('is given for words that very many products have, whatever the other filters are', async () => {
-    // Of each part of all products, as many.
+    // Adds the same number of products to each part.
     await catalogue.database.query(`
       INSERT INTO product_search (product_id, name_words, name_lexemes, lexemes)
       SELECT gen_random_uuid(), 1, '', array_to_tsvector(ARRAY['rivet', '#' || part, '%' || part / 32])

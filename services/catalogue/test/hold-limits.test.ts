@@ -1,5 +1,5 @@
-// What an account holds in reservations whose orders nobody has begun to process: counted with the reservation, lowered
-// with its end, and never above the limits.
+// The units that an account holds in reservations whose orders are not processed yet: counted with the reservation,
+// lowered with its end, and never above the limits.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -208,7 +208,7 @@ describe('the account holds less', () => {
     expect(await inventory.held(account)).toBe('2/5');
     await send('lines-cancelled', id, 1);
     expect(await inventory.held(account)).toBe('2/3');
-    // An older state of the order, which arrives late.
+    // An older state of the order arrives late.
     await send('lines-cancelled', id, 3);
     expect(await inventory.held(account)).toBe('2/3');
   });
@@ -288,7 +288,7 @@ it('keeps to the limits, and to the reservations, when everything races', async 
       const accountId = accounts[client % accounts.length];
       for (let n = 0; n < 12; n += 1) {
         const id = newId();
-        // Several products, named in any order.
+        // The requests name several products in different orders.
         const [first = cup, second = cup] = client % 2 === n % 2 ? products : [...products].reverse();
         const answer = await inventory.reserve(id, { [first]: 1 + (n % 2), [second]: 1 }, accountId, limits);
         if (answer.status === 409) refused.add(answer.body.code);

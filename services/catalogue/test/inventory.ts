@@ -1,5 +1,5 @@
-// Helpers for the tests of the inventory: internal calls, a stand-in for orders, stock figures, and the verification of
-// the ledger.
+// Helpers for the tests of the inventory: internal calls, a substitute for the orders service, stock figures, and the
+// verification of the ledger.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from '@jest/globals';
@@ -9,7 +9,7 @@ import { eventually, type StartOptions, startServices, type TestAnswer, type Tes
 import { type StockReport, verifyStock } from '../src/operator/index.ts';
 import { addProducts } from './products.ts';
 
-/** The reply of the orders service about a reservation; undefined cuts the connection. */
+/** The reply of the orders service about a reservation; undefined closes the connection. */
 export type Verdict = { state: 'exists'; orderId: string } | { state: 'absent' } | undefined;
 
 export interface HoldLimits {
@@ -19,7 +19,7 @@ export interface HoldLimits {
 
 export interface Inventory {
   readonly services: TestServices;
-  /** Sets the reply to the catalogue's question; default absent. */
+  /** Sets the reply to the catalogue's request; default absent. */
   answer(verdict: (reservationId: string) => Verdict): void;
   /** Reservations about which the catalogue has asked. */
   readonly asked: string[];
@@ -35,11 +35,11 @@ export interface Inventory {
   held(accountId: string): Promise<string | undefined>;
   release(id: string): Promise<TestAnswer>;
   allocate(id: string): Promise<TestAnswer>;
-  /** The headers by which the orders service authenticates this call. */
+  /** The headers by which the orders service authenticates such a call. */
   headersFor(path: string, body?: object): Readonly<Record<string, string>>;
-  /** `stock/reserved/oversold`. */
+  /** The figures of a product as `stock/reserved/oversold`. */
   figures(productId: string): Promise<string>;
-  /** Kinds and quantities of a product's movements, in order. */
+  /** The kinds and quantities of a product's movements, in order. */
   book(productId: string): Promise<string>;
   state(reservationId: string): Promise<string | undefined>;
   /** Verifies the stock of this or another database. */
@@ -47,7 +47,7 @@ export interface Inventory {
   stop(): Promise<void>;
 }
 
-/** How many statements wait for a lock. */
+/** Returns how many statements wait for a lock. */
 export async function lockWaits(services: TestServices): Promise<number> {
   const { database } = services.service('catalogue');
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -55,8 +55,8 @@ export async function lockWaits(services: TestServices): Promise<number> {
 }
 
 /**
- * Runs `change` while the product with the lowest id is locked. Returns the other products that are locked once
- * `change` waits for the first one. A change that locks in the order of ids locks none.
+ * Runs `change` while the product with the lowest id is locked. Returns the other products that are locked when
+ * `change` waits for the first one. A change that locks in the order of ids has locked none of them.
  */
 export async function lockedMeanwhile(
   { services }: Inventory,
@@ -151,7 +151,7 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
 
 const defaultAccount = newId();
 
-/** A server that replies as the orders service, so that a test can choose the reply. */
+/** A server that replies in place of the orders service, so that a test can choose the reply. */
 function standIn(verdict: (reservationId: string) => Verdict): Promise<Server> {
   const server = createServer((request, response) => {
     let text = '';

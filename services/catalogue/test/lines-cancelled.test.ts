@@ -43,7 +43,7 @@ async function reserved(stock = 8, status = 'active'): Promise<Order> {
   return { orderId, accountId, reservationId, cup, pan, ids };
 }
 
-/** The units of the order after the first and after both cancellations. */
+/** The units that the order has after the first and after both cancellations. */
 function unitsOf({ cup, pan }: Order, cancellations: 0 | 1 | 2) {
   const line = (productId: string, quantity: number) => ({ productId, name: 'Cup', quantity });
   return [[line(cup, 5), line(pan, 2)], [line(cup, 3), line(pan, 2)], [line(cup, 2)]][cancellations] ?? [];
@@ -93,7 +93,7 @@ async function answers(order: Order): Promise<{ type: string; version: number | 
   return rows;
 }
 
-/** Units that were released and shipped of both products, and what is left of the figures. */
+/** The units of both products that were released and shipped, and the remaining figures. */
 async function sums(order: Order): Promise<object> {
   const { rows } = await database().query(
     `SELECT array_agg(coalesce(released, 0)::int ORDER BY id) AS released,
@@ -115,7 +115,7 @@ const ended = {
 };
 const open = { released: [3, 2], shipped: [0, 0], promised: [2, 0], allocated: [0, 0] };
 
-/** All sequences of the kinds. */
+/** Returns all permutations of the kinds. */
 function sequences(kinds: readonly Kind[]): Kind[][] {
   if (kinds.length < 2) return [[...kinds]];
   return kinds.flatMap((kind) => sequences(kinds.filter((other) => other !== kind)).map((rest) => [kind, ...rest]));
@@ -281,7 +281,7 @@ describe('units that have shipped', () => {
   });
 });
 
-/** As an earlier version of the shop sends it. */
+/** Returns the event as an earlier version of the shop sends it. */
 function withoutItems(event: { id: string; type: string; content: string }): typeof event {
   const { data, ...envelope } = JSON.parse(event.content);
   const { items, ...rest } = data;

@@ -1,4 +1,4 @@
-// The gauges of what accounts hold, as Prometheus reads them.
+// The gauges of the units that accounts hold, as Prometheus reads them.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { freePorts } from '@shop/shared/embedded';
 import { eventually, startServices, type TestServices } from '@shop/shared/testing';

@@ -1,4 +1,4 @@
-// The inventory handles the events of orders in every sequence and number in which they can arrive.
+// The inventory handles the events of orders in every possible sequence, and with duplicates.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -27,7 +27,7 @@ interface Order {
   readonly productId: string;
 }
 
-/** An event of an order. Its id depends on the kind, so that a second event is a second delivery. */
+/** Returns an event of an order. Its id depends on the kind, so a second event of a kind is a second delivery. */
 const ids = new Map<string, string>();
 function eventOf(order: Order, kind: Kind): { id: string; type: string; content: string } {
   const key = `${order.orderId} ${kind}`;
@@ -220,7 +220,7 @@ describe('order.shipped.v1', () => {
     const other = { ...order, orderId: newId(), reservationId: newId() };
     await inventory.reserve(other.reservationId, { [order.productId]: 2 }, order.accountId);
     await inventory.allocate(order.reservationId);
-    // Shipped by an earlier version of the shop, which assigned no units.
+    // An earlier version of the shop shipped the order without assigning units.
     await send(other, 'shipped');
     await taken(other, 1);
     expect(await inventory.figures(order.productId)).toBe('2/2/0');

@@ -7,7 +7,7 @@ export interface WrittenEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The events about a product, by their sequence. */
+/** The events about a product in the order of their sequence. */
 export async function eventsAbout(services: TestServices, productId: string): Promise<WrittenEvent[]> {
   const { rows } = await services
     .service('catalogue')
@@ -18,7 +18,7 @@ export async function eventsAbout(services: TestServices, productId: string): Pr
   return rows;
 }
 
-/** As `eventsAbout`, each event as its type and what it says about the stock. */
+/** The events about a product, each as its type and its members about the stock. */
 export async function stockEventsAbout(services: TestServices, productId: string): Promise<string[]> {
   const events = await eventsAbout(services, productId);
   return events

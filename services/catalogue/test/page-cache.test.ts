@@ -1,4 +1,4 @@
-// PAGE_CACHE_MB: pages kept in memory are those that the database would answer with.
+// PAGE_CACHE_MB: every cached page equals the page that the database would return.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually, slowness, startServices, type TestService, type TestServices } from '@shop/shared/testing';
@@ -31,9 +31,7 @@ const settle = () => sleep(bound * slowness());
 const kept = 'pages of products are kept in memory';
 const untilKept = () => eventually(() => expect(catalogue.output()).toContain(kept), 20_000);
 
-/**
- * Runs `work` while nothing can be read from the table of products: what is answered meanwhile comes from memory.
- */
+/** Runs `work` while the table of products cannot be read, so that every successful response comes from memory. */
 async function withoutDatabase<T>(work: () => Promise<T>): Promise<T> {
   const connection = await catalogue.database.connect();
   try {
@@ -46,7 +44,7 @@ async function withoutDatabase<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the page is answered although nothing can be read. */
+/** Whether the page is returned while the table cannot be read. */
 async function isKept(path: string, init: RequestInit = {}): Promise<boolean> {
   return withoutDatabase(() =>
     fetch(`${catalogue.url}${path}`, { ...init, signal: AbortSignal.timeout(300) }).then(

@@ -1,5 +1,5 @@
-// Random readers and writers of products, and two processes of the catalogue: one that keeps pages in memory, and one
-// that reads each page.
+// Random readers and writers of products, and two processes of the catalogue: one caches pages in memory, the other
+// reads each page.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { freePorts } from '@shop/shared/embedded';
@@ -13,7 +13,7 @@ export interface OtherProcess {
   stop(): Promise<void>;
 }
 
-/** Starts another process of the catalogue on the same database, which keeps no pages. */
+/** Starts another process of the catalogue on the same database, which caches no pages. */
 export async function startWithoutPages(services: TestServices): Promise<OtherProcess> {
   const [port] = await freePorts(1);
   const environment = {
@@ -52,13 +52,13 @@ export async function startWithoutPages(services: TestServices): Promise<OtherPr
 /** A request for a page. */
 export interface PageRequest {
   readonly path: string;
-  /** Of a search; undefined for a list. */
+  /** The body of a search; undefined for a list. */
   readonly body?: object;
 }
 
 const brands = ['Acme', 'Lumen', 'Zoë'];
 const categories = ['kitchen', 'light'];
-/** Beyond the first plane, where the order by code point differs from that by UTF-16 unit. */
+/** A character beyond the first plane, where the order by code point differs from that by UTF-16 unit. */
 const names = ['Kettle', 'Mug', 'mug', 'Zebra', 'Ünder', '\uFB01sh', '𝒜lpha', 'Lamp'];
 const statuses = ['available', 'active', 'backorder', 'pending'];
 const price = fc.integer({ min: 0, max: 40 }).map((quarters) => quarters / 4);
@@ -127,7 +127,7 @@ const search = fc
     };
   });
 
-/** Different requests for pages, the same ones for the same seed. */
+/** Returns different requests for pages, the same ones for the same seed. */
 export function someRequests(count: number, seed: number): PageRequest[] {
   const all = fc.sample(fc.oneof(list, search), { numRuns: count, seed });
   return [...new Map(all.map((request) => [JSON.stringify(request), request])).values()];
@@ -169,7 +169,7 @@ const statements: Readonly<Record<Exclude<Write['kind'], 'add'>, string>> = {
   remove: 'DELETE FROM products WHERE id = $1',
 };
 
-/** Does the write on one of the products; now and then in a transaction that commits later or never. */
+/** Writes one of the products. Some of the transactions commit later or never. */
 export async function writeProduct(pool: pg.Pool, ids: string[], write: Write): Promise<void> {
   if (write.kind === 'add' || ids.length === 0) {
     const id = newId();
@@ -207,7 +207,10 @@ function tenths({ rating: value }: Write): number | null {
   return value === undefined ? null : value * 10;
 }
 
-/** The body of a page. @throws when the answer is not a page */
+/**
+ * Returns the body of a page.
+ * @throws when the response is not a page
+ */
 export async function readPage(origin: string, { path, body }: PageRequest): Promise<string> {
   const answer = await fetch(`${origin}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
@@ -218,7 +221,7 @@ export async function readPage(origin: string, { path, body }: PageRequest): Pro
   return text;
 }
 
-/** The request for the page behind this one; undefined for the last page. */
+/** The request for the next page; undefined for the last page. */
 export function nextPage(request: PageRequest, text: string): PageRequest | undefined {
   const cursor = /"nextCursor":"([^"]+)"/.exec(text)?.[1];
   if (cursor === undefined) return undefined;

@@ -29,7 +29,7 @@ const search =
   (tag) =>
     client.post('/v1/products/search', { body, headers: conditional(tag) });
 
-/** A page with a next one, the last page, and a page that no product is on. */
+/** A page that is followed by another one, the last page, and an empty page. */
 const requests: [string, Ask][] = [
   ['a list with a next page', list('?sort=price:asc&limit=2')],
   ['the last page of a list', list('?sort=price:asc')],

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await pool.end();
   client = new pg.Client({ connectionString: database.urls.catalogue });
   await client.connect();
-  // Equal statistics in each run: of all rows, and without autovacuum.
+  // Makes the statistics equal in each run: they cover all rows, and autovacuum does not change them.
   await client.query('SET default_statistics_target = 150');
   await client.query('ALTER TABLE products SET (autovacuum_enabled = false)');
   await client.query('VACUUM (ANALYZE) products');
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const plansOf = (criteria: Criteria): Promise<Plan[]> => plansIn(client, spec, criteria);
 
-/** Plan nodes that a page must not contain. Sorting the pages of the branches is part of merging them. */
+/** Plan nodes that a page must not contain. Sorting is permitted where the pages of the branches are merged. */
 function faults(plan: Plan): string[] {
   const all = nodesOf(plan);
   const pages = all
@@ -78,7 +78,7 @@ const filters: Readonly<Record<string, Record<string, string>>> = {
 
 describe.each(Object.entries(filters))('%s', (_name, filter) => {
   it.each(sorts)('sort=%s', async (sort) => {
-    // No filter has an index for the order of ids, because customers do not browse by id.
+    // No filter has an index in the order of ids, because customers do not browse by id.
     if (sort.startsWith('id') && Object.keys(filter).length > 0) return;
     for (const plan of await plansOf(fromQuery(spec, { ...filter, sort }))) expect(faults(plan)).toEqual([]);
   });

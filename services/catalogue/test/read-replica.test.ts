@@ -56,7 +56,7 @@ describe('while the replica is suspended', () => {
     try {
       const [productId] = await addProducts(services, [{ name: 'after' }]);
       expect(await listed('after', await staffToken(services))).toBe(inBoth);
-      // The service may skip the replica for a moment when the machine pauses.
+      // The service may stop using the replica for a moment when the machine pauses.
       for (const token of [undefined, await services.issuer.sign(), 'no-token-at-all'])
         await eventually(async () => expect(await listed('after', token)).toBe(0), recovery);
       expect(await catalogue.client.get(`/v1/products/${productId}`)).toMatchObject({ status: 200 });

@@ -29,7 +29,7 @@ const terms: fc.Arbitrary<Terms> = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-/** Whether a document of these lexemes meets a tsquery, as PostgreSQL decides. */
+/** Whether a document with these lexemes matches a tsquery in PostgreSQL. */
 async function meets(lexemes: readonly string[], query: string): Promise<boolean> {
   const text = 'SELECT array_to_tsvector($1::text[]) @@ $2::tsquery AS meets';
   return (await client.query<{ meets: boolean }>(text, [lexemes, query])).rows[0]?.meets ?? false;

@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Runs what reads, and returns the plan of each of its statements. */
+/** Calls `read`, and returns the plan of each statement that it runs. */
 async function plansOf(read: (on: Pick<pg.Pool, 'query'>) => Promise<unknown>): Promise<Plan[]> {
   const plans: Plan[] = [];
   const query = async (config: pg.QueryArrayConfig) => {
@@ -148,7 +148,7 @@ describe('brands and categories', () => {
     const criteria = fromBody(own.spec, {});
     const plans = await plansOf((on) => readNames({ list, collection: own, criteria, on, url: '/' }));
     expect(wholeTables(plans)).toEqual([]);
-    // A brand and a category that only pending products have are not read.
+    // Brands and categories that only pending products have are not read.
     const skipped = plans.flatMap(nodesOf).map((node) => node['Rows Removed by Filter'] ?? 0);
     expect(Math.max(...skipped)).toBeLessThan(100);
   });

@@ -12,7 +12,7 @@ const count = 12_000;
 let services: TestServices;
 let catalogue: TestService;
 
-// Ids are of version 7, as those of the service.
+// The ids have version 7, as those of the service do.
 const insert = `
   INSERT INTO products (id, name, brand, category, price_minor, status, stock)
   SELECT overlay(gen_random_uuid()::text PLACING '01931f6e-2d00-7' FROM 1 FOR 15)::uuid,
@@ -101,7 +101,7 @@ describe('a search that finds very many products, of which a filter keeps few', 
     });
 
   beforeAll(async () => {
-    // The sample has these four, and takes them for some of 2,048.
+    // The sample contains these four products, which leads to an estimate of 2,048.
     await catalogue.database.query(`
       INSERT INTO products (id, name, brand, category, price_minor, status)
       SELECT id, 'Hinge', 'Acme', 'Parts', 750, 'active'

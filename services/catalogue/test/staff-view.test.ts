@@ -1,4 +1,4 @@
-// What staff sees of a product beyond what customers see, and that no cache serves it to a customer.
+// The further members that staff sees of a product, and that no cache serves them to a customer.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import type { TestAnswer, TestClient } from '@shop/shared/testing';

@@ -104,7 +104,7 @@ it('finds a number that was written over a shipment, until the stock is counted 
   const write = async (stock: unknown): Promise<void> => {
     expect((await client.patch(`/v1/products/${cup}`, { token, body: { stock } })).status).toBe(200);
   };
-  // A delivery that nobody has followed up with a shipment.
+  // No shipment precedes this figure, so it is not a fault.
   await write(7);
   expect((await inventory.verify()).faults).toEqual([]);
   await query(

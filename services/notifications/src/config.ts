@@ -11,26 +11,26 @@ export function readEnvironment(environment: Environment) {
     /** The folder of the `.eml` files. */
     mailDir: string('MAIL_DIR', '.data/mail'),
     mailFrom: mailAddress('MAIL_FROM', 'orders@shop.example'),
-    // Also decrypts the tokens of e-mails, which accounts encrypts.
+    // The secret also decrypts the tokens of e-mails, which accounts encrypts.
     ...internalVariables,
-    /** The links of e-mails with a token. Without them, the e-mails contain the token and the request that uses it. */
+    /** The links in e-mails with a token. Without them, the e-mails contain the token and the request that uses it. */
     emailVerificationUrl: optional(linkTemplate('EMAIL_VERIFICATION_URL')),
     emailChangeUndoUrl: optional(linkTemplate('EMAIL_CHANGE_UNDO_URL')),
     passwordResetUrl: optional(linkTemplate('PASSWORD_RESET_URL')),
     shopName: string('SHOP_NAME', 'The Shop'),
-    /** The folder with the texts of e-mails, when the operator has changed them. */
+    /** The folder with the texts of e-mails, if the operator has changed them. */
     templatesDir: optional(string('EMAIL_TEMPLATES_DIR')),
-    /** The language of e-mails to recipients who chose none, or one without texts. */
+    /** The language of e-mails to recipients who chose none, or a language without texts. */
     language: string('EMAIL_LANGUAGE', 'en'),
     /**
-     * E-mails about orders, and as many about the account, that one address gets at once and then within each hour;
-     * more are sent later.
+     * The number of e-mails about orders, and again about the account, that one address gets immediately and then each
+     * hour. Further ones are sent later.
      */
     emailsPerHour: integer('EMAILS_PER_HOUR', { min: 1, max: 1_000_000, fallback: 20 }),
   });
 }
 
-/** An address of a page of the storefront, with `{token}` in place of the token. */
+/** A URL of a page of the storefront, with `{token}` in place of the token. */
 function linkTemplate(name: string): Variable<string> {
   const address = url(name, ['https', 'http']);
   return {
@@ -44,7 +44,7 @@ function linkTemplate(name: string): Variable<string> {
   };
 }
 
-/** A bare e-mail address. */
+/** An e-mail address without a display name. */
 function mailAddress(name: string, fallback: string): Variable<string> {
   return {
     name,

@@ -1,4 +1,4 @@
-// What an e-mail consists of, and the placeholders of its texts.
+// The parts of an e-mail, and the placeholders of its texts.
 import type { Kind } from './notification.ts';
 
 /** A paragraph, the rows of a table, or a link with a label. */
@@ -13,14 +13,14 @@ export interface Link {
   readonly label: string;
 }
 
-/** The words beside values. */
+/** The labels that are shown beside values. */
 export interface Labels {
   readonly total: string;
   readonly carrier: string;
   readonly trackingNumber: string;
 }
 
-/** The language of an e-mail. */
+/** The language and locale of an e-mail. */
 export interface Wording {
   readonly language: string;
   readonly labels: Labels;
@@ -35,7 +35,7 @@ export interface Content {
 export const blockNames = ['lines', 'remaining', 'address', 'tracking', 'link', 'token'] as const;
 
 const ofTokens = ['request', 'until'] as const;
-/** Placeholders inside of texts. */
+/** The placeholders within texts. */
 export const textNames: Readonly<Record<Kind, readonly string[]>> = {
   'order-received': ['orderId', 'amount', 'payBy'],
   'order-paid': ['orderId', 'amount'],

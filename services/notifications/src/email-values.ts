@@ -1,4 +1,4 @@
-// The values that the texts of e-mails may use, for each kind. What a customer wrote appears only as plain words.
+// The values that the texts of e-mails may use, for each kind. Text that a customer wrote appears only as plain words.
 import type { EventPayloads } from '@shop/shared/events';
 import type { EmailValues, Table, Wording } from './email-content.ts';
 import type { Occasion } from './notification.ts';
@@ -63,7 +63,7 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
     default: {
       const { token, link } = tokens.open(occasion.kind, occasion.details);
       const until = minuteOf(occasion.details.expiresAt, wording);
-      // Either the link of the operator, or the token with the request that uses it.
+      // Either the operator's link, or the token with the request that uses it.
       return link === undefined ? { until, token, request: tokenRequests[occasion.kind] } : { until, link };
     }
   }
@@ -75,7 +75,7 @@ const tokenRequests = {
   'password-reset': 'POST /v1/password-resets/confirm',
 } as const;
 
-/** Names for the choices of a message, which may not contain a hyphen. */
+/** Names of the choices in a message, because a choice may not contain a hyphen. */
 const refundCauses: Readonly<Record<EventPayloads['refund.due.v1']['cause'], string>> = {
   cancelled: 'cancelled',
   'paid-before': 'paidBefore',
@@ -122,7 +122,7 @@ function refundOf({ refund }: { readonly refund?: Money }, wording: Wording): st
 
 type Address = NonNullable<EventPayloads['order.created.v1']['shippingAddress']>;
 
-/** The lines of an address without those that could become a link. Undefined when none is left. */
+/** The lines of an address, except those that could become a link; undefined when none remains. */
 function address(given: Address | undefined): Table | undefined {
   const { recipient, street_address, city, region, postal_code, country } = given ?? {};
   const place = [postal_code, city].filter((part) => part !== undefined).join(' ');
@@ -132,7 +132,7 @@ function address(given: Address | undefined): Table | undefined {
 
 type Tracking = NonNullable<EventPayloads['order.shipped.v1']['tracking']>;
 
-/** Carrier and number as plain words. The address that staff gave is the only link. */
+/** The carrier and the tracking number as plain words. The only link is the address that staff gave. */
 function trackingOf(tracking: Tracking, { labels }: Wording): Pick<EmailValues, 'tracking'> {
   const carrier = plainSentence(tracking.carrier ?? '');
   const number = plainSentence(tracking.tracking_number ?? '');
@@ -161,10 +161,10 @@ function moneyFormat(language: string, currency: string): (amount: number) => st
 
 type Format = (value: number) => string;
 
-/** Kept because creating a format costs more than composing an e-mail. */
+/** Formats are cached, because creating one costs more than composing an e-mail. */
 const formats = new Map<string, Format>();
 
-/** @returns a format whose results have ordinary blanks, because those that do not break are rare in fonts */
+/** @returns a format that uses ordinary blanks, because many fonts lack non-breaking ones */
 function kept(key: string, create: () => Format): Format {
   const known = formats.get(key);
   if (known !== undefined) return known;

@@ -9,14 +9,14 @@ import type { TokenOpener } from './token-email.ts';
 
 export interface Sender {
   readonly shopName: string;
-  /** The bare address of the sender. Its domain is also that of the Message-ID. */
+  /** The sender's address without a display name. Its domain is also that of the Message-ID. */
   readonly address: string;
   readonly tokens: TokenOpener;
   readonly templates: Templates;
 }
 
 export interface Email {
-  /** The file name, when e-mails are files. Unique, and the same for each attempt. */
+  /** The file name, when e-mails are written as files. It is unique, and the same for each attempt. */
   readonly name: string;
   readonly messageId: string;
   readonly from: { readonly name: string; readonly address: string };
@@ -29,7 +29,7 @@ export interface Email {
 /**
  * Composes the e-mail of a notification in the language of its recipient. Each attempt has the same Message-ID, so that
  * e-mail programs recognise duplicates.
- * @param resends how often an operator had it sent again, each time as another e-mail
+ * @param resends how often an operator had the e-mail sent again; each of these e-mails has its own Message-ID
  */
 export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion, resends = 0): Email {
   const { address, templates, tokens } = sender;
@@ -56,7 +56,7 @@ export function fileNameOf(occasion: Occasion, resends: number): string {
   return `${about}.${file}`;
 }
 
-/** What an e-mail is about, and what distinguishes it from the others about that. */
+/** The object of an e-mail, and the part of its kind that distinguishes it from other e-mails about the same object. */
 function identityOf(occasion: Occasion, resends: number): { readonly about: string; readonly file: string } {
   const { kind, details } = occasion;
   const about = 'orderId' in details ? details.orderId : details.eventId;

@@ -8,13 +8,13 @@ import type { Occasion } from './notification.ts';
 const batchSize = 500;
 
 /**
- * What is erased. A sender may have claimed an e-mail that is due within a minute, and writes its file afterwards, so
- * that e-mail is erased later.
+ * The e-mails to erase. A sender may have claimed an e-mail that is due within a minute and write its file afterwards,
+ * so such an e-mail is erased later.
  */
 const isKept = `details::text <> '{}'
   AND (status <> 'waiting' OR next_attempt_at < now() OR next_attempt_at > now() + interval '1 minute')`;
 
-/** Returns the function that erases. It removes the files that the mailer has written, too. */
+/** Returns the function that erases an account. It also removes the files that the mailer has written. */
 export function erasingEmails(mailer: Pick<Mailer, 'remove'>): (tx: Transaction, accountId: string) => Promise<Erased> {
   return async (tx, accountId) => {
     const emails = await sql<Occasion & { readonly id: string; readonly resends: number }>(

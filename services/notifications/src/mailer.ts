@@ -16,7 +16,7 @@ export interface Mailer {
    *   error when a later attempt may succeed
    */
   send(email: Email, signal: AbortSignal): Promise<void>;
-  /** Removes what `send` has kept of the e-mail with this file name, if there is anything. */
+  /** Removes the file of the e-mail with this name, if `send` has written one. */
   remove(name: string): Promise<void>;
   close(): void;
 }
@@ -31,8 +31,9 @@ export class UnsureError extends Error {
   override readonly name = 'UnsureError';
 }
 
-// After the greeting, each reply may take nodemailer's 10 minutes, which RFC 5321 section 4.5.3.2.6 requires at the end
-// of the data. A client that disconnects earlier does not learn that the e-mail was accepted, and sends it again.
+// Milliseconds. Replies after the greeting have nodemailer's default of 10 minutes, which RFC 5321 section 4.5.3.2.6
+// requires at the end of the data. A client that disconnects earlier does not learn that the e-mail was accepted, and
+// sends it again.
 const timeouts = { connectionTimeout: 30_000, greetingTimeout: 30_000, dnsTimeout: 10_000, idleTimeout: 5_000 };
 
 /** @param url `smtp://` or `smtps://`, credentials included */
@@ -95,7 +96,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
       const { message } = await composer.sendMail(messageOf(email));
       if (!Buffer.isBuffer(message)) throw new TypeError('the composed e-mail is no buffer');
       const partial = join(path, `.${email.name}.${process.pid}.partial`);
-      // Synchronous, because this takes less time than four steps on the thread pool for each e-mail.
+      // The calls are synchronous, because this takes less time than four steps on the thread pool for each e-mail.
       try {
         writeFileSync(partial, message);
         renameSync(partial, join(path, `${email.name}.eml`));
@@ -113,19 +114,20 @@ function messageOf({ messageId, from, to, subject, text, html }: Email) {
   return { messageId, from, to, subject, text, html, headers: { 'Auto-Submitted': 'auto-generated' } };
 }
 
-/** One address and nothing else: no list, no comment, no line break. */
+/** Requires exactly one address: no list, no comment, no line break. */
 function requireAddress({ to }: Email): void {
   if (!/^[^\s\p{Cc}<>(),:;[\]\\"]+@[^\s\p{Cc}<>(),:;[\]\\"@]+$/u.test(to.address)) {
     throw new UndeliverableError('the address is no e-mail address');
   }
 }
 
-/** The server refuses the shop's credentials (RFC 4954 section 6), not the e-mail. */
+/** Whether the server refuses the shop's credentials (RFC 4954 section 6), and not the e-mail. */
 const notLetIn: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /**
- * A 5xx reply to the recipient or the message (RFC 5321 section 4.2.1). A 5xx reply to MAIL FROM concerns the shop's
- * own address and affects every e-mail, so the e-mails wait until an operator has fixed it.
+ * Whether the server permanently refuses the recipient or the message (RFC 5321 section 4.2.1). A 5xx reply to MAIL
+ * FROM concerns the shop's own address and affects every e-mail, so the e-mails wait until an operator has fixed the
+ * cause.
  */
 function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;

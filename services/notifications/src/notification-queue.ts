@@ -15,7 +15,7 @@ export type QueuedEmail = Occasion & {
   readonly address: string | null;
   readonly name: string | null;
   readonly locale: string | null;
-  /** It waited in vain for the verification of its address. */
+  /** Whether the e-mail has waited in vain for the verification of its address. */
   readonly unverified: boolean;
   /** How often an operator had it sent again. */
   readonly resends: number;
@@ -31,12 +31,13 @@ export interface SendOutcome {
 
 export interface AttemptedEmail extends SendOutcome {
   readonly email: QueuedEmail;
-  /** Of the attempt, for the event that it causes. */
+  /** The trace context of the attempt, for the event that it causes. */
   readonly traceparent: string | undefined;
 }
 
-// No transaction stays open while an e-mail is sent, which may take many minutes. A claim lasts longer than the
-// interval of its renewal, and is short enough that the e-mails of a dead sender do not wait long.
+// The time after which a claim expires. No transaction stays open while an e-mail is sent, because sending may take
+// many minutes. A claim lasts longer than the interval of its renewal, and is short enough that the e-mails of a dead
+// sender do not wait long.
 const lease = "interval '30 seconds'";
 /** The interval at which a sender renews its claims, in milliseconds. */
 export const renewEvery = 10_000;
@@ -44,12 +45,12 @@ export const renewEvery = 10_000;
 // An e-mail whose account is unknown waits for the account's event, for at most a week. One whose address is not
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
 // waiting.
-//
+// ¶
 // Verification e-mails have a share of their own: strangers who enter an address must not delay the notices of its
 // owner.
-//
-// Each e-mail reserves a time from the share of its recipient, once for each address (generic cell rate algorithm). The
-// row of the share is locked, so that all senders together keep the pace. An e-mail waits for its time.
+// ¶
+// Each e-mail reserves a time in the share of its recipient, once for each address (generic cell rate algorithm), and
+// waits for that time. The row of the share is locked, so that all senders together keep the rate.
 const claim = `
   WITH due AS (
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
@@ -128,7 +129,7 @@ export async function renewClaims({ pool }: Database, ids: readonly string[]): P
   await pool.query(renew, [ids]);
 }
 
-/** Records the outcomes, and appends the events of e-mails that are finished, in one transaction. */
+/** Records the outcomes and appends the events of finished e-mails, in one transaction. */
 export function recordOutcomes(database: Database, tried: readonly AttemptedEmail[]): Promise<void> {
   return database.transaction(async (tx) => {
     const outcomes = [

@@ -5,7 +5,8 @@ import { newId } from '@shop/shared/runtime';
 import type { TokenKind, TokenNotice } from './token-email.ts';
 
 /**
- * How many e-mails of one kind (about orders, about the account) a recipient gets at once, and then in which time each.
+ * The number of e-mails of one group (about orders, about the account) that a recipient gets immediately, and the time
+ * in which each further one is permitted.
  */
 export interface Pace {
   readonly burst: number;
@@ -46,7 +47,7 @@ interface Causes {
   'order-refunded': 'refund.done.v1';
 }
 
-/** The kinds of which an order can have several e-mails. */
+/** The kinds of e-mails of which an order can have several. */
 const repeatedKinds = ['order-lines-cancelled', 'order-refund-due', 'order-refunded'] as const;
 type RepeatedKind = (typeof repeatedKinds)[number];
 
@@ -55,13 +56,13 @@ interface Versioned {
   readonly orderVersion: number;
 }
 
-/** The content of a notice to the holder of an account. It contains nothing that the holder wrote. */
+/** The content of a notice to the holder of an account. It contains no text that the holder wrote. */
 export interface AccountNotice {
   readonly accountId: string;
   /** The event that caused it. */
   readonly eventId: string;
   readonly changedAt: string;
-  /** When the account is erased, of a notice about that. */
+  /** The time of the erasure, in a notice about an erasure. */
   readonly eraseAt?: string;
 }
 
@@ -120,9 +121,9 @@ export async function addNotifications<K extends OrderKind>(
 }
 
 /**
- * Adds a notice to the holder of an account, at the address before the change. None is added while a notice of the same
- * kind waits for the share of this address. Otherwise a stranger who repeatedly takes the address and leaves it could
- * delay the notices of its owner for days.
+ * Adds a notice to the holder of an account, at the address before the change. It is not added while a notice of the
+ * same kind waits for the share of this address. Otherwise a stranger who repeatedly takes the address and leaves it
+ * could delay the notices of its owner for days.
  */
 export async function addNotice(
   tx: Transaction,
@@ -143,7 +144,10 @@ export async function addNotice(
   );
 }
 
-/** Adds the e-mail with a token, to the address of the event. A newer token of its kind makes a waiting one useless. */
+/**
+ * Adds the e-mail with a token, to the address in the event. A delayed e-mail with an older token of its kind becomes
+ * obsolete, because that token is no longer valid.
+ */
 export async function addTokenEmail(
   tx: Transaction,
   { id, data, requestId, traceparent }: ShopEvent<'email-token.issued.v1'>,
@@ -166,8 +170,7 @@ export async function addTokenEmail(
 }
 
 /**
- * When an order is cancelled, earlier e-mails that say that it was received or paid become obsolete if they are
- * delayed. The e-mail about the cancellation takes over the first reserved time.
+ * When an order is cancelled, delayed e-mails that say that it was received or paid become obsolete. The e-mail about the cancellation takes over the first reserved time.
  */
 export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(

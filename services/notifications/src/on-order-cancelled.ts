@@ -3,7 +3,7 @@ import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { addNotifications, replaceObsolete } from './notification.ts';
 
-/** @param wake called after COMMIT, because there is an e-mail to send */
+/** @param wake called after COMMIT, because there may be an e-mail to send */
 export async function onOrderCancelled(
   event: ShopEvent<'order.cancelled.v1'>,
   tx: Transaction,

@@ -2,16 +2,16 @@
 // not deliver links or addresses to the recipient.
 
 /**
- * Characters that a display leaves out: they can hide an address from the checks below (Unicode:
+ * Characters that are not displayed. They can hide an address from the checks below (Unicode:
  * Default_Ignorable_Code_Point).
  */
 const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
-/** Dots that NFKC keeps, and that resolvers of host names treat as a full stop (UTS #46). */
+/** Dots that NFKC does not change, and that resolvers of host names treat as a full stop (UTS #46). */
 const otherDots = /[\u3002\uff61]/g;
 
 /**
- * Texts that an e-mail program could turn into a link. Each pattern takes few steps for a character in the longest
- * text.
+ * Texts that an e-mail program could turn into a link. Each pattern takes few steps for each character, even in the
+ * longest text.
  */
 const addresses = [
   // A scheme, an e-mail address, a percent-encoded byte, the beginning of an encoded word (RFC 2047).
@@ -29,8 +29,9 @@ const longestName = 80;
 const longestReason = 300;
 
 /**
- * A name that is safe in a greeting and in the header `To`: letters, digits, blanks and the punctuation of names.
- * @returns undefined for any other name, which the e-mail then leaves out
+ * Returns a name that is safe in a greeting and in the header `To`: it consists of letters, digits, blanks and the
+ * punctuation of names.
+ * @returns undefined for any other name, which the e-mail then omits
  */
 export function plainName(name: string): string | undefined {
   const line = oneLine(name);
@@ -38,8 +39,8 @@ export function plainName(name: string): string | undefined {
 }
 
 /**
- * A sentence on one line.
- * @returns undefined when it is empty or an e-mail program could make a link of a part of it
+ * Returns a text on one line.
+ * @returns undefined when it is empty, or when an e-mail program could turn a part of it into a link
  */
 export function plainSentence(text: string): string | undefined {
   const line = oneLine(text);

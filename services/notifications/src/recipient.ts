@@ -1,4 +1,4 @@
-// The recipients of e-mails: a copy of what the accounts service reports about them.
+// The recipients of e-mails: a copy of the data that the accounts service publishes.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 
@@ -11,8 +11,8 @@ export interface Recipient {
 
 /**
  * Stores an address unless a newer version is stored, because events may arrive out of order. The same version is
- * stored again, for an account that is announced. Events of processes without verification have no `emailVerified`: a
- * new address counts as verified then.
+ * stored again, because an account can be announced again. Events of releases without verification have no
+ * `emailVerified`; their addresses count as verified.
  */
 export async function keepRecipient(
   tx: Transaction,

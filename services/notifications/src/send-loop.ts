@@ -1,5 +1,4 @@
-// Sends the waiting e-mails: claims as many as may be in progress, sends them concurrently, and records the outcome of
-// each.
+// Sends the waiting e-mails: claims as many as may be in progress, sends them concurrently, and records the outcomes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type Pause, startPause } from '@shop/shared/runtime';
@@ -111,8 +110,8 @@ class Sender implements SendLoop {
   }
 
   /**
-   * Called before a claim: after a loss of the database, an expired claim of this sender would look like another
-   * sender's.
+   * Called before a claim. After a loss of the database, an expired claim of this sender would look like that of
+   * another sender.
    */
   async #renewClaims(): Promise<void> {
     if (this.#inProgress.size === 0 || performance.now() - this.#renewedAt <= renewEvery) return;
@@ -128,7 +127,8 @@ class Sender implements SendLoop {
     try {
       await recordOutcomes(this.#options.database, tried);
     } catch (error) {
-      // The others were sent, so one failing row must not prevent recording them.
+      // When a batch fails, each outcome is recorded alone, so that one faulty row does not prevent recording the
+      // others.
       if (tried.length > 1) await Promise.all(tried.map((each) => this.#record([each])));
       else this.#recordLater(tried, error);
       return;

@@ -13,9 +13,12 @@ export interface SendOptions {
 }
 
 const longestDelay = 600;
-/** About two days, with delays of 1, 2, 4, … and then 600 seconds. */
+/** The maximum number of attempts. With delays of 1, 2, 4, … and then 600 seconds, they take about two days. */
 const mostAttempts = 300;
-/** Each of these attempts may have left a copy in the recipient's mailbox. */
+/**
+ * The maximum number of attempts with an unknown outcome, because each of them may have put a copy into the recipient's
+ * mailbox.
+ */
 const mostUnsure = 3;
 /** Milliseconds after which the whole delivery is aborted. Each SMTP command has a shorter time-out of its own. */
 const sendWithin = 1_200_000;
@@ -71,7 +74,7 @@ async function attempt(
   }
 }
 
-/** A text as PostgreSQL can store it: an SMTP server may reply with NUL or with bytes that are not UTF-8. */
+/** Returns a text that PostgreSQL can store. An SMTP server may reply with NUL or with bytes that are not UTF-8. */
 function storable(text: string): string {
   return text.slice(0, longestProblem).replaceAll('\0', '\ufffd').toWellFormed();
 }

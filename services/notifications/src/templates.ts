@@ -9,14 +9,14 @@ import { type Kind, kinds } from './notification.ts';
 
 /** The e-mails in one language. */
 export interface EmailTexts extends Wording {
-  /** The greeting and the paragraphs. A paragraph with a placeholder that has no value is left out. */
+  /** The greeting and the paragraphs. A paragraph is left out when one of its placeholders has no value. */
   contentOf(kind: Kind, name: string | undefined, values: EmailValues): Content;
 }
 
 export interface Templates {
   /** The HTML document around the content. */
   readonly layout: string;
-  /** In the language of the locale, such as `de` for `de-AT`, or else in that of the shop. */
+  /** Returns the texts in the language of the locale, such as `de` for `de-AT`, or else in the shop's language. */
   textsFor(locale: string | null): EmailTexts;
 }
 
@@ -64,7 +64,7 @@ interface Template {
   readonly paragraphs: readonly Paragraph[];
 }
 
-/** One sequence of checks, so that every mistake of a file is reported with its place. */
+/** The checks run in one sequence, so that every mistake of a file is reported with its place. */
 function readTexts(file: string, language: string): EmailTexts {
   const document = new Texts(file, parseYaml(file), language);
   const greeting = document.message('greeting', ['name']);
@@ -178,7 +178,7 @@ function leaves(value: unknown, path: readonly string[]): Leaf[] {
 
 type Ast = ReturnType<IntlMessageFormat['getAst']>;
 
-/** The names of the placeholders, those inside of choices included. */
+/** Returns the names of the placeholders, including those within choices. */
 function argumentsOf(elements: Ast): string[] {
   return elements.flatMap((element) => {
     if (!('value' in element) || element.type === 0) return [];

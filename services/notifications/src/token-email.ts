@@ -1,4 +1,4 @@
-// The tokens of e-mails, and the links that the operator has set for them.
+// The tokens in e-mails, and the links that the operator has configured for them.
 import { createEmailTokenSeal, type EmailTokenSeal } from '@shop/shared/auth';
 import type { EventPayloads } from '@shop/shared/events';
 
@@ -20,12 +20,12 @@ export type LinkTemplates = { readonly [Kind in TokenKind]: string | undefined }
 
 export interface TokenUse {
   readonly token: string;
-  /** Undefined when the operator has set none. */
+  /** The link; undefined when the operator has configured none. */
   readonly link: string | undefined;
 }
 
 export interface TokenOpener {
-  /** @throws Error when the token was sealed with another secret */
+  /** @throws Error when the token was encrypted with another secret */
   open(kind: TokenKind, notice: TokenNotice): TokenUse;
 }
 

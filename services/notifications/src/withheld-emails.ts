@@ -1,7 +1,7 @@
 // E-mails about orders wait for the verification of their recipient's address.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 
-/** How long an e-mail waits for its address, and for the verification of it. */
+/** How long an e-mail waits for its recipient's address, and for the verification of that address. */
 export const patience = "interval '168 hours'";
 
 /** Makes the e-mails due that waited for the verification of the account's address. */
@@ -15,7 +15,7 @@ export async function releaseWithheld(tx: Transaction, accountId: string): Promi
   );
 }
 
-// The lock of the recipient orders this after a concurrent verification, or the verification after this.
+// The lock of the recipient serializes this statement and a concurrent verification.
 const withhold = `
   WITH unverified AS (
     SELECT account_id FROM recipients
@@ -26,7 +26,7 @@ const withhold = `
   UPDATE notifications n SET next_attempt_at = created_at + ${patience}
   FROM unverified WHERE n.account_id = unverified.account_id AND n.id = ANY ($1::uuid[])`;
 
-/** Has these e-mails wait, except those whose address has just been verified. */
+/** Makes these e-mails wait, except those whose address has just been verified. */
 export async function withholdEmails(pool: Database['pool'], ids: readonly string[]): Promise<void> {
   await pool.query(withhold, [ids]);
 }

@@ -71,7 +71,7 @@ it('of one account that fails stops no other', async () => {
   }
   for (const { accountId } of [stuck, other])
     await eventually(async () => expect((await keptOf(accountId))[0]).toMatch(/^order-received sent/));
-  // A folder in the place of the file cannot be removed as a file.
+  // A folder takes the place of the file, so that the file cannot be removed.
   const file = join(services.mailFolder, `${stuck.orderId}.order-received.eml`);
   await rm(file);
   await mkdir(file);
@@ -103,7 +103,7 @@ it('stores nothing of events that arrive after it', async () => {
   const sealedToken = createEmailTokenSeal('x'.repeat(32)).seal('token', { kind, accountId, email });
   const expiresAt = new Date(Date.now() + 60_000).toISOString();
   await events.send('email-token.issued.v1', { accountId, kind, email, name, sealedToken, expiresAt });
-  // The events of another account, sent after them, were handled.
+  // The events of another account, which were sent later, have been handled.
   const other = someOrder();
   await events.send('account.registered.v1', { ...other.account, accountId: newId(), emailVerified: true });
   await events.send('account.registered.v1', { ...other.account, emailVerified: true });

@@ -57,7 +57,7 @@ export const occasions: readonly Occasion[] = [
   token('password-reset'),
 ];
 
-/** @param links whether the operator has set pages for the links of tokens */
+/** @param links whether the operator has configured links for tokens */
 export function senderWith(templates: Templates, links = false): Sender {
   const page = links ? 'https://shop.example/account#token={token}' : undefined;
   const pages = { 'email-verification': page, 'email-change-undo': page, 'password-reset': page };

@@ -2,12 +2,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** The reply to a command: a line without its end, `usual`, or undefined to disconnect. */
+/** The reply to a command: a line without its line end, `usual`, or undefined to disconnect. */
 type Script = (asked: { readonly command: string; readonly to: string }) => Promise<string> | string | undefined;
 
 export interface ScriptedMailServer {
   readonly url: string;
-  /** Decides every reply: to `EHLO`, `MAIL`, `RCPT`, `DATA`, …, and to `.`, the end of a complete message. */
+  /**
+   * Returns the reply to each of `EHLO`, `MAIL`, `RCPT`, `DATA` and so on, and to `.`, the end of a complete message.
+   */
   script: Script;
   /** The recipients of all complete messages, in order. */
   readonly delivered: string[];

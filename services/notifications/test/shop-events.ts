@@ -17,7 +17,7 @@ export interface ShopEvents {
   ): Promise<void>;
   /** The `notification.sent.v1` events that arrived so far. */
   readonly told: EventPayloads['notification.sent.v1'][];
-  /** Their request ids, by order. */
+  /** The request ids of these events, by order. */
   readonly requestIds: Map<string, string>;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function joinEvents(url: string): Promise<ShopEvents> {
   };
 }
 
-/** An account and an order of it, with what every event about them needs. */
+/** An account and one of its orders, with all values that the events about them need. */
 export function someOrder() {
   const [orderId, accountId, reservationId] = [newId(), newId(), newId()];
   const reference = { orderId, accountId, reservationId };
@@ -89,7 +89,7 @@ export function someOrder() {
       cancelledBy: 'customer' as const,
     },
     paid: { ...reference, amount: 160.48, currency: 'EUR', paidAt: new Date().toISOString() },
-    /** A payment that is not the total cost. */
+    /** The payment differs from the total. */
     refundDue: {
       ...reference,
       refundId: newId(),

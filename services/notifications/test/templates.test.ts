@@ -1,4 +1,4 @@
-// The texts of e-mails in each language, and what a wrong file of an operator is told.
+// The texts of e-mails in each language, and the errors for an operator's wrong files.
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

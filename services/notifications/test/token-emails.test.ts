@@ -1,4 +1,4 @@
-// E-mails with tokens: what they contain, where the tokens stand on their way, and which addresses get notices.
+// E-mails with tokens: their content, in which form the tokens are stored, and which addresses get notices.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -21,7 +21,7 @@ type Order = ReturnType<typeof someOrder>;
 
 const database = () => services.service('notifications').database;
 
-/** An order of a new account with an address of its own, that is not verified. */
+/** An order of a new account that has its own address, which is not verified. */
 async function orderOfStranger(): Promise<Order> {
   const order = someOrder();
   const account = { ...order.account, email: `${order.accountId}@example.org` };
@@ -129,7 +129,7 @@ it('sends an e-mail whose address is verified while it is being withheld', async
   } finally {
     verification.release();
   }
-  // The sender that saw the address unverified keeps its claim for a moment, and no longer.
+  // The sender that read the address as unverified keeps its claim for a moment.
   await eventually(async () => expect(await stateOf(order)).toEqual(['order-received sent']), 45_000);
 });
 

@@ -1,4 +1,4 @@
-// The steps that staff take with an order: process, ship and deliver differ only in the state that follows.
+// The steps by which staff advances an order. Process, ship and deliver differ only in the new state.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
 import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
@@ -70,7 +70,7 @@ export async function moveOrder(
   });
 }
 
-/** What the event of a shipment adds. */
+/** Returns the further members of the event of a shipment. */
 async function readShipment(tx: Transaction, order: LockedOrder): Promise<Shipment> {
   const items = (await readRemaining(tx, order)).map(toItem);
   const [shipment] = await sql<{ shippingAddress: Shipment['shippingAddress'] | null; tracking: Tracking | null }>(

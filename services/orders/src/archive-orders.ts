@@ -5,7 +5,7 @@ import { orderColumns } from './order-rows.ts';
 
 export interface ArchiveOptions {
   readonly database: Database;
-  /** Days since the last change of an order; 0 for never. */
+  /** Days after the last change of an order; 0 disables the archive. */
   readonly afterDays: number;
   readonly log: Log;
 }
@@ -16,8 +16,9 @@ const batchSize = 500;
 const isOld = "orders.status IN ('delivered', 'cancelled') AND orders.updated_at < now() - $1 * interval '1 day'";
 
 /**
- * Nothing more is expected of the order: no refund and no effect of a cancellation. The conditions are written so
- * that PostgreSQL expects most old orders to meet them. It then reads a batch from the index, and joins no whole table.
+ * The order is finished: no refund is due and no effect of a cancellation is pending. The conditions are written so
+ * that PostgreSQL expects most old orders to meet them. It then reads a batch from the index instead of joining whole
+ * tables.
  */
 const isFinished = `
   ${isOld}
@@ -29,7 +30,10 @@ const isFinished = `
     WHERE history.order_id = orders.id AND history.account_id = orders.account_id
       AND 'pending' IN (history.stock_released, history.customer_notified) LIMIT 1) IS NOT TRUE`;
 
-/** In the order of an index, or the statement would read the space of the orders that are already archived. */
+/**
+ * The orders are read in the order of an index, or the statement would read the space of the orders that are already
+ * archived.
+ */
 const lockFinished = `
   SELECT id FROM orders WHERE ${isFinished}
   ORDER BY orders.status, orders.updated_at, orders.id LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`;
@@ -37,7 +41,7 @@ const lockFinished = `
 const ofOrder = 'row.order_id = orders.id AND row.account_id = orders.account_id';
 const ms = (time: string): string => `(extract(epoch FROM row.${time}) * 1000)::bigint`;
 
-/** What the functions of migration 0017 read. */
+/** The document that the functions of migration 0017 read. */
 const document = `json_strip_nulls(json_build_object(
   'lines', (SELECT json_agg(json_build_object(
       'p', position, 'i', product_id, 'n', name, 'q', quantity, 'u', unit_price_minor,
@@ -80,7 +84,7 @@ const move = `
   DELETE FROM orders USING archived
   WHERE orders.id = archived.id AND orders.account_id = archived.account_id RETURNING orders.id`;
 
-/** How many orders were finished so long ago. Those that wait for a refund or an effect are included. */
+/** Counts the orders that were finished so long ago, including those that wait for a refund or an effect. */
 export async function countOld(pool: Pick<Database['pool'], 'query'>, afterDays: number): Promise<number> {
   const { rows } = await pool.query<{ orders: number }>(`SELECT count(*)::int AS orders FROM orders WHERE ${isOld}`, [
     afterDays,
@@ -109,7 +113,9 @@ export async function archiveOrders(
   return archived;
 }
 
-/** An order and its rows change only while it is locked. They are read after the lock, by a statement of its own. */
+/**
+ * The rows of an order change only while it is locked. They are therefore read after the lock, by a separate statement.
+ */
 async function archiveBatch(tx: Transaction, afterDays: number): Promise<number> {
   const locked = await sql<{ id: string }>(tx, lockFinished, [afterDays]);
   if (locked.length === 0) return 0;

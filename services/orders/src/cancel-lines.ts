@@ -1,4 +1,4 @@
-// Cancels units of the lines of a locked order, which goes on with the rest, and publishes the event.
+// Cancels units of the lines of a locked order, which continues with the remaining units, and publishes the event.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Fault, Problem } from '@shop/shared/problem';
@@ -8,7 +8,7 @@ import { type OrderLine, readRemaining, toItem } from './order-lines.ts';
 import { findPayment, type OrderPayment, oweRefund, refundFor, waivePayment } from './order-payment.ts';
 import { recordCancellation, requireCancellable } from './record-cancellation.ts';
 
-/** Units of a product in the request, which may name a product more than once. */
+/** Units of a product in the request. The request may contain a product more than once. */
 interface GivenLine {
   readonly productId: string;
   readonly quantity: number;
@@ -21,7 +21,7 @@ export interface LineCancellation {
 }
 
 /**
- * Cancels the whole order when these are all units that it has. On a cancelled order it changes nothing.
+ * Cancels the whole order when the request contains all its units. A cancelled order stays unchanged.
  * @throws Problem 409 once the order has shipped, and for units that the order does not have
  */
 export async function cancelLines(
@@ -77,8 +77,8 @@ export async function cancelLines(
 }
 
 /**
- * What was paid for the cancelled units becomes due as a refund. An order that is not paid is due with its new total,
- * and needs no payment when that is nothing.
+ * Makes the price of the cancelled units due as a refund when the order is paid. Otherwise, the new total is due, and
+ * no payment when the total is zero.
  */
 async function adjustPayment(
   tx: Transaction,
@@ -95,14 +95,14 @@ async function adjustPayment(
   }
 }
 
-/** Product → units. */
+/** Adds up the units of each product. */
 function addUp(lines: readonly GivenLine[]): ReadonlyMap<string, number> {
   const units = new Map<string, number>();
   for (const { productId, quantity } of lines) units.set(productId, (units.get(productId) ?? 0) + quantity);
   return units;
 }
 
-/** Lists every line of a product of which the order has fewer units, or none. */
+/** Returns the lines of each product of which the order has fewer units, or none. */
 function requireUnits(
   lines: readonly GivenLine[],
   units: ReadonlyMap<string, number>,
@@ -129,7 +129,7 @@ interface Reduction extends Omit<LineCancellation, 'lines'> {
   readonly units: ReadonlyMap<string, number>;
 }
 
-/** Lines, total and history in one statement. The caller has checked that the lines have these units. */
+/** Changes lines, total and history in one statement. The caller has checked that the lines have these units. */
 async function reduceLines(
   tx: Transaction,
   cause: Cause,

@@ -6,13 +6,13 @@ import { countOrder } from './measure-orders.ts';
 import type { LockedOrder } from './order.ts';
 import type { OrderStatus } from './order-status.ts';
 
-/** The request that makes a change, and its caller. */
+/** The request that causes a change, and its caller. */
 export type Cause = Pick<OperationRequest, 'id' | 'traceparent' | 'caller'>;
 
-/** Who changes an order. The system is the shop itself, and no account. */
+/** The actor that changes an order. `system` is the shop itself, which has no account. */
 export type Actor = 'customer' | 'staff' | 'system';
 
-/** How a shipped order can be followed. */
+/** The carrier and the number of a shipped order. */
 export type Tracking = components['schemas']['Tracking'];
 
 export interface StatusChange {
@@ -20,7 +20,7 @@ export interface StatusChange {
   readonly actor: Actor;
   /** The reason of a cancellation. */
   readonly reason?: string | undefined;
-  /** How a shipped order can be followed. */
+  /** The tracking of a shipped order. */
   readonly tracking?: Tracking | undefined;
 }
 

@@ -6,7 +6,7 @@ import { type Fault, Problem } from '@shop/shared/problem';
 import type { Orders } from './order.ts';
 import type { NewOrder } from './place-order.ts';
 
-/** Prices in minor units; undefined where the request states none. */
+/** Prices in minor units; undefined where the request has none. */
 export interface ExpectedPrices {
   readonly total: number | undefined;
   /** The prices of single units, by the position of their item in the request. */
@@ -30,7 +30,7 @@ export function readExpectedPrices({ body, faults }: OperationRequest, { money }
   return { total, units };
 }
 
-/** The problem with the total or with prices of lines; undefined when they are accepted. */
+/** Returns the problem with the total or with prices of lines; undefined when all match. */
 export function checkPrices(order: NewOrder, expected: ExpectedPrices, orders: Orders): Problem | undefined {
   const total = Number(order.totalMinor);
   const isOtherTotal = expected.total !== undefined && expected.total !== total;
@@ -47,8 +47,8 @@ export function checkPrices(order: NewOrder, expected: ExpectedPrices, orders: O
 }
 
 /**
- * The items whose expected price is not the present one. Where the total differs, also the present prices of items
- * without an expected one.
+ * Returns the items whose expected price differs from the present one. If the total differs, the items without an
+ * expected price are included.
  */
 function lineFaults(order: NewOrder, expected: ExpectedPrices, orders: Orders, isOtherTotal: boolean): Fault[] {
   return order.lines.flatMap(({ positions, productId, quantity, unitPriceMinor }) =>
@@ -61,7 +61,7 @@ function lineFaults(order: NewOrder, expected: ExpectedPrices, orders: Orders, i
         return [{ ...at, detail: `is expected to cost ${old} each, but costs ${now}`, ...change }];
       }
       if (!isOtherTotal) return [];
-      // The expected price of a single product follows from the total.
+      // When the order has a single product, its expected price follows from the total.
       const { total = 0 } = expected;
       const implied = order.lines.length === 1 && total % quantity === 0 ? total / quantity : undefined;
       const { now, change } = comparison(implied, unitPriceMinor, orders);
@@ -70,7 +70,7 @@ function lineFaults(order: NewOrder, expected: ExpectedPrices, orders: Orders, i
   );
 }
 
-/** Both prices as texts with the decimals of the currency, and as the members `old` and `new` of a fault. */
+/** Returns both prices as texts with the decimals of the currency, for the members `old` and `new` of a fault. */
 function comparison(old: number | undefined, now: number, { money }: Orders) {
   return {
     old: old === undefined ? '' : money.toText(old),

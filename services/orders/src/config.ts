@@ -15,7 +15,7 @@ export function readEnvironment(environment: Environment) {
     /** Days since the last change after which a finished order is archived; 0 for never. */
     archiveAfterDays: integer('ARCHIVE_AFTER_DAYS', { min: 0, max: 36_500, fallback: 365 }),
     payments: oneOf('PAYMENTS', ['off', 'required'], 'off'),
-    /** The most that one account may hold in orders that nobody has begun to process; 0 for no limit. */
+    /** The maximum that one account may hold in orders that are not processed yet; 0 for no limit. */
     holdOrders: integer('HOLD_ORDERS', { min: 0, max: 1_000_000, fallback: 10 }),
     holdUnits: integer('HOLD_UNITS', { min: 0, max: 1_000_000, fallback: 100 }),
     paymentDueMinutes: integer('PAYMENT_DUE_MINUTES', { min: 1, max: 525_600, fallback: 60 }),

@@ -1,10 +1,10 @@
-// Exact numbers of orders by state. Open orders are few, and are counted in an index. A trigger adds a row for each
-// order that is delivered or cancelled, and the rows are added up in the background, so that no row is contended.
+// Counts orders exactly by state. Open orders are few, and are counted in an index. A trigger adds a row for each order
+// that is delivered or cancelled, so that no row is contended. The rows are summed in the background.
 import type { Database } from '@shop/shared/database';
 import { type Log, startRepeating } from '@shop/shared/runtime';
 import type { OrderStatus } from './order-status.ts';
 
-/** The states that an order never leaves. */
+/** The final states of an order. */
 export const finishedStatuses = ['delivered', 'cancelled'] as const satisfies readonly OrderStatus[];
 
 type Pool = Pick<Database['pool'], 'query'>;
@@ -17,18 +17,18 @@ interface StatusCount {
 /** Also counts orders that are no longer in the table `orders`. */
 const finishedOrders = 'SELECT status, sum(orders)::float8 AS orders FROM finished_orders GROUP BY status';
 
-/** One statement, so that an order that is just being finished is counted once. */
+/** The query is one statement, so that an order that is just being finished is counted once. */
 const allOrders = `
   SELECT status, count(*)::float8 AS orders FROM orders
   WHERE status IN ('pending', 'processing', 'shipped') GROUP BY status
   UNION ALL ${finishedOrders}`;
 
-/** The number of orders in each state of which there are any. */
+/** Returns the number of orders in each state that has any. */
 export function readOrderCounts(pool: Pool): Promise<ReadonlyMap<OrderStatus, number>> {
   return readCounts(pool, allOrders);
 }
 
-/** The number of orders that were ever delivered, and cancelled. */
+/** Returns the number of all orders that were ever delivered, and of those that were cancelled. */
 export function readFinishedOrders(pool: Pool): Promise<ReadonlyMap<OrderStatus, number>> {
   return readCounts(pool, finishedOrders);
 }
@@ -39,7 +39,7 @@ async function readCounts(pool: Pool, query: string): Promise<ReadonlyMap<OrderS
 }
 
 const addUpEvery = 60_000;
-/** Fewer rows stay as they are. */
+/** The rows are not summed when there are fewer than this number. */
 const fewRows = 100;
 
 const addUp = `

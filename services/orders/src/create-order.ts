@@ -12,7 +12,7 @@ import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } f
 
 type OrderInput = components['schemas']['NewOrder'];
 
-/** Also matches the keys of hash partitions, such as `reservations_7_pkey`. */
+/** The pattern also matches the keys of hash partitions, such as `reservations_7_pkey`. */
 const reservationKey = /^reservations(_\d+)?_pkey$/;
 
 /**
@@ -39,8 +39,7 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     try {
       return await idempotent(request, context, (tx) => placeOrder(tx, request, context, order));
     } catch (error) {
-      // Another request with the key was quicker. If it wants the same lines, its order has this reservation and keeps
-      // it.
+      // Another request with the key was faster. If it has the same lines, its order has this reservation and keeps it.
       if (error instanceof Problem && error.code === 'idempotency-key-reused')
         await abandonReservation(request, context, reservation.id);
       // The reservation was resolved before this COMMIT and cannot be used, so a new one is needed.
@@ -49,13 +48,13 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
   }
 };
 
-/** In the transaction of the idempotency key, so that the refusal is stored as the reply. */
+/** The transaction is that of the idempotency key, so that the refusal is stored as the reply. */
 function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Reply> {
   countRefusal(problem.code);
   return idempotent(request, context, () => Promise.reject(problem));
 }
 
-/** One line for each product, in the order of their first appearance, with the quantities added. */
+/** Returns one line for each product, in the order of first appearance, with the sum of the quantities. */
 function wantedLines({ items }: OrderInput): WantedLine[] {
   const lines = new Map<string, { productId: string; quantity: number; positions: number[] }>();
   for (const [position, { productId, quantity }] of items.entries()) {
@@ -67,7 +66,7 @@ function wantedLines({ items }: OrderInput): WantedLine[] {
   return [...lines.values()];
 }
 
-/** The order with the names and prices of the reservation. */
+/** Returns the order with the names and prices of the reservation. */
 function priced(
   reservationId: string,
   wanted: readonly WantedLine[],
@@ -77,7 +76,7 @@ function priced(
   const lines = wanted.map((line) => {
     const found = reserved.find(({ productId }) => productId === line.productId);
     if (found === undefined) throw new Error(`the reservation lacks product ${line.productId}`);
-    // BigInt, because a line (at most 1e11 × 99,900) and the sum may exceed the safe integers.
+    // The amounts are BigInt, because a line (at most 1e11 × 99,900) and the sum may exceed the safe integers.
     return { ...line, ...found, lineTotalMinor: BigInt(found.unitPriceMinor) * BigInt(line.quantity) };
   });
   const totalMinor = lines.reduce((sum, { lineTotalMinor }) => sum + lineTotalMinor, 0n);

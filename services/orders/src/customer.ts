@@ -1,10 +1,10 @@
-// The customers: a copy of what the accounts service reports about them, for staff.
+// The customers: a copy of the data that the accounts service publishes, for staff.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 
 /**
  * Stores a customer unless a newer version is stored, because events may arrive out of order. The same version is
- * stored again: an event of an older release lacks the telephone number.
+ * stored again, because an event of an older release lacks the telephone number.
  */
 export async function keepCustomer(
   { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,

@@ -7,12 +7,12 @@ import { allOrders, rowsOf } from './order-rows.ts';
 import { recordCancellation } from './record-cancellation.ts';
 import { restoreOrders } from './restore-orders.ts';
 
-/** How many rows of a table one call changes. */
+/** The maximum number of rows of a table that one call changes. */
 const batchSize = 500;
 
 /**
- * Cancels the pending orders, and erases the data of those that are delivered or cancelled. An order on its way keeps
- * its address and its customer until then.
+ * Cancels the pending orders, and erases the data of those that are delivered or cancelled. An order that is processing
+ * or shipped keeps its address and its customer until it is delivered.
  */
 export async function eraseOrders(tx: Transaction, accountId: string): Promise<Erased> {
   const pending = await cancelPending(tx, accountId);
@@ -23,7 +23,7 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<E
   await sql(tx, eraseRows, [accountId, orders]);
   await sql(tx, eraseHistory, [accountId, orders]);
   const events = await sql(tx, eraseEvents, [accountId]);
-  // An order that is not locked was archived again in between.
+  // An order that could not be locked was archived again meanwhile.
   if ([pending, orders.length, events.length].includes(batchSize) || locked.length < orders.length) return 'more';
   await sql(
     tx,
@@ -42,7 +42,7 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<E
   return 'done';
 }
 
-/** Place → number of rows that still have personal data of the account. */
+/** Counts the rows that still have personal data of the account, by place. */
 export async function countPersonalData(
   pool: Pick<Database['pool'], 'query'>,
   accountId: string,
@@ -80,13 +80,13 @@ const hasData = `(
 const eventHasData = `(
   data ->> 'shippingAddress' IS NOT NULL OR data ->> 'tracking' IS NOT NULL
   OR data ->> 'reason' NOT IN ${reasonsOfSystem})`;
-/** Consumers of the events need none of it. A published event is kept so that it can be published again. */
+/** No consumer needs these members. A published event is kept so that it can be published again. */
 const withoutPersonalData = `(
   data::jsonb - 'shippingAddress' - 'tracking'
   || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
 
 const isOfAccount = 'subject IN (SELECT id::text FROM all_orders WHERE account_id = $1)';
-/** Staff sees the customer, also in the answers that are kept for repeated requests. */
+/** The responses to staff contain the customer, including the stored responses for repeated requests. */
 const isAnswerToStaff = `operation_id IN ('processOrder', 'shipOrder', 'deliverOrder', 'cancelOrder')
   AND body LIKE '%"accountId":"' || $1::text || '"%'`;
 
@@ -98,10 +98,10 @@ const findOrders = `
     SELECT FROM ${rowsOf('order_history')} AS h WHERE ${isHistoryWithData}))
   LIMIT ${batchSize}`;
 
-// Waits for orders that are being archived, so that they are restored next.
+// Waits for orders that are being archived, so that the next statement restores them.
 const lockRows = 'SELECT FROM orders WHERE account_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE';
 
-// With another version, because what clients see changes.
+// The version changes, because the response to clients changes.
 const eraseRows = `
   UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL,
     cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, ${nobodyToNotify},
@@ -118,7 +118,7 @@ const eraseEvents = `
     SELECT id FROM outbox WHERE ${isOfAccount} AND published_at IS NOT NULL AND ${eventHasData} LIMIT ${batchSize})
   RETURNING id`;
 
-/** Returns how many orders were pending, at most a batch. */
+/** Cancels at most one batch of pending orders. Returns how many there were. */
 async function cancelPending(tx: Transaction, accountId: string): Promise<number> {
   const pending = await sql<{ id: string }>(
     tx,

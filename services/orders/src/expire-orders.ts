@@ -8,14 +8,14 @@ import { recordCancellation } from './record-cancellation.ts';
 
 export interface ExpiryOptions {
   readonly database: Database;
-  /** Hours for which an order may be pending; 0 for any time. */
+  /** The maximum number of hours for which an order may be pending; 0 for no limit. */
   readonly pendingHours: number;
   readonly log: Log;
 }
 
 interface DueOrder {
   readonly id: string;
-  /** When it was created, or when its payment became due. */
+  /** The time at which it was created, or its payment became due. */
   readonly at: Date;
 }
 
@@ -53,7 +53,7 @@ export function startExpiring(options: ExpiryOptions): () => Promise<void> {
   );
 }
 
-/** How far before the end of a complete pass the next one begins: a transaction may commit its order this late. */
+/** Milliseconds by which passes overlap, because a transaction may commit its order this late. */
 const margin = 3_600_000;
 
 /** Cancels all orders that were not paid in time. */
@@ -94,12 +94,12 @@ async function expireFound(
   return false;
 }
 
-/** Whether the order was still pending and unpaid, and is cancelled now. */
+/** Cancels an order if it is still pending and unpaid. Returns whether it was cancelled. */
 export async function expireOrder(database: Database, id: string): Promise<boolean> {
   return database.transaction(async (tx) => {
     const order = await lockOrder(tx, id, undefined);
     if (order.status !== 'pending') return false;
-    // The customer of a paid order has done everything; the shop is late.
+    // The customer has paid, so the delay is the shop's, and the order stays.
     if ((await findPayment(tx, order))?.status === 'paid') return false;
     const cause = { ...requestIdentity({}), caller: undefined };
     await recordCancellation(tx, cause, order, { actor: 'system', reason: 'expired' });

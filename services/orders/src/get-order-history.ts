@@ -25,12 +25,12 @@ type Effect = components['schemas']['Effect'];
 type EffectState = Effect['state'];
 
 export interface FoundHistory {
-  /** Version of the history: it increases with the order and with each effect of cancelled units. */
+  /** The version of the history. It increases with each change of the order and with each effect of cancelled units. */
   readonly version: number;
   readonly items: readonly Transition[];
 }
 
-/** Oldest first. The same 404 as for the order itself. */
+/** Lists the history, oldest first. The 404 is the same as for the order itself. */
 export const getOrderHistory: Operation<'getOrderHistory', OrderStore> = async (request, context) => {
   const { version, items } = await findHistory(context, callerOf(request), request.path.orderId);
   return { status: 200, etag: etagOf(version), body: { items } };

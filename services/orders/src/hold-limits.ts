@@ -1,4 +1,4 @@
-// How much one account may hold in orders that nobody has begun to process. The catalogue applies the limits when it
+// The limits of what one account may hold in orders that are not processed yet. The catalogue applies them when it
 // reserves the stock.
 import type { Caller } from '@shop/shared/auth';
 import type { Database } from '@shop/shared/database';
@@ -6,7 +6,7 @@ import { type Fault, Problem } from '@shop/shared/problem';
 
 type Bound = 'orders' | 'units';
 
-/** For an account with a verified e-mail address and no delivered order; 0 for no limit. */
+/** The limits of an account with a verified e-mail address and no delivered order; 0 for no limit. */
 export type HoldSettings = Readonly<Record<Bound, number>>;
 
 /** At least one limit, each at least 1. */
@@ -17,7 +17,7 @@ const unverifiedShare = 5;
 /** Each delivered order adds a tenth of the limits, until they are ten times as high. */
 const deliveredShare = 10;
 const maximumDelivered = 90;
-/** Of an account, so many of its newest orders are looked at. */
+/** The maximum number of an account's newest orders that are counted. */
 const newest = 1_000;
 
 /**
@@ -50,7 +50,7 @@ export async function countDelivered({ pool }: Database, accountId: string): Pro
   return rows[0]?.delivered ?? 0;
 }
 
-/** The refusal of an order, from that of its reservation. */
+/** Converts the refusal of a reservation into that of the order. */
 export function holdRefusal(faults: readonly Fault[], { emailVerified }: Caller): Problem {
   const detail = [
     ...faults.map(explain),

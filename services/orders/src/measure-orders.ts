@@ -15,7 +15,7 @@ export function countRefusal(reason: ProblemCode): void {
   instruments.orders.add(1, { 'shop.outcome': reason });
 }
 
-/** Counts a payment by what became of it, or a refund, once its transaction has committed. */
+/** Counts a payment by its outcome, or a refund, once its transaction has committed. */
 export function countPayment(tx: Transaction, outcome: PaymentOutcome): void {
   tx.afterCommit(() => instruments.payments.add(1, { 'shop.outcome': outcome }));
 }
@@ -23,10 +23,10 @@ export function countPayment(tx: Transaction, outcome: PaymentOutcome): void {
 const paymentOutcomes = ['order-paid', 'amount-differs', 'paid-before', 'cancelled', 'refunded'] as const;
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
-/** The states of orders with which the shop has not finished. */
+/** The states of orders that are not finished. */
 const openStatuses = ['pending', 'processing', 'shipped'] as const satisfies readonly OrderStatus[];
 
-// The index by status and creation has all that the first part reads. The second reads the pending orders.
+// The first part reads only the index by status and creation. The second part reads the pending orders.
 const openOrders = `
   SELECT status, count(*)::int AS orders, extract(epoch FROM now() - min(created_at))::float8 AS age
   FROM orders WHERE status IN ('pending', 'processing', 'shipped') GROUP BY status
@@ -41,7 +41,7 @@ const refundsDue = `
 
 interface Figures {
   readonly orders: number;
-  /** Seconds since the oldest began; 0 when there is none. */
+  /** Seconds since the oldest one began; 0 when there is none. */
   readonly age: number;
 }
 const none: Figures = { orders: 0, age: 0 };
@@ -49,7 +49,10 @@ const none: Figures = { orders: 0, age: 0 };
 /** The reasons for which an order is refused. */
 const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed', 'hold-limit'];
 
-/** Observes orders by state and refunds that are due. Of open orders and refunds also since when the oldest waits. */
+/**
+ * Observes orders by state and refunds that are due, each with their number. For open orders and refunds, it also
+ * observes the age of the oldest.
+ */
 export function observeOrders({ pool }: Database): void {
   const outcomes = ['placed', ...statuses.filter((status) => status !== 'pending'), ...refusals];
   beginCounting(
@@ -67,7 +70,7 @@ export function observeOrders({ pool }: Database): void {
 
 type Pool = Pick<Database['pool'], 'query'>;
 
-/** `paid` is the pending orders that are paid, which the shop has not begun to process. */
+/** The metric's state `paid` stands for the pending orders that are paid and not yet processed. */
 function observeOpenOrders(pool: Pool): void {
   const read = sharedRead(async () => {
     const { rows } = await pool.query<Figures & { readonly status: string }>(openOrders);

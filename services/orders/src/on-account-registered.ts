@@ -1,4 +1,4 @@
-// account.registered.v1: stores how staff can reach a new customer.
+// account.registered.v1: stores the contact data of a new customer for staff.
 import type { EventHandler } from '@shop/shared/events';
 import { keepCustomer } from './customer.ts';
 

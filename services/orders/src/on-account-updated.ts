@@ -1,4 +1,4 @@
-// account.updated.v1: stores how staff can reach a customer from now on.
+// account.updated.v1: stores the changed contact data of a customer for staff.
 import type { EventHandler } from '@shop/shared/events';
 import { keepCustomer } from './customer.ts';
 

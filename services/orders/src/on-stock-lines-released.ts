@@ -4,7 +4,8 @@ import type { EventHandler } from '@shop/shared/events';
 import { findLocked } from './order.ts';
 
 /**
- * An earlier failure that arrives after the success changes nothing. The order stays as it is; its history shows it.
+ * An earlier failure that arrives after the success changes nothing. Only the history shows the outcome; the order
+ * itself stays the same.
  */
 export const onStockLinesReleased: EventHandler<'stock.lines-released.v1'> = async ({ data }, tx) => {
   await findLocked(tx, data.orderId, data.accountId);

@@ -1,4 +1,4 @@
-// The SQL expressions of those members of an order that are more than a column, for statements that read `allOrders`.
+// SQL expressions of the members of an order that are not a plain column, for statements that read `allOrders`.
 import { rowsOf } from './order-rows.ts';
 
 /** An amount in major units, from a column in minor units. */
@@ -8,7 +8,7 @@ function majorSql(column: string, decimals: number): string {
 
 export function linesSql(decimals: number): string {
   const major = (column: string) => majorSql(column, decimals);
-  // Most lines have no cancelled units: their objects are built without a look at each member.
+  // Most lines have no cancelled units. Their objects are built without a check of each member.
   return `(SELECT json_agg(CASE cancelled_quantity
       WHEN 0 THEN json_build_object(
         'productId', product_id, 'name', name, 'quantity', quantity,
@@ -30,7 +30,7 @@ const customerOf = 'FROM customers WHERE customers.account_id = orders.account_i
 export const customerSql = `(SELECT json_strip_nulls(json_build_object(
     'name', customers.name, 'email', customers.email, 'phone_number', customers.phone_number)) ${customerOf})`;
 
-/** Without a recipient, the parcel goes to the holder of the account. */
+/** Without a recipient, the parcel is addressed to the holder of the account. */
 export const staffAddressSql = `(CASE WHEN shipping_address IS NOT NULL THEN coalesce(
     (SELECT jsonb_build_object('recipient', customers.name) || shipping_address::jsonb ${customerOf}),
     shipping_address::jsonb) END)`;
@@ -38,7 +38,10 @@ export const staffAddressSql = `(CASE WHEN shipping_address IS NOT NULL THEN coa
 /** For staff, the response also depends on the version of the customer. */
 export const staffVersionSql = `version || coalesce((SELECT '.' || customers.sequence ${customerOf}), '')`;
 
-/** ` due` when the order has to be paid before it can be processed. No pending order is archived. */
+/**
+ * The suffix ` due` of the state, when the order has to be paid before it can be processed. No pending order is
+ * archived.
+ */
 export const isDueSql = `coalesce(CASE WHEN orders.status = 'pending' THEN (SELECT ' due' FROM order_payments AS payment
     WHERE payment.order_id = orders.id AND payment.account_id = orders.account_id AND payment.status = 'due') END, '')`;
 
@@ -60,7 +63,10 @@ export const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_
     'customerNotified', json_build_object('state', customer_notified, 'at', ${timeSql('customer_notified_at')})
   )) END)`;
 
-/** Every entry of the history, oldest first. The ids of staff and of requests are not the holder's data. */
+/**
+ * Every entry of the history, oldest first, without the ids of staff and of requests, because these are not the
+ * holder's data.
+ */
 export const historySql = `(SELECT json_agg(json_strip_nulls(json_build_object(
     'status', history.status, 'at', ${timeSql('history.at')}, 'by', history.actor,
     'cancelledLines', history.cancelled_lines,

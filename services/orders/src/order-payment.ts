@@ -1,5 +1,5 @@
-// The payment of an order: what is due, what was paid, and what the shop owes back. All of it changes only in a
-// transaction that has locked the order.
+// The payment of an order: the amounts that are due, paid, and to be refunded. All of them change only in a transaction
+// that has locked the order.
 import { decimal } from '@shop/shared/collection';
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
@@ -38,11 +38,11 @@ export async function requirePaid(tx: Transaction, order: LockedOrder): Promise<
 }
 
 export interface PaymentChange {
-  /** The order is paid now. */
+  /** Whether the order becomes paid. */
   readonly isPaid?: boolean;
-  /** What the shop begins to owe. */
+  /** The further amount to refund. */
   readonly owedMinor?: number;
-  /** What the shop has paid back. It is at most what it owes. */
+  /** The amount that the shop has refunded, at most what was due. */
   readonly refundedMinor?: number;
 }
 
@@ -94,11 +94,11 @@ export function refundFor(order: LockedOrder, payment: OrderPayment | undefined,
 export interface Owed {
   readonly amountMinor: number;
   readonly cause: OwedCause;
-  /** When the payment was received that is owed back. Undefined when a cancellation is the cause. */
+  /** The time at which the payment was received; undefined when a cancellation is the cause. */
   readonly receivedAt?: Date;
 }
 
-/** Records that the shop owes money of an order back, and publishes the event. */
+/** Records that a refund is due for an order, and publishes the event. */
 export async function oweRefund(
   tx: Transaction,
   cause: Cause,
@@ -124,7 +124,7 @@ export async function oweRefund(
   });
 }
 
-/** Ends the payment of an order that has just been cancelled. What was paid for it becomes due as a refund. */
+/** Ends the payment of an order that has just been cancelled. The amount that was paid becomes due as a refund. */
 export async function cancelPayment(
   tx: Transaction,
   cause: Cause,
@@ -140,7 +140,7 @@ export async function cancelPayment(
   }
 }
 
-/** An order that costs nothing any more needs no payment. The caller has changed the order's version. */
+/** Removes the due payment of an order whose total has become zero. The caller has changed the order's version. */
 export async function waivePayment(tx: Transaction, { id, accountId }: LockedOrder): Promise<void> {
   await sql(
     tx,
@@ -150,13 +150,13 @@ export async function waivePayment(tx: Transaction, { id, accountId }: LockedOrd
   );
 }
 
-/** What every event about money of an order has: the order and the amount. */
+/** The members of every event about the money of an order: the order and the amount. */
 export function amountOf(order: LockedOrder, minor: number) {
   const { id: orderId, accountId, reservationId, currency } = order;
   return { orderId, accountId, reservationId, amount: majorOf(order, minor), currency };
 }
 
-/** An amount of an order in major units. */
+/** Converts an amount of an order into major units. */
 export function majorOf({ currency }: Pick<LockedOrder, 'currency'>, minor: number): number {
   return Number(decimal(decimalsOf(currency)).toJson(minor));
 }

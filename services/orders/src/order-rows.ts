@@ -6,8 +6,8 @@ export const orderColumns = `id, account_id, reservation_id, status, version, cu
   created_at, updated_at, tracking`;
 
 /**
- * Table of the rows → its columns, without the order and the account, in the sequence of the function that reads a
- * document.
+ * Table of the rows → its columns except the order and the account, in the sequence in which the function returns them
+ * from a document.
  */
 const columns = {
   order_lines: 'position, product_id, name, quantity, unit_price_minor, line_total_minor, cancelled_quantity',
@@ -27,7 +27,7 @@ const readers: Readonly<Record<RowTable, string>> = {
   payment_ledger: 'archived_movements',
 };
 
-/** All orders, under the name that the other parts of a statement use. */
+/** The item of FROM for all orders, under the name that the other parts of a statement use. */
 export const allOrders = 'all_orders AS orders';
 
 /** The rows of a table that belong to the order `orders` of `allOrders`, as an item of FROM. */

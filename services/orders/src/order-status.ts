@@ -1,4 +1,4 @@
-// The states of an order: the table of its transitions, and the caller that each transition permits.
+// The states of an order: its permitted transitions, and the callers who may make them.
 import type { Caller } from '@shop/shared/auth';
 
 export const statuses = ['pending', 'processing', 'shipped', 'delivered', 'cancelled'] as const;

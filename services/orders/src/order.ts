@@ -1,4 +1,4 @@
-// An order: its members, the filters and sort orders of its lists, and how it is read.
+// An order: its members, the filters and sort orders of its lists, and the functions that read it.
 import type { Caller } from '@shop/shared/auth';
 import {
   type Collection,
@@ -38,8 +38,8 @@ import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 import { restoreOrders } from './restore-orders.ts';
 
 /**
- * The orders of one account as its holder sees them, the same orders as staff sees them, or the orders of all accounts
- * as staff sees them.
+ * The three views of orders: those of one account for its holder, the same orders for staff, and the orders of all
+ * accounts for staff.
  */
 type OrderList = 'own' | 'account' | 'all';
 
@@ -98,7 +98,7 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
   };
 }
 
-/** An order in an export: its members that are the same for every caller, its history and its movements of money. */
+/** An order in an export: the members that do not depend on the caller, the history, and the movements of money. */
 function exportSpec(spec: CollectionSpec<Caller>, decimals: number): CollectionSpec<Caller> {
   const forEveryCaller = Object.entries(spec.fields).filter(([, { write }]) => write === undefined);
   return {
@@ -117,28 +117,28 @@ export interface Orders {
   readonly currency: string;
   /** Amounts: `fromJson` reads major units into minor ones, `toJson` writes them. */
   readonly money: ReturnType<typeof decimal>;
-  /** How this caller sees orders. */
+  /** Returns the view of orders that this caller has. */
   viewOf(caller: Caller): OrderView;
-  /** How an export shows orders. */
+  /** The view of orders in an export. */
   readonly exported: ExportView;
 }
 
 export interface ExportView {
-  /** SELECT list of an order: its members as text. */
+  /** The SELECT list of an order: its members as text. */
   readonly columns: string;
-  /** The JSON text of a row of `columns`. */
+  /** Returns the JSON text of a row of `columns`. */
   write(row: object): string;
 }
 
 export interface OrderView {
   readonly by: 'customer' | 'staff';
-  /** SELECT list of a whole order: its members as text, then its version. */
+  /** The SELECT list of a whole order: its members as text, then its version. */
   readonly columns: string;
-  /** The response that shows a row of `columns`. */
+  /** Returns the response for a row of `columns`. */
   reply(status: number, row: object, headers?: Readonly<Record<string, string>>): Reply;
 }
 
-/** Whether the caller sees the customers of orders. */
+/** Whether the caller may see the customers of orders. */
 export function isStaff({ scopes }: Caller): boolean {
   return scopes.has('orders:read-all') || scopes.has('orders:fulfil');
 }
@@ -238,7 +238,7 @@ export async function lockOrder(
 
 const lockAttempts = 6;
 
-/** As `lockOrder`, but undefined for an order that does not exist. */
+/** Does what `lockOrder` does, but returns undefined for an order that does not exist. */
 export async function findLocked(
   tx: Transaction,
   id: string,

@@ -1,10 +1,10 @@
-// The ledger of the money of orders: what was received, what the shop owes back, and what it has paid back.
+// The ledger of the money of orders: the received payments, the refunds that are due, and the refunds that were paid.
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
 import type { Cause } from './change-status.ts';
 import type { LockedOrder } from './order.ts';
 
-/** Why the shop owes money back. */
+/** The reasons for a refund. */
 export type OwedCause = 'amount-differs' | 'paid-before' | 'cancelled' | 'lines-cancelled';
 
 /** A movement that the payment provider reports under a reference. */
@@ -15,7 +15,7 @@ export interface NewEntry {
   readonly reference: string | null;
   readonly amountMinor: number;
   readonly cause: OwedCause | 'order-paid' | 'refund';
-  /** Of a payment that differs: the amount that was due. */
+  /** The amount that was due, for a payment of another amount. */
   readonly dueMinor?: number;
 }
 
@@ -32,15 +32,15 @@ const columns = 'id, order_id AS "orderId", amount_minor AS "amountMinor", cause
 const movementColumns = columns.replace('id, order_id', 'movement.id, archived_orders.id');
 
 /**
- * The entry with a reference, of any order. Until the transaction ends, no other one finds or adds an entry with the
- * reference. Call it before the order is locked.
+ * Returns the entry with a reference, of any order. Until the transaction ends, no other transaction finds or adds an
+ * entry with the reference. Call it before the order is locked.
  */
 export async function findEntry(
   tx: Transaction,
   kind: ReportedKind,
   reference: string,
 ): Promise<LedgerEntry | undefined> {
-  // The unique key names the account, so it cannot refuse a reference that a payment of another account has.
+  // The unique key contains the account, so it cannot refuse a reference that a payment of another account has.
   await sql(tx, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`payment ledger ${kind} ${reference}`]);
   const [entry] = await sql<LedgerEntry>(
     tx,

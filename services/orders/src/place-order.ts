@@ -1,4 +1,4 @@
-// The transaction of a new order: the fence row, the order, its lines, its history, what is to be paid, its event.
+// The transaction of a new order: the fence row, the order, its lines, its history, its payment, and its event.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
@@ -17,7 +17,7 @@ export interface PricedLine extends WantedLine {
 export interface NewOrder {
   readonly reservationId: string;
   readonly lines: readonly PricedLine[];
-  /** At most the largest safe integer. */
+  /** The total, at most the largest safe integer. */
   readonly totalMinor: bigint;
   readonly shippingAddress: Readonly<Record<string, string>> | undefined;
 }
@@ -79,13 +79,13 @@ interface InsertedOrder extends NewOrder {
 }
 
 interface PlacedRow {
-  /** Null when the order need not be paid. */
+  /** The time by which the order has to be paid; null when no payment is needed. */
   readonly paymentDueAt: Date | null;
 }
 
 /**
- * Returns the row that the reply shows, and until when the order has to be paid. The inserted rows have the names of
- * the tables, so that the usual columns can be read.
+ * Returns the row that the reply shows, and the time by which the order has to be paid. The inserted rows have the
+ * names of the tables, so that the usual expressions for columns can be used.
  */
 async function insertOrder(
   tx: Transaction,

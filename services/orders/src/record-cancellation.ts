@@ -1,4 +1,4 @@
-// Records the cancellation of a locked order and publishes the event, whoever cancels the order.
+// Records the cancellation of a locked order and publishes the event, for every kind of actor.
 import type { Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';

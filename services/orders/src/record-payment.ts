@@ -13,9 +13,9 @@ import { addEntry, findEntry, type LedgerEntry, type NewEntry } from './payment-
 import { readAmount, receipt, requireSame } from './reported-money.ts';
 
 /**
- * 200 with the receipt. The order is paid, or, when it is cancelled or was paid before, the money is due as a refund.
- * 409 `payment-amount-differs` also records the money as a refund that is due: a provider that does not read the
- * response loses nothing. 422 for a reference that was recorded with another content.
+ * 200 with the receipt. The payment pays the order. If the order is cancelled or was paid before, the money becomes due
+ * as a refund. 409 `payment-amount-differs` also records the money as a due refund, so that no money is lost when the
+ * provider does not read the response. 422 for a reference that was recorded with another content.
  */
 export const recordPayment: Operation<'recordPayment'> = async (request, context) => {
   const amountMinor = readAmount(request, context.orders);
@@ -55,7 +55,7 @@ async function receive(
 
 type Use = Exclude<NewEntry['cause'], 'lines-cancelled' | 'refund'>;
 
-/** What becomes of a payment: it pays the order, or the shop owes it back. */
+/** Decides whether a payment pays the order or becomes due as a refund. */
 async function useOf(tx: Transaction, order: LockedOrder, amountMinor: number): Promise<Use> {
   if (order.status === 'cancelled') return 'cancelled';
   const payment = await findPayment(tx, order);

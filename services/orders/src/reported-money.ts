@@ -1,4 +1,5 @@
-// Common to payments and refunds: reading the reported amount, the check of a repeated reference, and the receipt.
+// Functions that payments and refunds share: they read the reported amount, check a repeated reference, and write the
+// receipt.
 import { nodeOf, refuseFaults } from '@shop/shared/contract';
 import type { OperationRequest, Reply } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
@@ -8,7 +9,7 @@ import type { LedgerEntry } from './payment-ledger.ts';
 
 type Receipt = components['schemas']['MoneyReceipt'];
 
-/** @throws Problem 400 for another currency than the shop's, an amount of nothing, or too many decimals */
+/** @throws Problem 400 for another currency than the shop's, an amount of zero, or too many decimals */
 export function readAmount({ body, faults }: OperationRequest, { money, currency }: Orders): number {
   const reported = nodeOf(body);
   const minor = money.fromJson(reported.amount);

@@ -1,5 +1,5 @@
-// POST /internal/reservations/settle: resolves a reservation. The reply says whether an order has it; if none has, none
-// ever will.
+// POST /internal/reservations/settle: resolves a reservation. The reply says whether an order has it. If none has it,
+// none ever will.
 
 import type { Database } from '@shop/shared/database';
 import type { Operation } from './context.ts';
@@ -16,8 +16,8 @@ export const resolveReservation: Operation<'resolveReservation'> = async ({ body
 };
 
 /**
- * Decides whether an order has a reservation. If none has, no later order can take the reservation: it fails on the row
- * that this statement inserts. The statement waits for an order that is about to commit.
+ * Decides whether an order has a reservation. If none has, no later order can use the reservation, because its insert
+ * conflicts with the row that this statement inserts. The statement waits for an order that is about to commit.
  * @returns the order that has the reservation; null when no order has it or ever will
  */
 export async function resolveToOrder(

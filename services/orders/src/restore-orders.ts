@@ -19,8 +19,8 @@ const restore = `
   INSERT INTO orders (${orderColumns}) SELECT ${orderColumns} FROM restored RETURNING id`;
 
 /**
- * Restores those of the orders that are archived; the others stay as they are. An order that is being archived or
- * restored by another transaction is waited for. When the transaction is rolled back, the orders stay archived.
+ * Restores those of the orders that are archived; the others stay unchanged. The function waits for transactions that
+ * archive or restore one of the orders. When the transaction is rolled back, the orders stay archived.
  * @param owner the account that the orders must belong to; undefined for any
  * @param except states of orders that stay archived
  * @returns how many of them were archived

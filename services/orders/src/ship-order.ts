@@ -10,7 +10,7 @@ import { type OrderLine, selectLines } from './order-lines.ts';
 import { mayBecome } from './order-status.ts';
 import { allocateStock, type OrderedUnits } from './stock-reservation.ts';
 
-/** 409 `stock-missing` when units are not on hand; otherwise as every step of staff. */
+/** 409 `stock-missing` when units are not on hand. Otherwise the same as for every step of staff. */
 export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
   const kept = await keptAnswer(request, context);
   if (kept !== undefined) return kept;
@@ -24,14 +24,15 @@ export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
   return advanceOrder(request, context, 'shipped', trackingOf(request.body));
 };
 
-/** Undefined when the body has no member. */
+/** Returns undefined when the body has no members. */
 export function trackingOf(given: Tracking | undefined): Tracking | undefined {
   return given === undefined || Object.keys(given).length === 0 ? undefined : given;
 }
 
 /**
- * All units that the order has, when some were cancelled; else undefined. The event about them may reach the catalogue
- * later than the shipment. Units that are cancelled after this read are released by their event.
+ * Returns all units that the order has when some were cancelled, and otherwise undefined. The event about the cancelled
+ * units may reach the catalogue later than the shipment. Units that are cancelled after this read are released by their
+ * own event.
  */
 export async function findReducedLines(
   { pool }: Database,
@@ -48,7 +49,7 @@ export type Allocate = (
   lines: readonly OrderedUnits[] | undefined,
 ) => Promise<Problem | undefined>;
 
-/** The order, not locked, when it can be shipped at the moment. */
+/** Returns the order without locking it, if it can be shipped at present. */
 export async function findShippable({ pool }: Database, id: string): Promise<LockedOrder | undefined> {
   const { rows } = await pool.query<LockedOrder>(`${selectOrder} WHERE id = $1`, [id]);
   return rows.find(({ status }) => mayBecome(status, 'shipped'));

@@ -1,4 +1,5 @@
-// The orders' side of a stock reservation: its id, and the calls that make and release it.
+// The part of stock reservations that belongs to orders: the id of a reservation, and the calls that make and release
+// it.
 import { createHash } from 'node:crypto';
 import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
@@ -10,7 +11,7 @@ import { resolveToOrder } from './resolve-reservation.ts';
 export interface WantedLine {
   readonly productId: string;
   readonly quantity: number;
-  /** Indexes in the request's `items`, which may name a product more than once. */
+  /** The indexes of the product in the request's `items`, because a request may contain it more than once. */
   readonly positions: readonly number[];
 }
 
@@ -109,7 +110,7 @@ async function requestReservation(
   if (problem?.code === 'hold-limit') {
     return { state: 'refused', problem: holdRefusal(problem.errors ?? [], caller) };
   }
-  // During an update, a catalogue of the version before does not know this member.
+  // During an update, a catalogue of the previous release does not accept this member.
   if (status === 400 && problem?.errors?.some(({ pointer }) => pointer === '/holdLimits')) {
     return requestReservation(request, context, { id, wanted, holdLimits: undefined });
   }

@@ -10,7 +10,7 @@ export interface OrderTrace {
   readonly accountId: string;
   readonly reservationId: string;
   readonly status: string;
-  /** Transitions and events, by time. */
+  /** The transitions and events, by time. */
   readonly steps: readonly HistoryStep[];
 }
 

@@ -13,14 +13,14 @@ const cancelOrder = (caller: AccessCaller, target: AccessTarget) =>
 const isReader = (caller: AccessCaller) => caller === 'reader' || caller === 'machine';
 const readOrder = (caller: AccessCaller, target: AccessTarget) =>
   target !== 'absent' && isReader(caller) ? 200 : ownOrder(caller, target);
-/** Each report has a reference of its own. */
+/** Each report has its own reference. */
 const reported = () => ({ reference: newId(), amount: 1, currency: 'EUR' });
 /** The orders of the test are cancelled. */
 const fulfil: AccessRule = { resource: 'order', scope: 'orders:fulfil', expected: unlessAbsent(409) };
 
 export const accessRules: AccessRules = {
   createOrder: { body: () => ({ items: [{ productId: newId(), quantity: 1 }] }), expected: () => 422 },
-  // A machine owns no orders, and lists those of others.
+  // A machine has no orders of its own, and lists those of others.
   listOrders: { forMachines: true, expected: (caller) => (caller === 'machine' ? 403 : 200) },
   getOrder: { resource: 'order', forMachines: true, expected: readOrder },
   getOrderHistory: { resource: 'order', forMachines: true, expected: readOrder },

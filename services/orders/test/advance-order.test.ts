@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-/** An order after these actions. */
+/** Returns an order after these actions. */
 async function order(...done: string[]): Promise<string> {
   const { body } = await shop.order(customer, { [await shop.product()]: 1 });
   for (const action of done) await shop.act(action === 'cancel' ? customer : shop.staff, body.id, action);
@@ -114,7 +114,7 @@ describe('409', () => {
 });
 
 describe('an order whose units are not on hand', () => {
-  /** Three cups that are sold before they arrive; one is on hand. */
+  /** Places an order of three cups that are sold before they arrive. One cup is on hand. */
   async function ahead(): Promise<{ id: string; cup: string }> {
     const cup = await shop.product({ stock: 1, status: 'backorder' });
     const { body } = await shop.order(customer, { [cup]: 3 });
@@ -173,7 +173,7 @@ describe('an order whose units are not on hand', () => {
       'SELECT id FROM reservations JOIN reservation_lines ON reservation_id = id WHERE product_id = $1',
       [cup],
     );
-    // As when the process of orders died between the two steps of the shipment.
+    // Simulates that the process of orders died between the two steps of the shipment.
     expect((await shop.internal('catalogue', `/internal/reservations/${rows[0].id}/allocate`)).status).toBe(204);
     expect(await allocated(cup)).toBe(3);
     expect((await shop.act(customer, id, 'cancel')).status).toBe(200);

@@ -1,4 +1,4 @@
-// The archive of orders: which orders are moved, what stays the same for every reader, and how archived orders change.
+// The archive of orders: which orders are moved, which responses stay the same, and how archived orders change.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -37,7 +37,7 @@ afterAll(async () => {
 const live = { live: 1, archived: 0 };
 const archived = { live: 0, archived: 1 };
 
-/** An archived order. */
+/** Returns an archived order. */
 async function moved(make: 'delivered' | 'cancelled' = 'delivered', owner = customer): Promise<string> {
   const id = await archive[make](owner, product);
   await archive.age([id]);

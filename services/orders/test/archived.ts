@@ -27,7 +27,7 @@ export function openArchive(shop: TestShop, payer: Customer) {
     refund: (id: string, amount: number, reference = newId()) =>
       shop.act(payer, id, 'refunds', { body: { reference, amount, currency: 'EUR' } }),
 
-    /** A delivered order of 10 units at 5.00, of which 2 were cancelled. */
+    /** Places and delivers an order of 10 units at 5.00, of which 2 were cancelled. */
     async delivered(customer: Customer, product: string): Promise<string> {
       const { body } = await shop.order(customer, { [product]: 10 });
       const lines = [{ productId: product, quantity: 2 }];
@@ -53,7 +53,7 @@ export function openArchive(shop: TestShop, payer: Customer) {
       return body.id;
     },
 
-    /** Lets the orders be old, and all effects in them be done. */
+    /** Makes the orders old, and all their effects done. */
     async age(ids: readonly string[], days = 400): Promise<void> {
       await database.query(
         `UPDATE orders SET created_at = created_at - $2 * interval '1 day',
@@ -77,7 +77,7 @@ export function openArchive(shop: TestShop, payer: Customer) {
     archive: (days = 365): Promise<number> =>
       withDatabase({ url: environment.DATABASE_URL, name: 'archive orders' }, (orders) => archiveOrders(orders, days)),
 
-    /** Restores the orders without a change. */
+    /** Restores the orders and changes nothing else. */
     async restore(ids: readonly string[]): Promise<void> {
       await withDatabase({ url: environment.DATABASE_URL, name: 'tests' }, (orders) =>
         orders.transaction((tx) => restoreOrders(tx, ids, undefined)),

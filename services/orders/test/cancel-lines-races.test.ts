@@ -1,5 +1,5 @@
-// Cancellations of units race with each other, with the cancellation of the order, and with its steps. Afterwards every
-// unit is accounted for. RACE_ROUNDS is the number of orders for each pair.
+// Cancellations of units race with each other, with the cancellation of the order, and with its steps. Afterwards the
+// stock ledger contains every unit exactly once. RACE_ROUNDS is the number of orders for each pair.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually, type TestAnswer } from '@shop/shared/testing';
 import { verifyStock } from '../../catalogue/src/operator/index.ts';
@@ -48,7 +48,10 @@ interface Figures {
   readonly allocated: number;
 }
 
-/** Orders of five units of a product of which ten are on hand; the pair of actions runs concurrently on each. */
+/**
+ * Places orders of five units of a product of which ten are on hand, and runs the pair of actions concurrently on each
+ * order.
+ */
 async function race(before: readonly string[], pair: readonly Act[], check: (statuses: number[]) => void) {
   const orders: { id: string; product: string }[] = [];
   let next = 0;

@@ -1,4 +1,5 @@
-// POST /v1/orders/{orderId}/cancel with `lines`, by status. cancel-order.test.ts has the cancellation of whole orders.
+// POST /v1/orders/{orderId}/cancel with `lines`, by status. cancel-order.test.ts tests the cancellation of whole
+// orders.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { type CallOptions, eventually, type TestAnswer } from '@shop/shared/testing';

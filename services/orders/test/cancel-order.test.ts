@@ -272,7 +272,7 @@ describe('409', () => {
       orders.push(id);
     }
     let next = 0;
-    // Eight clients, each of which takes the next order when it is done.
+    // Eight clients run concurrently. Each handles the next order when it has finished one.
     await Promise.all(
       Array.from({ length: 8 }, async () => {
         for (let n = next++; n < orders.length; n = next++) {

@@ -20,7 +20,7 @@ afterAll(() => shop?.stop());
 const database = () => shop.services.service('orders').database;
 const counts = () => countOrders({ DATABASE_URL: shop.services.database.urls.orders });
 
-/** What a scan of the whole table counts. */
+/** Counts the orders with a scan of the whole table. */
 async function scanned(): Promise<object> {
   const none = { pending: 0, processing: 0, shipped: 0, delivered: 0, cancelled: 0 };
   const { rows } = await database().query('SELECT status, count(*)::int AS orders FROM orders GROUP BY status');
@@ -31,7 +31,7 @@ async function place(): Promise<string> {
   return (await shop.order(customer, { [productId]: 1 })).body.id;
 }
 
-/** Rows of pending orders. */
+/** Inserts rows of pending orders. */
 async function insert(count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId());
   await database().query(

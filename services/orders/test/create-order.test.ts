@@ -444,7 +444,7 @@ describe('422', () => {
         const { rows } = await client.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
         expect(rows).toHaveLength(1);
       });
-      // The row that a quicker request leaves. The slower one has looked for it before.
+      // The row of a faster request, which is added after the slower one has looked for it.
       await shop.services.service('orders').database.query(
         `INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers)
          VALUES ($1, 'createOrder', $2, 'of the quicker request', 201, '{}')`,

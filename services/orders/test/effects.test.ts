@@ -22,7 +22,7 @@ interface Order {
   readonly accountId: string;
 }
 
-/** The rows of an order, pending or cancelled. */
+/** Inserts the rows of an order, pending or cancelled. */
 async function order(status: 'pending' | 'cancelled' = 'cancelled'): Promise<Order> {
   const [id, accountId] = [newId(), newId()];
   await services.service('orders').database.query(

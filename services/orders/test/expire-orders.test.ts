@@ -67,7 +67,7 @@ it('cancels each once, or not at all, while customers cancel and staff processes
   await age(ids, 90);
   const begun = 'SELECT FROM orders WHERE id = ANY ($1::uuid[]) AND status <> $2 LIMIT 1';
   while ((await database().query(begun, [ids, 'pending'])).rows.length === 0) await sleep(2);
-  // The shop cancels the orders one after the other, from the first to the last.
+  // The loop of the service cancels the orders one after the other, in the order of their creation.
   await Promise.all(
     ids.toReversed().map(async (id, index) => {
       const [who, action] = index % 2 === 0 ? [customer, 'cancel'] : [shop.staff, 'process'];
@@ -75,7 +75,7 @@ it('cancels each once, or not at all, while customers cancel and staff processes
       expect([200, 409, 503]).toContain(status);
     }),
   );
-  // Requests that were refused because of the load leave their orders to the shop, which looks every ten seconds.
+  // Orders whose cancellation was refused because of the load are left to the loop, which runs every ten seconds.
   const left = "SELECT id FROM orders WHERE id = ANY ($1::uuid[]) AND status = 'pending'";
   await eventually(async () => expect((await database().query(left, [ids])).rows).toEqual([]), 30_000);
   const outcomes = new Map<string, number>();

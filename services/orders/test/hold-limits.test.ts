@@ -1,4 +1,4 @@
-// HOLD_ORDERS and HOLD_UNITS: what one account may hold in orders that nobody has begun to process.
+// HOLD_ORDERS and HOLD_UNITS limit what one account may hold in orders that are not processed yet.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ async function account(emailVerified: boolean, ...scopes: string[]): Promise<Cus
 
 const order = (customer: Customer, quantity = 1): Promise<TestAnswer> => shop.order(customer, { [product]: quantity });
 
-/** Sends a request until a busy database has answered it. */
+/** Repeats a request until it is not refused because of a busy database. */
 async function answered(send: () => Promise<TestAnswer>): Promise<TestAnswer> {
   for (;;) {
     const answer = await send();
@@ -47,7 +47,7 @@ async function orders(customer: Customer, count: number, quantity = 1): Promise<
   return ids;
 }
 
-/** `orders/units` as the catalogue counts them. */
+/** Returns `orders/units` as the catalogue counts them. */
 async function held({ accountId }: Customer): Promise<string> {
   const { database } = shop.services.service('catalogue');
   const text = "SELECT orders || '/' || units AS held FROM account_holds WHERE account_id = $1";
@@ -112,7 +112,7 @@ describe('409 hold-limit', () => {
         { bound: 'units', limit: 20, held: 16, requested: 5 },
       ],
     });
-    // The same account with a token from after the verification.
+    // The same account gets a token that was issued after the verification.
     const token = await shop.services.issuer.sign({ accountId: customer.accountId, emailVerified: true });
     expect((await order({ ...customer, token }, 5)).status).toBe(201);
   });
@@ -167,7 +167,7 @@ describe('the account can order again', () => {
     await shop.act(shop.staff, first, 'process');
     await untilHeld(customer, '1/10');
     const [second = ''] = await orders(customer, 1, 10);
-    // Its end changes nothing any more.
+    // The end of the order does not change the count again.
     await shop.act(customer, first, 'cancel');
     await eventually(async () => {
       expect((await shop.view(customer, first)).body.cancellation.stockReleased.state).toBe('done');
@@ -246,12 +246,12 @@ it('keeps 200 clients of 40 accounts within the limits; ledger, figures and orde
     if (status === 201) placed[index]?.push(body.id);
     else codes.add(body.code);
   };
-  // First only orders: exactly as many as are permitted.
+  // First, only whole orders are placed: exactly as many as are permitted are accepted.
   await Promise.all(Array.from({ length: 200 }, (_, client) => repeat(3, () => place(client % 40, 1))));
   expect(placed.map(({ length }) => length)).toEqual(accounts.map((_, index) => most(index).orders));
   expect([...codes]).toEqual(['hold-limit']);
 
-  // Then orders of several units race with everything that makes room.
+  // Then, orders of several units race with all actions that lower the count.
   const unit = { body: { lines: [{ productId: product, quantity: 1 }] } };
   const acts = [
     (customer: Customer, id: string) => shop.act(customer, id, 'cancel'),
@@ -306,7 +306,7 @@ interface Pending {
   readonly units: number;
 }
 
-/** The pending orders of each account, and their units. */
+/** Returns the pending orders of each account, and their units. */
 async function pendingOf(accountIds: readonly string[]): Promise<Pending[]> {
   const { rows } = await shop.services.service('orders').database.query(
     `SELECT account.index::int - 1 AS index, count(DISTINCT orders.id)::int AS orders,

@@ -11,7 +11,7 @@ let other: Customer;
  * Orders of `customer`, oldest first: 10, 20, 30, 40 and 50 euros; the second is cancelled, the third is processing.
  */
 const ids: string[] = [];
-/** The newest order, which `other` placed: 10 euros, pending. `numbers` shows it as 0. */
+/** The newest order, which `other` placed: 10 euros, pending. Its number in `numbers` is 0. */
 let foreign: string;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => shop.stop());
 
 const list = (query = '', who = customer) => shop.orders.get(`/v1/orders${query}`, { token: who.token });
-/** The numbers of the listed orders, from 1 for the oldest. */
+/** Returns the numbers of the listed orders, from 1 for the oldest. */
 const numbers = async (query: string, who = customer): Promise<number[]> => {
   const { body } = await list(query, who);
   return body.items.map(({ id }) => ids.indexOf(id) + 1);
@@ -221,7 +221,7 @@ describe('400', () => {
       await list(`?limit=1&cursor=${nextCursor}&status=pending`),
       await list(`?limit=1&cursor=${nextCursor}&accountId=${customer.accountId}`, shop.staff).then(
         async (staffPage) => {
-          // A page of the same account: staff may continue where the customer stopped.
+          // Staff may use the cursor of a page that the customer read.
           expect(staffPage.status).toBe(200);
           return list('?cursor=AAAA');
         },

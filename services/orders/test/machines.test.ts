@@ -1,4 +1,4 @@
-// Machines own no orders, and do with those of customers what their scopes permit.
+// Machines have no orders of their own, and may do what their scopes permit with the orders of customers.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { type Customer, startShop, type TestShop } from './shop.ts';

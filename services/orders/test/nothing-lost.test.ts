@@ -22,7 +22,7 @@ interface Held {
   readonly units: number;
 }
 
-/** Orders of the customer, and the units of a product in those that are not cancelled. */
+/** Returns how many orders the customer has, and the units of a product in those that are not cancelled. */
 async function held(productId: string): Promise<Held> {
   const { database } = shop.services.service('orders');
   const { rows } = await database.query<Held>(
@@ -52,7 +52,7 @@ it('sells the last unit to one of 200 buyers', async () => {
   const product = await shop.product({ stock: 1 });
   const buyers = await Promise.all(Array.from({ length: 200 }, () => shop.customer()));
   const answers: TestAnswer[] = [];
-  // Sixteen clients, each of which takes the next buyer when it is done.
+  // Sixteen clients run concurrently. Each handles the next buyer when it has finished one.
   await Promise.all(
     Array.from({ length: 16 }, async () => {
       for (let buyer = buyers.pop(); buyer !== undefined; buyer = buyers.pop()) {
@@ -71,7 +71,7 @@ it('accepts concurrent orders that name two products in opposite order', async (
   const answers: TestAnswer[] = [];
   await Promise.all(
     Array.from({ length: 8 }, async (_, worker) => {
-      // Orders of one account wait for each other before they lock products.
+      // The orders of one account wait for each other before they lock products.
       const buyer = await shop.customer();
       for (let n = 0; n < 10; n += 1) {
         answers.push(await shop.order(buyer, worker % 2 ? { [a]: 1, [b]: 2 } : { [b]: 2, [a]: 1 }));
@@ -112,7 +112,7 @@ it.each(['orders', 'catalogue'] as const)('loses nothing when %s is killed repea
 
 /**
  * Orders one unit, and repeats the request with its key until a reply arrives. Returns the order's id, or `refused`
- * when sold out.
+ * when the product is sold out.
  */
 async function untilAnswered(product: string): Promise<string> {
   const headers = { 'Idempotency-Key': newId() };

@@ -15,7 +15,7 @@ export interface AdapterOptions {
   readonly webhookSecret: string;
 }
 
-/** The data of the event refund.due.v1. A real adapter has a queue for this event. */
+/** The data of the event refund.due.v1. A real adapter consumes this event from a queue. */
 export interface RefundDueEvent {
   readonly refundId: string;
   readonly orderId: string;
@@ -35,7 +35,7 @@ export async function startAdapter(options: AdapterOptions): Promise<Adapter> {
   const server = createServer((request, response) => {
     onReport(options, request).then(
       (status) => response.writeHead(status).end(),
-      // The provider sends the report again.
+      // The status 503 makes the provider send the report again.
       () => response.writeHead(503).end(),
     );
   });

@@ -1,14 +1,15 @@
-// Checks the money of orders offline: money in = paid orders + refunds due + refunds done, for each order and in all.
+// Verifies the money of orders offline: payments received = paid orders + refunds due + refunds done, for each order
+// and in total.
 import type pg from 'pg';
 
 export interface Books {
   /** Amounts in minor units. */
   readonly received: number;
-  /** The totals of the orders that are paid and not cancelled. */
+  /** The sum of the orders that are paid and not cancelled. */
   readonly kept: number;
   readonly owed: number;
   readonly paidBack: number;
-  /** Orders whose amounts do not add up, or whose balance differs from the ledger. */
+  /** The orders whose amounts do not add up, or whose balance differs from the ledger. */
   readonly faults: readonly string[];
 }
 

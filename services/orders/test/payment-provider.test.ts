@@ -1,5 +1,5 @@
-// Payments of a provider with faults, through an adapter. Afterwards the provider's books and those of the shop agree,
-// no order was paid twice, and every payment that the shop did not keep was paid back.
+// Payments of a provider with faults, through an adapter. Afterwards the ledgers of the provider and of the shop agree,
+// no order was paid twice, and every payment that was not for an order was refunded.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ async function pay(orderId: string, fault: ProviderFault, amount = price): Promi
   await fetch(`${providerUrl}/payments`, { method: 'POST', body });
 }
 
-/** The adapter's steps, which a real one repeats for ever. */
+/** Runs each step of the adapter once. A real adapter repeats these steps. */
 async function settle(): Promise<void> {
   await adapter.reconcile(providerUrl);
   const { rows } = await database().query<{ data: RefundDueEvent }>(
@@ -57,22 +57,22 @@ async function settle(): Promise<void> {
   );
 }
 
-/** What a customer does with an order, by its number. */
+/** Simulates a customer who places and pays an order. The number decides what the customer does. */
 async function live(id: string, number: number): Promise<void> {
   const fault = (['none', 'late', 'twice', 'out-of-order', 'silent'] as const)[number % 5] ?? 'none';
   const course = Math.floor(number / 5) % 6;
   if (course === 0) await pay(id, fault);
-  // The amount is wrong, and the customer pays again.
+  // The customer pays a wrong amount, and then pays again.
   else if (course === 1) await pay(id, fault, number % 2 === 0 ? 9.98 : 20).then(() => pay(id, fault));
-  // Paid in two windows of the browser.
+  // The customer pays in two browser windows.
   else if (course === 2) await Promise.all([pay(id, fault), pay(id, 'none')]);
   else if (course === 3) await Promise.all([pay(id, fault), shop.act(customer, id, 'cancel')]);
-  // Expires while the payment is under way.
+  // The order expires while the customer pays.
   else if (course === 4) {
     await database().query('UPDATE order_payments SET due_at = now() WHERE order_id = $1', [id]);
     await pay(id, fault);
   }
-  // Course 5 never pays.
+  // In course 5, the customer never pays.
 }
 
 const cents = (movements: readonly Movement[], kind: Movement['kind']): number =>
@@ -93,7 +93,7 @@ it('agrees with the provider, and owes nothing in the end', async () => {
     expect((await database().query(expired)).rows).toEqual([]);
     expect(await listRefundsDue(environment, 1_000)).toEqual([]);
   }, 120_000);
-  // Late reports of refunds that reconciliation has recorded, and further rounds, change nothing.
+  // Reports of refunds that arrive after reconciliation has recorded them, and further runs, change nothing.
   await settle();
 
   const movements = (await (await fetch(`${providerUrl}/movements`)).json()) as Movement[];
@@ -107,7 +107,8 @@ it('agrees with the provider, and owes nothing in the end', async () => {
      FROM orders AS o JOIN order_payments AS p ON p.order_id = o.id GROUP BY 1`,
   );
   const states = new Map(rows.map(({ state, orders }) => [state, orders]));
-  // Courses 0 to 2 are paid, course 3 is cancelled, course 4 is paid or expired, course 5 stays due.
+  // The orders of courses 0 to 2 are paid, those of course 3 cancelled, those of course 4 paid or expired, and those of
+  // course 5 still due.
   const [expired = 0, paid = 0] = [states.get('cancelled refunded'), states.get('pending paid')];
   expect([...states.keys()].sort()).toEqual(['cancelled refunded', 'pending due', 'pending paid']);
   expect([paid >= 60, expired >= 20, paid + expired, states.get('pending due')]).toEqual([true, true, 100, 20]);

@@ -24,16 +24,16 @@ interface Request {
   readonly amount: number;
   readonly currency: string;
   readonly fault?: ProviderFault;
-  /** Of a refund: requests with the same key pay back once. */
+  /** The key of a refund. Requests with the same key refund the payment once. */
   readonly key?: string;
 }
 
 const movements: Movement[] = [];
 const refunds = new Map<string, Movement>();
-/** Reports that wait until another report overtakes them. */
+/** Reports that are delayed until another report has been sent. */
 const overtaken: Movement[] = [];
 
-/** Sends a report until it is accepted, as providers do for some days. */
+/** Sends a report again and again until it is accepted. Real providers do so for some days. */
 async function report(movement: Movement): Promise<void> {
   const body = JSON.stringify(movement);
   const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex');
@@ -42,7 +42,7 @@ async function report(movement: Movement): Promise<void> {
       const { ok } = await fetch(WEBHOOK_URL, { method: 'POST', body, headers: { 'X-Signature': signature } });
       if (ok) return;
     } catch {
-      // The webhook is unavailable.
+      // The webhook is unavailable, so the report is sent again later.
     }
     await sleep(pause);
   }

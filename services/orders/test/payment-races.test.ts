@@ -1,5 +1,5 @@
 // Races on one order: expiry against payment, payment against cancellation, cancellation against processing, and
-// payment against processing. RACE_ROUNDS says how often; the whole proof is 1,000 times.
+// payment against processing. RACE_ROUNDS is the number of races; 1,000 is the full test.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
@@ -12,7 +12,7 @@ const atOnce = 8;
 const accountId = newId();
 
 let services: TestServices;
-/** Expires orders, as a second replica of the service does. */
+/** A database connection that expires orders, as a second replica of the service does. */
 let replica: Database;
 let token: string;
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   await services.stop();
 });
 
-/** The rows of orders that have to be paid. */
+/** Inserts rows of orders that have to be paid. */
 async function placed(count = pairs): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId());
   await services.service('orders').database.query(
@@ -118,12 +118,12 @@ it('processes no order that is not paid when payment meets processing', async ()
   await expectBalanced(ids);
 });
 
-/** The pair ends in one of these ways. Which of them occur depends on the pace of the machine. */
+/** The possible outcomes of a pair. Which of them occur depends on the speed of the machine. */
 function expectOnly(outcomes: Readonly<Record<string, number>>, permitted: readonly string[]): void {
   expect(Object.keys(outcomes).filter((outcome) => !permitted.includes(outcome))).toEqual([]);
 }
 
-/** What came in is kept for paid orders, owed back, or paid back. */
+/** Every received amount either pays an order, is due as a refund, or was refunded. */
 async function expectBalanced(ids: readonly string[]): Promise<void> {
   const books = await booksOf(services.service('orders').database, ids);
   expect(books).toMatchObject({ received: 1998 * ids.length, faults: [] });

@@ -10,20 +10,20 @@ import { orderColumns } from '../src/order-rows.ts';
 const ofAll = orderSpec('EUR', 'all');
 const ofAccount = orderSpec('EUR', 'own');
 /**
- * Rows of orders that a page of 20 may read: some pages for each branch, all orders that a filter keeps, or as many as
- * lie between 21 evenly distributed ones.
+ * The maximum number of order rows that a page of 20 may read: some pages for each branch, all orders that a filter
+ * keeps, or as many as lie between 21 evenly distributed ones.
  */
 const mostRows = 6_000;
 const used = new Set<string>();
 let database: TestDatabase;
 let client: pg.Client;
 let account: string;
-/** A hundred ids from the whole time. */
+/** A hundred ids, spread over the whole time. */
 let ids: string;
 
 /**
- * Orders of two years, oldest first: 100,000 that were delivered, of which the first 200 were cancelled instead, then
- * 100 shipped ones, 20 that are being processed, and 50 pending ones.
+ * Orders of two years, oldest first: 100,000 delivered ones, of which the first 200 are cancelled instead, then 100
+ * shipped ones, 20 in processing, and 50 pending ones.
  */
 const sample = `
   INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at, updated_at,
@@ -112,7 +112,7 @@ describe('all orders', () => {
 });
 
 describe.each(Object.entries(statusFilters))('%s', (_name, status) => {
-  // No filter has an index for the order of ids, which is nearly that of createdAt.
+  // No filter has an index in the order of ids, which is nearly the order of createdAt.
   it.each(sorts.filter((sort) => !sort.startsWith('id')))('sort=%s', async (sort) =>
     pagesOf(fromQuery(ofAll, { status, sort })),
   );
@@ -133,7 +133,7 @@ describe('times', () => {
     pagesOf(fromQuery(ofAll, { sort, createdAt: `gte:${daysAgo(400)},lt:${daysAgo(399)}` })),
   );
 
-  // The oldest of the orders that changed lately are found by reading from the oldest order on.
+  // The oldest of the orders that were changed lately are found by a scan from the oldest order on.
   it.each(sorts.slice(1, 4))('of the last change, sort=%s', async (sort) =>
     pagesOf(fromQuery(ofAll, { sort, updatedAt: `gte:${daysAgo(1)}` })),
   );

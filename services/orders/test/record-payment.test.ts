@@ -1,4 +1,4 @@
-// POST /v1/orders/{orderId}/payments, by status, and what a payment that is required changes for an order.
+// POST /v1/orders/{orderId}/payments, by status, and the effect of a required payment on an order.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually, type TestAnswer } from '@shop/shared/testing';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-/** An order of 19.98. */
+/** Places an order of 19.98. */
 async function placed(price = 9.99): Promise<string> {
   const { status, body } = await shop.order(customer, { [await shop.product({ price })]: 2 });
   expect(status).toBe(201);

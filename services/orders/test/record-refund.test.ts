@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-/** A cancelled order for which 9.99 was paid. */
+/** Returns a cancelled order for which 9.99 was paid. */
 async function cancelled(by: Customer = customer): Promise<string> {
   const { body } = await shop.order(customer, { [await shop.product()]: 1 });
   await report(body.id, 'payments', 9.99);

@@ -31,7 +31,7 @@ async function ordersOf({ accountId }: Customer): Promise<number> {
   return (await database.query('SELECT 1 FROM orders WHERE account_id = $1', [accountId])).rows.length;
 }
 
-/** Runs `during` while a table of orders is locked, so that the creation of an order stops where it needs the table. */
+/** Runs `during` while a table of orders is locked, so that the creation of an order waits at its use of the table. */
 async function whileLocked<T>(table: string, during: () => Promise<T>): Promise<T> {
   const client = await shop.services.service('orders').database.connect();
   try {
@@ -100,7 +100,7 @@ describe('an order that commits late', () => {
     const product = await shop.product({ stock: 1 });
     let late: Promise<TestAnswer> | undefined;
     let answer: Promise<TestAnswer> | undefined;
-    // The outbox row is written after the order, so the order is written and not yet committed here.
+    // The order is written and not committed here, because its outbox row is written after it.
     await whileLocked('outbox', async () => {
       late = shop.order(customer, { [product]: 1 });
       const [reservation] = await eventually(async () => {
@@ -139,7 +139,7 @@ describe('a reservation without an order', () => {
     const customer = await shop.customer();
     const product = await shop.product({ stock: 1 });
     const { database } = shop.services.service('catalogue');
-    // No event reaches the inventory, so only its question can find the order.
+    // No event reaches the inventory, so the catalogue finds the order only by asking the orders service.
     await database.query('ALTER TABLE inbox ADD CONSTRAINT deaf CHECK (attempt < 0) NOT VALID');
     try {
       const { body } = await shop.order(customer, { [product]: 1 });

@@ -1,4 +1,5 @@
-// POST /v1/orders/{orderId}/ship: how the parcel can be followed. advance-order.test.ts has what all steps share.
+// POST /v1/orders/{orderId}/ship: the tracking of the parcel. advance-order.test.ts tests the rules that all steps
+// share.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { type Customer, startShop, type TestShop } from './shop.ts';
@@ -21,7 +22,7 @@ const tracking = {
   tracking_url: 'https://post.example/parcels?id=9900&lang=de',
 };
 
-/** An order that is processing. */
+/** Returns an order in processing. */
 async function processing(shippingAddress?: object): Promise<string> {
   const body = {
     items: [{ productId: cup, quantity: 1 }],

@@ -32,17 +32,20 @@ export interface TestShop {
   readonly services: TestServices;
   readonly orders: TestClient;
   readonly catalogue: TestClient;
-  /** Staff with every scope. */
+  /** Staff with all scopes. */
   readonly staff: Customer;
   customer(...scopes: string[]): Promise<Customer>;
-  /** A new product's id. */
+  /**
+   * Creates a product.
+   * @returns its id
+   */
   product(product?: NewProduct): Promise<string>;
   stockOf(productId: string): Promise<Stock>;
   /** Places an order; a number stands for one product's quantity. */
   order(customer: Customer, items: Readonly<Record<string, number>>, options?: CallOptions): Promise<TestAnswer>;
   act(who: Customer, orderId: string, action: string, options?: CallOptions): Promise<TestAnswer>;
   view(who: Customer, orderId: string): Promise<TestAnswer>;
-  /** A call from one service to another. */
+  /** Sends a call from one service to another. */
   internal(service: 'orders' | 'catalogue', path: string, body?: unknown): Promise<TestAnswer>;
   stop(): Promise<void>;
 }

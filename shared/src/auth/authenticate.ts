@@ -1,4 +1,4 @@
-// Who calls an operation, from the token of the request.
+// Authenticates the caller of an operation by the token of the request.
 import type { Request } from 'express';
 import type { Security } from '../contract/index.ts';
 import { Problem } from '../problem/index.ts';
@@ -9,11 +9,11 @@ import type { TokenVerifier } from './verify-token.ts';
 
 export interface Authentication {
   readonly caller?: Caller | undefined;
-  /** The header that says why the token has no effect. */
+  /** The header that tells the client why its token has no effect. */
   readonly challenge?: Readonly<Record<string, string>> | undefined;
 }
 
-/** @throws Problem when the operation needs another caller */
+/** @throws Problem when the operation does not permit the caller */
 export async function authenticate(
   verifier: TokenVerifier | undefined,
   security: Security,
@@ -28,8 +28,8 @@ export async function authenticate(
 }
 
 /**
- * An invalid token is treated as anonymous, because an old token must not prevent anyone from reading. The header tells
- * the client that another token would change the response (RFC 9110 section 11.6.1).
+ * An invalid token is treated as anonymous, because an expired token must not prevent reading. The header tells the
+ * client that a valid token would change the response (RFC 9110 section 11.6.1).
  */
 async function authenticateOptionally(
   verifier: TokenVerifier,
@@ -44,7 +44,7 @@ async function authenticateOptionally(
   }
 }
 
-/** The token of an internal call covers its body, so it can be judged only once that is here. */
+/** The token of an internal call covers its body, so it can only be verified once the body has arrived. */
 export function requireServiceToken(
   { name, serviceTokens }: { readonly name: string; readonly serviceTokens?: ServiceTokens },
   { method, url: path, headers }: Request,

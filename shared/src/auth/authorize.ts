@@ -1,4 +1,5 @@
-// May this caller do this operation? Asked by the gateway and again by every service, and refused in the same words.
+// Decides whether a caller may call an operation. The gateway and every service use it, so both refuse with the same
+// text.
 import type { Security } from '../contract/index.ts';
 import { Problem } from '../problem/index.ts';
 import type { Caller } from './caller.ts';
@@ -7,7 +8,8 @@ import { bearerChallenge } from './verify-token.ts';
 /**
  * Returns when the caller may call the operation, which needs a token (RFC 6750 section 3.1).
  * @throws Problem `unauthenticated` when the caller is anonymous
- * @throws Problem `forbidden` when the caller lacks one of its scopes, or is a machine where a customer is meant
+ * @throws Problem `forbidden` when the caller lacks one of the operation's scopes, or is a machine and the operation is
+ * for customers
  */
 export function authorize(caller: Caller | undefined, { scopes, machineScopes }: Security): void {
   if (caller === undefined) {

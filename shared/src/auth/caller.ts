@@ -1,25 +1,25 @@
-// The caller of a request, from the claims of the verified access token only. No header field is used.
+// The caller of a request. It comes only from the claims of the verified access token, and from no header field.
 import type { JWTPayload } from 'jose';
 import { isId } from '../runtime/index.ts';
 
-/** The account or the machine behind a request. Every field comes from a verified access token. */
+/** The account or the machine that sends a request. Every field comes from a verified access token. */
 export interface Caller {
-  /** The client id of a machine, which has no account. */
+  /** The id of the account, or the client id of a machine, which has no account. */
   readonly accountId: string;
   readonly isMachine: boolean;
   readonly scopes: ReadonlySet<string>;
   /**
-   * How often the account's password or e-mail address had changed when the token was issued; undefined when the token
-   * does not say, as those of an outside identity provider.
+   * How often the account's password or e-mail address had changed when the token was issued. Undefined when the token
+   * has no such claim, as tokens of an outside identity provider.
    */
   readonly credentialsVersion: number | undefined;
-  /** Whether e-mails to the account's address arrive; false when the token does not say. */
+  /** Whether the e-mail address of the account is verified. False when the token has no such claim. */
   readonly emailVerified: boolean;
   /** Seconds since 1970. */
   readonly issuedAt: number;
-  /** When the holder logged in, in seconds since 1970; undefined when the token does not say. */
+  /** When the holder logged in, in seconds since 1970. Undefined when the token has no such claim. */
   readonly authTime: number | undefined;
-  /** The session that the token belongs to; undefined when the token does not say, as those of older releases. */
+  /** The session of the token. Undefined when the token has no such claim, as tokens of older releases. */
   readonly sessionId: string | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface Caller {
 const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)?$/;
 
 /**
- * Reads the caller out of verified claims; undefined when a claim has a type or a form that the shop does not take.
- * `accountId` must be a lower-case UUID because it is compared with one in every statement. A token without an account
- * is that of a machine: its `client_id` is also its `sub` (RFC 9068 section 2.2).
+ * Reads the caller from verified claims. Returns undefined when a claim has an unsupported type or form. `accountId`
+ * must be a lower-case UUID, because every statement compares it with one. A token without an account belongs to a
+ * machine: its `client_id` is also its `sub` (RFC 9068 section 2.2).
  */
 export function toCaller(claims: JWTPayload): Caller | undefined {
   const { client_id: clientId, scope = '', credentialsVersion, iat, jti, sub } = claims;

@@ -1,7 +1,7 @@
 // Parses a token strictly before any cryptography, so that refusing a malformed token is cheap.
 import { jsonSize } from '../json/index.ts';
 
-/** The protected header, reduced to the members that are allowed in it. */
+/** The protected header, reduced to its permitted members. */
 export interface TokenHeader {
   readonly alg: string;
   readonly typ: string;
@@ -10,14 +10,14 @@ export interface TokenHeader {
 
 const maximumLength = 8 * 1024;
 const segments = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
-// Everything else (`jwk`, `jku`, `x5u`, `x5c`, `crit`, `b64`, `zip` …) would let the token choose how it is verified.
+// Any other member (`jwk`, `jku`, `x5u`, `x5c`, `crit`, `b64`, `zip` …) would let the token choose how it is verified.
 const headerMembers = new Set(['alg', 'typ', 'kid']);
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The header of a token in JWS compact form (RFC 7515 section 7.1), or undefined when any part departs from it: more
- * than 8 KiB, other characters, padding or unused bits, text that is not UTF-8, a header or a payload that is no JSON
- * object, a member given twice (RFC 7515 section 4), a header member outside `alg`, `typ` and `kid`.
+ * Returns the header of a token in JWS compact form (RFC 7515 section 7.1). Returns undefined for a malformed token:
+ * more than 8 KiB, invalid characters, padding or unused bits, text that is not UTF-8, a header or payload that is not
+ * a JSON object, a duplicate member (RFC 7515 section 4), or a header member other than `alg`, `typ` and `kid`.
  */
 export function readTokenHeader(token: string): TokenHeader | undefined {
   if (token.length > maximumLength) return undefined;
@@ -32,7 +32,7 @@ export function readTokenHeader(token: string): TokenHeader | undefined {
   return typeof kid === 'string' && kid.length > 0 && kid.length <= 255 ? { alg, typ, kid } : undefined;
 }
 
-/** One byte string has one spelling: two tokens with the same bytes and different text must not both pass. */
+/** Bytes have exactly one valid encoding, so that two different texts with the same bytes are not both accepted. */
 function isCanonical(segment: string): boolean {
   return Buffer.from(segment, 'base64url').toString('base64url') === segment;
 }
@@ -42,7 +42,7 @@ function readObject(segment: string): Record<string, unknown> | undefined {
   try {
     const text = decoder.decode(Buffer.from(segment, 'base64url'));
     const value: unknown = JSON.parse(text);
-    // JSON.parse keeps the last of two equal members: the value then has fewer than the text.
+    // JSON.parse keeps the last of two equal members, so the value then has fewer members than the text.
     if (!isObject(value) || countMembers(value) !== jsonSize(text).members) return undefined;
     return value;
   } catch {

@@ -1,8 +1,8 @@
-// Encrypts the tokens of e-mails on their way from accounts to the process that sends the e-mails, so that outbox,
-// broker, dead letters and databases hold none in plain text.
+// Encrypts the tokens of e-mails between accounts and the process that sends the e-mails, so that outbox, broker, dead
+// letters and databases contain no token in plain text.
 import { createEncryption } from './encryption.ts';
 
-/** The e-mail that a token belongs to. A sealed token cannot be opened for another e-mail. */
+/** The e-mail that a token belongs to. A token cannot be decrypted for another e-mail. */
 export interface TokenEmail {
   readonly kind: string;
   readonly accountId: string;
@@ -11,7 +11,7 @@ export interface TokenEmail {
 
 export interface EmailTokenSeal {
   seal(token: string, about: TokenEmail): string;
-  /** @throws Error when another secret sealed it, or it belongs to another e-mail */
+  /** @throws Error when the token was encrypted with another secret or for another e-mail */
   open(sealed: string, about: TokenEmail): string;
 }
 

@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Encryption {
-  /** @param label is authenticated with the text, so that the result cannot be decrypted in another place */
+  /** @param label is authenticated with the text, so that the result can only be decrypted with the same label */
   encrypt(text: string, label: string): string;
   /** @throws Error when the secret or the label differs, or the encrypted text was changed */
   decrypt(encrypted: string, label: string): string;

@@ -1,9 +1,9 @@
-// The sessions that ended while access tokens of theirs can be valid, as the issuer lists them.
+// The sessions that ended while access tokens of theirs may still be valid, as the issuer lists them.
 
-/** An answer of the issuer: the sessions that ended since the answer before. */
+/** A response of the issuer: the sessions that ended since the previous response. */
 export interface EndedSessionsAnswer {
   readonly sessionIds: readonly string[];
-  /** Where the next request continues. */
+  /** The parameter with which the next request continues. */
   readonly next: string;
   /** Seconds after which no access token of these sessions is valid. */
   readonly keepSeconds: number;
@@ -12,9 +12,12 @@ export interface EndedSessionsAnswer {
 const maximum = 100_000;
 const longestKept = 86_400;
 
-/** Keeps at most 100,000 sessions, each until its last access token has expired. */
+/** Stores at most 100,000 sessions, each until its last access token has expired. */
 export class EndedSessions {
-  /** Session id → when its last token has expired, on the clock of `performance.now()`; the latest answer last. */
+  /**
+   * Session id → when its last token expires, on the clock of `performance.now()`. The sessions of the latest response
+   * come last.
+   */
   readonly #ends = new Map<string, number>();
 
   has(sessionId: string): boolean {
@@ -25,7 +28,7 @@ export class EndedSessions {
     return this.#ends.size;
   }
 
-  /** Adds the sessions of an answer, and drops those whose tokens have expired. */
+  /** Adds the sessions of a response, and removes those whose tokens have expired. */
   add({ sessionIds, keepSeconds }: EndedSessionsAnswer): void {
     const now = performance.now();
     const until = now + keepSeconds * 1_000;
@@ -39,7 +42,8 @@ export class EndedSessions {
 }
 
 /**
- * The address of the list in a key set document, relative to that of the document; undefined when the issuer has none.
+ * Returns the address of the list in a key set document, resolved against the document's own address; undefined when
+ * the issuer has none.
  * @throws Error for an address on another origin
  */
 export function endedSessionsUrl(document: unknown, keySetUrl: URL): URL | undefined {

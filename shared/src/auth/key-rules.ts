@@ -1,13 +1,14 @@
-// What a published key set must look like before any of its keys is used: one algorithm, strong keys, none twice.
+// The rules for a published key set, which are checked before any of its keys is used: one algorithm, strong keys, no
+// duplicates.
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 
-/** The signature algorithms of which a verifier takes one (RFC 7518 section 3.1, RFC 8037). */
+/** The signature algorithms, of which a verifier accepts one (RFC 7518 section 3.1, RFC 8037). */
 export const tokenAlgorithms = ['ES256', 'EdDSA', 'RS256', 'PS256'] as const;
 export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
 
 export interface VerificationKey {
   readonly kid: string;
-  /** RFC 7638: the same key material has the same thumbprint under every id. */
+  /** The same key material has the same thumbprint under every id (RFC 7638). */
   readonly thumbprint: string;
   readonly key: CryptoKey;
 }
@@ -22,9 +23,9 @@ const fits: Record<TokenAlgorithm, (jwk: JWK) => boolean> = {
 };
 
 /**
- * Parses a JWK Set (RFC 7517 section 5) as a whole. One invalid key refuses the set, because a set with a weak,
+ * Parses a JWK Set (RFC 7517 section 5) as a whole. One invalid key invalidates the set, because a set with a weak,
  * private, foreign or duplicate key was published by mistake.
- * @throws Error with the fault of the set
+ * @throws Error that describes the fault of the set
  */
 export async function readKeySet(
   document: unknown,

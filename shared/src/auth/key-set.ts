@@ -1,5 +1,5 @@
-// The issuer's public keys, and the sessions that it ended: fetched from the JWKS address, followed in the background,
-// kept through an outage.
+// The issuer's public keys and its list of ended sessions: fetched from the JWKS address, polled in the background, and
+// kept during an outage.
 import type { CryptoKey } from 'jose';
 import { Agent, type Dispatcher, request } from 'undici';
 import { Problem } from '../problem/index.ts';
@@ -9,34 +9,36 @@ import { EndedSessions, endedSessionsUrl, readEndedSessions } from './ended-sess
 import { readKeySet, type TokenAlgorithm, type VerificationKey } from './key-rules.ts';
 
 export interface KeySet {
-  /** The present key with this id, without waiting; undefined when there is none. */
+  /** Returns the present key with this id, without waiting; undefined when there is none. */
   current(kid: string): CryptoKey | undefined;
   /**
-   * The same, after waiting for the next load while no set is in force; an unknown id asks the issuer once more, at
-   * most every 30 s.
+   * Returns the present key with this id. Waits for the next load while no set is in force. An unknown id causes one
+   * more request to the issuer, at most every 30 s.
    * @throws Problem `service-unavailable` when no key set was ever loaded, or none was confirmed for an hour
    */
   find(kid: string): Promise<CryptoKey | undefined>;
-  /** Whether the issuer ended the session, so that its access tokens are void. */
+  /** Whether the issuer ended the session, so that its access tokens are invalid. */
   hasEnded(sessionId: string): boolean;
   close(): Promise<void>;
 }
 
-// A revoked key and an ended session must be refused within 2 s: one second of waiting, and the rest for the fetch.
+// Milliseconds between two loads. A revoked key and an ended session must be refused within 2 s: one second of waiting,
+// and the rest for the request.
 const refreshEvery = 1_000;
 const fetchTimeout = 2_000;
 const unknownEvery = 30_000;
 const keepThroughOutage = 3_600_000;
 const maximumBytes = 64 * 1024;
-// For 100,000 ids of 36 characters.
+// The maximum size of the list, for 100,000 ids of 36 characters.
 const maximumListBytes = 8 * 1024 * 1024;
 
 /**
- * Follows the key set at `url`. The key set is fetched once a second, whatever callers send, so a forged `kid` cannot
- * direct requests at the issuer. A conditional GET (RFC 9110 section 13) makes an unchanged set cheap.
+ * Polls the key set at `url`. It is fetched once a second, whatever callers send, so a forged `kid` cannot cause
+ * further requests. A conditional GET (RFC 9110 section 13) makes an unchanged set cheap.
  *
- * A key set with the member `ended_sessions` names the list of the sessions that ended. The list is fetched with the
- * key set, and no key is used before the first list is complete. The two are valid for equally long during an outage.
+ * A key set with the member `ended_sessions` contains the address of the list of ended sessions. The list is fetched
+ * with the key set, and no key is used before the first list is complete. During an outage, both stay valid for the
+ * same time.
  */
 export function followKeySet(url: URL, algorithm: TokenAlgorithm, log: Log): KeySet {
   return new FollowedKeySet(url, algorithm, log);
@@ -46,13 +48,13 @@ class FollowedKeySet implements KeySet {
   readonly #url: URL;
   readonly #algorithm: TokenAlgorithm;
   readonly #log: Log;
-  // An agent of its own: no proxy from the environment, no redirects, no connections shared with other traffic.
+  // A separate agent: no proxy from the environment, no redirects, no connections that other requests share.
   readonly #agent = new Agent({ connections: 1, connect: { timeout: fetchTimeout }, pipelining: 1 });
   #keys: ReadonlyMap<string, VerificationKey> = new Map();
   #etag: string | undefined;
   readonly #ended = new EndedSessions();
   #endedUrl: URL | undefined;
-  /** Where the next request for ended sessions continues. */
+  /** The parameter with which the next request for ended sessions continues. */
   #endedSince: string | undefined;
   #listIsMissing = false;
   #confirmedAt = Number.NEGATIVE_INFINITY;
@@ -86,7 +88,7 @@ class FollowedKeySet implements KeySet {
   }
 
   async find(kid: string): Promise<CryptoKey | undefined> {
-    // All tokens wait for the same load: tokens that cannot be verified yet start no load of their own.
+    // All tokens wait for the same load. A token that cannot be verified yet starts no load of its own.
     if (this.#isOutdated()) await this.#nextLoad.promise;
     if (this.#isOutdated()) {
       const headers = { 'Retry-After': '1' };
@@ -155,7 +157,7 @@ class FollowedKeySet implements KeySet {
     const document: unknown = JSON.parse(await textOf(body, maximumBytes));
     const fresh = await readKeySet(document, this.#algorithm);
     const endedUrl = endedSessionsUrl(document, this.#url);
-    // An unchanged key stays the same object, so tokens that were verified with it stay verified.
+    // An unchanged key stays the same object, so tokens that were verified with it stay in the cache.
     this.#keys = new Map([...fresh].map(([kid, key]) => [kid, sameKey(this.#keys.get(kid), key)]));
     this.#endedUrl = endedUrl;
     this.#etag = typeof answered.etag === 'string' ? answered.etag : undefined;
@@ -168,8 +170,8 @@ class FollowedKeySet implements KeySet {
     if (this.#endedSince !== undefined) url.searchParams.set('since', this.#endedSince);
     const { statusCode, body } = await this.#get(url, { accept: 'application/json' });
     if (statusCode !== 200) await body.dump();
-    // From a process of the release before, or from a proxy that does not route the address. Tokens are valid as
-    // before.
+    // The key set came from a process of the previous release, or a proxy does not route the address of the list.
+    // Tokens stay valid as before.
     if (statusCode === 404) return this.#warnOfMissingList(url);
     if (statusCode !== 200) throw new Error(`the address of the ended sessions answered ${statusCode}`);
     const answer = readEndedSessions(JSON.parse(await textOf(body, maximumListBytes)));

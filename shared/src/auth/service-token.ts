@@ -1,22 +1,22 @@
-// Service tokens: how one process of the shop proves to another that an internal call comes from inside.
+// Service tokens, by which one process of the shop authenticates an internal call to another.
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { Problem } from '../problem/index.ts';
 
-/** What a token is good for: this request and no other. */
+/** The request for which a token is valid. */
 export interface InternalCall {
   readonly method: string;
-  /** Path and query as they are sent. */
+  /** Path and query exactly as they are sent. */
   readonly path: string;
-  /** The bytes that are sent, or their text; empty when there are none. */
+  /** The bytes or the text of the body; empty without a body. */
   readonly body: string | Uint8Array;
 }
 
 export interface ServiceTokens {
-  /** The `Authorization` value for one call to the service `audience`. */
+  /** Returns the `Authorization` value for one call to the service `audience`. */
   sign(audience: string, call: InternalCall): string;
   /**
    * Returns when a service signed this call.
-   * @throws Problem `unauthenticated` unless the token was made for this call, to `audience`
+   * @throws Problem `unauthenticated` unless the token was made for this call to `audience`
    */
   verify(authorization: string | undefined, audience: string, call: InternalCall): void;
 }
@@ -24,17 +24,17 @@ export interface ServiceTokens {
 const credentials = /^Bearer ([a-z][a-z-]{0,40})\.([A-Za-z0-9_-]{43})$/;
 
 /**
- * Signs and verifies internal calls with the secret that all processes share. A token is a MAC over who calls whom, the
- * method, the path and the body. It contains no time, so the clocks of the processes may differ. An eavesdropper can
- * only repeat the same call, and no internal operation has a second effect when it is repeated.
+ * Signs and verifies internal calls with the secret that all processes share. A token is a MAC of the caller, the
+ * called service, the method, the path and the body. It contains no time, so the clocks of the processes may differ. An
+ * eavesdropper can only repeat the same call, and no internal operation has a second effect when it is repeated.
  * @param options.secret at least 32 bytes
  * @param options.name the service that signs
  */
 export function createServiceTokens(options: { secret: string; name: string }): ServiceTokens {
   if (Buffer.byteLength(options.secret) < 32) throw new Error('the internal secret must have at least 32 bytes');
-  // A key of its own: the secret also keys the fingerprints of repeated requests.
+  // The key is derived for this purpose, because the secret also keys the fingerprints of repeated requests.
   const key = createSecretKey(createHmac('sha256', options.secret).update('internal calls').digest());
-  // None of the lines before the body can hold a line break, so that no two calls have the same text.
+  // The lines before the body cannot contain a line break, so two different calls never have the same text.
   const macOf = (caller: string, audience: string, { method, path, body }: InternalCall): Buffer =>
     createHmac('sha256', key).update(`${caller}\n${audience}\n${method}\n${path}\n`).update(body).digest();
 

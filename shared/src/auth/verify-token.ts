@@ -1,4 +1,4 @@
-// Access tokens: the one place where a bearer token becomes a caller, used by the gateway and by every service.
+// Access tokens: the only place where a bearer token is converted to a caller. The gateway and every service use it.
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { Problem } from '../problem/index.ts';
 import type { Log } from '../runtime/index.ts';
@@ -18,16 +18,15 @@ export interface TokenVerifierOptions {
 
 export interface TokenVerifier {
   /**
-   * The caller behind an `Authorization` header; undefined only when there is no such header at all.
+   * Returns the caller of an `Authorization` header; undefined only when the header is missing.
    * @throws Problem `unauthenticated` for a header that is not a valid access token (RFC 6750, RFC 9068), and for a
-   * token
-   *   of a session that ended
-   * @throws Problem `service-unavailable` while the issuer's keys were never loaded
+   * token of a session that ended
+   * @throws Problem `service-unavailable` while the issuer's keys have never been loaded
    */
   verify(authorization: string | undefined): Promise<Caller | undefined>;
   /**
-   * The caller behind an `Authorization` header whose token was verified before; undefined when it has to be verified,
-   * or is no longer valid.
+   * Returns the caller of an `Authorization` header whose token was verified before. Undefined when it has to be
+   * verified, or is no longer valid.
    */
   known(authorization: string): Caller | undefined;
   /** Ends the background refresh of the key set and of the ended sessions. */
@@ -45,11 +44,11 @@ interface Verified {
 const tokenType = 'at+jwt';
 const clockTolerance = 5;
 const maximumVerified = 10_000;
-// Cached under the token alone: the header around it can be written in any number of ways.
+// Only the token is the key of the cache, because the header around it can be written in many ways.
 const bearer = /^bearer {1,8}([^ ]+)$/i;
 const required = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti'];
 
-/** A verifier for access tokens of one issuer, with the algorithm, issuer, audience and type pinned. */
+/** Creates a verifier for the access tokens of one issuer. Algorithm, issuer, audience and type are fixed. */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { issuer, audience, log, algorithm = 'ES256' } = options;
   const keys = followKeySet(new URL(options.jwksUrl), algorithm, log);
@@ -80,7 +79,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   function findVerified(token: string): Verified | undefined {
     const known = verified.get(token);
     if (known === undefined) return undefined;
-    // A cached answer ends with its token, and with its key: a revoked or replaced key is another object or none.
+    // A cache entry is valid as long as its token and its key. A revoked key is missing, and a replaced key is another
+    // object.
     if (known.until > Date.now() / 1000 && keys.current(known.kid) === known.key) return known;
     verified.delete(token);
     return undefined;
@@ -117,8 +117,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 }
 
 /**
- * The value of `WWW-Authenticate` (RFC 6750 section 3).
- * @param error absent when the request carried no token at all
+ * Returns the value of `WWW-Authenticate` (RFC 6750 section 3).
+ * @param error absent when the request has no token
  */
 export function bearerChallenge(
   error?: 'invalid_token' | 'insufficient_scope',
@@ -134,7 +134,7 @@ function invalidToken(detail = 'The access token is not valid.'): Problem {
   return new Problem('unauthenticated', detail, { headers: { 'WWW-Authenticate': challenge } });
 }
 
-/** jose compares the times but takes any number: `1e400` would be a token without an end. */
+/** jose compares the times but accepts any number. `1e400`, for example, is a token that never expires. */
 function hasSaneTimes({ iat = 0, exp = 0 }: JWTPayload): boolean {
   return (
     Number.isFinite(exp) && Number.isFinite(iat) && iat > 0 && iat <= exp && iat <= Date.now() / 1000 + clockTolerance

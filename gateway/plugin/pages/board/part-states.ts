@@ -55,7 +55,7 @@ export function partsOf(upstreams: ReadonlyMap<string, UpstreamView>, shop: Shop
 }
 
 function processPart(name: string, view: UpstreamView | undefined, report: ProcessFigures | undefined): BoardPart {
-  // The gateway is up: it sends this data.
+  // The gateway is running, because it sends this data.
   const up = name === 'gateway' || (view === undefined ? (report?.ready ?? 0) > 0 : view.usable > 0 && !view.refusing);
   const faults = report === undefined ? [] : [...absence(report, up), ...checks(report), ...slowness(report)];
   if (view?.refusing === true) faults.unshift(breakerOpen);

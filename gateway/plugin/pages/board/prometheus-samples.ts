@@ -7,7 +7,7 @@ export interface Sample {
 }
 
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
-// Without \b the pattern would be tried at each character of a long name.
+// Without \b, the pattern would be tried at each character of a long name, which takes quadratic time.
 const label = /\b(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 /** The samples of a response. Lines that are not samples are skipped. */

@@ -1,4 +1,4 @@
-// Publishes the state of every account again, for services that keep a copy of what they need of the accounts.
+// Publishes the state of every account again, for services that store a copy of account data.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvents, type EventPayloads } from '@shop/shared/events';
 import { type Environment, newId } from '@shop/shared/runtime';
@@ -20,8 +20,8 @@ type Row = Omit<EventPayloads['account.updated.v1'], 'locale'> & {
 };
 
 /**
- * Appends an `account.updated.v1` for each account, with its present version: a consumer that has this version or a
- * later one changes nothing, and nobody gets an e-mail.
+ * Appends an `account.updated.v1` for each account, with its present version. A consumer that has this version or a
+ * later one changes nothing, and no e-mail is sent.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the number of accounts
  */

@@ -1,4 +1,4 @@
-// Operators read the audit log: what was done to accounts, by whom and why.
+// Lets operators read the audit log: the changes of accounts, with their author and reason.
 import { type Environment, emailKey, isId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readDatabaseConfig } from '../config.ts';
@@ -8,9 +8,9 @@ export interface RecordedEntry {
   readonly id: string;
   readonly createdAt: Date;
   readonly action: string;
-  /** Null when no account has the e-mail address that was tried. */
+  /** Null when no account has the e-mail address of the attempt. */
   readonly accountId: string | null;
-  /** Null also when the account is gone. */
+  /** Null also when the account was erased. */
   readonly email: string | null;
   readonly by: 'client' | 'staff' | 'operator';
   readonly staffId: string | null;
@@ -20,10 +20,10 @@ export interface RecordedEntry {
 }
 
 export interface AuditFilter {
-  /** Id or e-mail address. */
+  /** The id or e-mail address of the account. */
   readonly account?: string;
   readonly action?: string;
-  /** As in RFC 3339. */
+  /** A time in RFC 3339. */
   readonly since?: string;
   readonly limit: number;
 }
@@ -39,7 +39,7 @@ export function readAuditLog(environment: Environment, filter: AuditFilter): Pro
   const add = (value: string, condition: (parameter: string) => string): void => {
     conditions.push(condition(`$${values.push(value)}`));
   };
-  // By id also entries of an account that is gone.
+  // A search by id also finds entries of an account that was erased.
   const id = account?.trim().toLowerCase() ?? '';
   if (isId(id)) add(id, (parameter) => `log.account_id = ${parameter}::uuid`);
   else if (account !== undefined) {

@@ -1,4 +1,4 @@
-// Operators have an account erased, and verify that nothing of its holder is left.
+// Lets operators request the erasure of an account, and verify that no data of its holder is left.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, newId, StartError } from '@shop/shared/runtime';
@@ -7,9 +7,9 @@ import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 
 /**
- * Has the account erased after `days`, as its holder does. A repeated call sets the time again.
+ * Schedules the erasure of an account after `days`, as its holder can do. A repeated call sets the time again.
  * @param environment the variables of accounts, of which DATABASE_URL is read
- * @returns when it is erased
+ * @returns the time of the erasure
  * @throws StartError when the account does not exist
  */
 export function eraseAsOperator(environment: Environment, accountId: string, days: number): Promise<Date> {
@@ -59,9 +59,9 @@ const places = `
   ) AS places WHERE rows > 0`;
 
 /**
- * What accounts still keeps of the holder: each place with the number of its rows.
+ * Lists the data of the holder that accounts still stores: each place with the number of its rows.
  * @param environment the variables of accounts, of which DATABASE_URL is read
- * @returns nothing when all is erased
+ * @returns an empty list when everything is erased
  */
 export function findPersonalData(environment: Environment, accountId: string): Promise<Record<string, number>> {
   return inAccounts(environment, 'accounts verify-erased', async ({ pool }) => {

@@ -1,4 +1,4 @@
-// What operators do with accounts. The command line calls these functions in its own process.
+// The operator's functions for accounts. The command line calls these functions in its own process.
 export { announceAccounts } from './announce-accounts.ts';
 export { type AuditFilter, type RecordedEntry, readAuditLog } from './audit-log.ts';
 export { eraseAsOperator, findPersonalData } from './erasure.ts';

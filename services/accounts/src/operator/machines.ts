@@ -14,7 +14,7 @@ export interface Machine {
   readonly createdAt: Date;
   /** When it last obtained a token with a secret that is kept. */
   readonly lastUsedAt: Date | null;
-  /** When the former secret expires; null when there is none. */
+  /** The time at which the former secret expires; null when there is none. */
   readonly formerSecretUntil: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -23,7 +23,7 @@ export interface MachineSecret {
   readonly clientId: string;
   readonly name: string;
   readonly scopes: readonly StaffScope[];
-  /** Shown only now. */
+  /** The secret. It is returned only here. */
   readonly clientSecret: string;
 }
 
@@ -32,7 +32,7 @@ const overlapHours = 24;
 
 /**
  * Creates a machine with a secret.
- * @param environment the variables of accounts, of which DATABASE_URL is read, as in the following functions
+ * @param environment the variables of accounts, of which DATABASE_URL is read
  * @throws StartError when a machine has this name
  */
 export function createMachine(
@@ -61,9 +61,10 @@ export function createMachine(
 }
 
 /**
- * Gives the machine a new secret. The former one stays valid for 24 hours, or with `now` ends with its access tokens.
- * An earlier former one ends in any case.
- * @throws StartError when no machine has this name, as the following function
+ * Gives the machine a new secret. The former one stays valid for 24 hours, or with `now` ends immediately together with
+ * its access tokens. An even earlier secret always ends.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @throws StartError when no machine has this name
  */
 export function rotateMachine(environment: Environment, name: string, now: boolean): Promise<MachineSecret> {
   return inAccounts(environment, (database) =>
@@ -87,7 +88,11 @@ export function rotateMachine(environment: Environment, name: string, now: boole
   );
 }
 
-/** Deletes the secrets of the machine. Its access tokens are void within 2 s. */
+/**
+ * Deletes the secrets of the machine. Its access tokens become invalid within 2 s.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @throws StartError when no machine has this name
+ */
 export function revokeMachine(environment: Environment, name: string): Promise<{ readonly clientId: string }> {
   return inAccounts(environment, (database) =>
     database.transaction(async (tx) => {
@@ -100,7 +105,10 @@ export function revokeMachine(environment: Environment, name: string): Promise<{
   );
 }
 
-/** All machines by name, revoked ones included. */
+/**
+ * Lists all machines by name, including revoked ones.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ */
 export function listMachines(environment: Environment): Promise<Machine[]> {
   return inAccounts(environment, async ({ pool }) => {
     const { rows } = await pool.query<Machine>(

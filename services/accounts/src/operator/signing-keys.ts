@@ -18,7 +18,8 @@ export interface ListedKey {
   readonly revokedAt: Date | null;
 }
 
-// Milliseconds. Verifiers read the key set once a second. A key signs only after all verifiers had time to read it.
+// Milliseconds for which a key is published before it signs. Verifiers read the key set once a second, so all of them
+// have read it by then.
 const publishedBefore = 3_000;
 // Verifiers refuse a set of more than 32 keys.
 const maximumPublished = 30;
@@ -31,7 +32,10 @@ export async function listSigningKeys(environment: Environment): Promise<ListedK
   return withKeyStore(environment, listKeys);
 }
 
-/** Rotates as `rotateKeys` does. @returns the keys as they are afterwards */
+/**
+ * Rotates the keys as `rotateKeys` does.
+ * @returns the keys after the rotation
+ */
 export async function rotateSigningKeys(environment: Environment): Promise<ListedKey[]> {
   return withKeyStore(environment, async (database, encryption) => {
     await rotateKeys(database, encryption);
@@ -39,7 +43,10 @@ export async function rotateSigningKeys(environment: Environment): Promise<Liste
   });
 }
 
-/** Revokes as `revokeKey` does. @returns the keys as they are afterwards */
+/**
+ * Revokes a key as `revokeKey` does.
+ * @returns the keys after the revocation
+ */
 export async function revokeSigningKey(environment: Environment, kid: string): Promise<ListedKey[]> {
   return withKeyStore(environment, async (database, encryption) => {
     await revokeKey(database, encryption, kid);
@@ -48,7 +55,7 @@ export async function revokeSigningKey(environment: Environment, kid: string): P
 }
 
 /**
- * Decrypts every private key, and changes nothing.
+ * Decrypts every private key to check the secret, and changes nothing.
  * @returns the keys
  * @throws StartError when KEY_ENCRYPTION_SECRET is not the secret that encrypted them
  */
@@ -80,8 +87,8 @@ export async function listKeys({ pool }: Database): Promise<ListedKey[]> {
 }
 
 /**
- * Makes the next key the current one. The former key stays published until its last token has expired. Waits while the
- * next key is so new that a verifier may not have read it, so that no token is refused because of a rotation.
+ * Makes the next key the current one. The former key stays published until its last token has expired. If a verifier
+ * may not have read the next key yet, the function waits, so that no token is refused because of a rotation.
  * @throws StartError when the keys of recent rotations fill the key set
  */
 export async function rotateKeys(database: Database, encryption: KeyEncryption): Promise<void> {
@@ -92,7 +99,7 @@ export async function rotateKeys(database: Database, encryption: KeyEncryption):
   }
 }
 
-/** @returns the age of the next key in milliseconds; below `publishedBefore` nothing was changed */
+/** @returns the age of the next key in milliseconds. If it is below `publishedBefore`, nothing was changed. */
 async function rotateUnlessYoung(tx: Transaction, encryption: KeyEncryption): Promise<number> {
   await lockSigningKeys(tx);
   await fillSigningKeys(tx, encryption);

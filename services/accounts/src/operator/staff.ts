@@ -35,8 +35,10 @@ export async function grantScopes(
 }
 
 /**
- * Removes scopes from an account. Tokens that were issued before keep them for at most 15 minutes. Otherwise as
- * `grantScopes`.
+ * Removes scopes from an account. Tokens that were issued before keep them for at most 15 minutes.
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @returns the account with its remaining scopes
+ * @throws StartError when no account has this e-mail address
  */
 export async function revokeScopes(
   environment: Environment,

@@ -1,4 +1,4 @@
-// Operators help with accounts as staff does, also with accounts of staff.
+// Lets operators help the holders of accounts as staff does, including holders who are staff.
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
@@ -34,7 +34,7 @@ const columns = `id AS "accountId", email, email_verified AS "emailVerified", pe
 
 /**
  * The accounts whose e-mail address or name begins with the text, the newest first.
- * @param environment the variables of accounts, of which DATABASE_URL is read, as in the following functions
+ * @param environment the variables of accounts, of which DATABASE_URL is read
  */
 export function findAccounts(environment: Environment, text: string, limit: number): Promise<KnownAccount[]> {
   return inAccounts(environment, 'accounts find', async ({ pool }) => {
@@ -47,8 +47,9 @@ export function findAccounts(environment: Environment, text: string, limit: numb
 }
 
 /**
- * @param account id or e-mail address, as in the following functions
- * @throws StartError when the account does not exist, as the following functions
+ * @param environment the variables of accounts, of which DATABASE_URL is read
+ * @param account id or e-mail address
+ * @throws StartError when the account does not exist
  */
 export function showAccount(environment: Environment, account: string): Promise<KnownAccount> {
   return inAccounts(environment, 'accounts show', (database) =>
@@ -56,7 +57,7 @@ export function showAccount(environment: Environment, account: string): Promise<
   );
 }
 
-/** The sessions that can be renewed, the last used first. */
+/** The sessions of an account that can be renewed, the last used first. The parameters are those of `showAccount`. */
 export function listSessions(environment: Environment, account: string): Promise<KnownSession[]> {
   return inAccounts(environment, 'accounts sessions', (database) =>
     database.transaction(async (tx) => {
@@ -72,14 +73,20 @@ export function listSessions(environment: Environment, account: string): Promise
   );
 }
 
-/** Refuses log-ins of the account and ends its sessions. @returns the account as it is afterwards */
+/**
+ * Refuses log-ins of the account and ends its sessions.
+ * @returns the account after the change
+ */
 export function blockAsOperator(environment: Environment, account: string, reason: string): Promise<KnownAccount> {
   return change(environment, 'accounts block', account, reason, (tx, { accountId }, request) =>
     blockAccount(tx, accountId, request),
   );
 }
 
-/** Permits log-ins of the account again. @returns the account as it is afterwards */
+/**
+ * Permits log-ins of the account again.
+ * @returns the account after the change
+ */
 export function unblockAsOperator(environment: Environment, account: string, reason: string): Promise<KnownAccount> {
   return change(environment, 'accounts unblock', account, reason, (tx, { accountId }, request) =>
     unblockAccount(tx, accountId, request),
@@ -100,9 +107,9 @@ export async function endSessionsAsOperator(
 }
 
 /**
- * Sends the holder an e-mail to set a new password.
+ * Sends the holder an e-mail with a token for a new password.
  * @param environment the variables of accounts, of which DATABASE_URL and INTERNAL_SECRET are read
- * @throws StartError also when the account had its share of these e-mails
+ * @throws StartError when the account does not exist, or has had its maximum of these e-mails
  */
 export function sendPasswordResetAsOperator(
   environment: Environment,

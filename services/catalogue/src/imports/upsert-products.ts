@@ -23,7 +23,7 @@ export interface ImportCause extends MovementCause {
 interface KnownRow extends WrittenRow {
   readonly id: string;
   readonly reserved: number;
-  /** Units of orders that have not shipped, on hand or not. */
+  /** Units of orders that have not shipped, whether on hand or not. */
   readonly promised: number;
   readonly isArchived: boolean;
 }
@@ -44,7 +44,7 @@ const insert = `
   INSERT INTO products (id, ${writtenColumns.join(', ')})
   SELECT id, ${writtenColumns.join(', ')} FROM ${given}`;
 
-// New units go first to orders that were promised more than the stock, as in PATCH /v1/products/{productId}.
+// New units go first to orders that were promised beyond the stock, as in PATCH /v1/products/{productId}.
 const update = `
   UPDATE products SET ${assignments((column) => `given.${column}`)},
     reserved = least(products.reserved + oversold, given.stock),
@@ -54,8 +54,8 @@ const update = `
   RETURNING products.id, version`;
 
 /**
- * Identifies a product by its external key, or else by its id. Of two lines about one product, one with its key and one
- * with its id, the later one wins.
+ * Identifies a product by its external key, or else by its id. When one line has the key of a product and another line
+ * has its id, the later line wins.
  * @param batch contains each external key at most once
  * @param currency of the shop, ISO 4217
  */
@@ -88,7 +88,7 @@ async function readKnown(tx: Transaction, batch: readonly ImportedProduct[]): Pr
   return byKey;
 }
 
-/** The index of the first line whose product a line before it has under another key. */
+/** Returns the index of the first line whose product an earlier line already identified by another key. */
 function endOfDistinct(batch: readonly ImportedProduct[], byKey: ReadonlyMap<string, KnownRow>): number {
   const seen = new Set<string>();
   const end = batch.findIndex(({ externalKey }) => {
@@ -122,7 +122,7 @@ async function upsertDistinct(
       received.push({ productId: id, quantity: product.row.stock, reason });
       continue;
     }
-    // A product that is known by its id keeps its own key, or none.
+    // A product that is identified by its id keeps its external key, if it has one.
     const kept = ['external_key', ...product.kept] as const;
     const row = { ...product.row, ...Object.fromEntries(kept.map((column) => [column, present[column]])) };
     if (row.stock < present.reserved) {

@@ -6,7 +6,7 @@ import { allocateReservation } from '../allocate-stock.ts';
 import { readCommandConfig } from '../config.ts';
 import type { OrderedUnits } from '../shrink-reservation.ts';
 
-/** The problem when units of the reservation are not on hand; undefined when they are assigned. */
+/** Returns the problem when units of the reservation are not on hand; undefined when the units are assigned. */
 export async function allocateStock(
   environment: Environment,
   reservationId: string,

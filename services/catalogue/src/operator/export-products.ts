@@ -13,9 +13,9 @@ import { type Format, formatOf, heading, writeLine } from './product-file.ts';
 
 export interface ProductExportOptions {
   readonly path: string;
-  /** Default: the format that the end of the file's name states. */
+  /** Default: the format of the file name's extension. */
   readonly format?: Format | undefined;
-  /** Called after each batch, with the products that were written so far and the number of all. */
+  /** Called after each batch with the number of products that were written so far and the number of all products. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -26,7 +26,7 @@ interface ExportedRow extends Omit<WrittenRow, 'price_minor' | 'external_key'> {
 
 const batchSize = 2_000;
 
-// A product without an external key is exported with its id, by which an import finds it again.
+// A product without an external key is exported with its id, which identifies it in an import.
 const products = `
   SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text,
     rating_tenths, status, stock, low_stock_threshold, images, attributes
@@ -81,7 +81,7 @@ async function exportFile(
       status: row.status,
       stock: row.stock,
       lowStockThreshold: row.low_stock_threshold,
-      // An import keeps them when the line has none, and removes them when they are empty.
+      // An import keeps images and attributes when a line lacks them, and removes them when they are empty.
       images: row.images === null ? [] : JSON.parse(row.images),
       attributes: row.attributes === null ? {} : JSON.parse(row.attributes),
     });

@@ -1,4 +1,4 @@
-// What operators do with products and stock. The command line calls these functions in its own process.
+// The operator's functions for products and stock. The command line calls these functions in its own process.
 export { allocateStock } from './allocate-stock.ts';
 export { exportProducts } from './export-products.ts';
 export { type ImportResult, importProducts } from './import-products.ts';

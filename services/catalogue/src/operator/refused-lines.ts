@@ -4,7 +4,9 @@ import { StartError } from '@shop/shared/runtime';
 import type { RefusedLine } from '../imports/imported-product.ts';
 
 export interface Report {
-  /** Writes lines behind the kept ones. Without `keep` in between, the next call overwrites them. */
+  /**
+   * Writes entries after the kept ones. Without a call of `keep` in between, the next call overwrites these entries.
+   */
   write(lines: readonly RefusedLine[]): Promise<void>;
   keep(): void;
   /** Truncates the file to the kept lines, and removes an empty file. */
@@ -41,7 +43,9 @@ export async function openReport(path: string, upTo: number): Promise<Report> {
   };
 }
 
-/** The entries of lines up to `upTo`. An entry that is incomplete, because the process ended, is of a later line. */
+/**
+ * Returns the entries of lines up to `upTo`. An incomplete entry, left by a process that died, belongs to a later line.
+ */
 function entriesUpTo(text: string, upTo: number): string {
   const entries = text.split('\n').filter((entry) => {
     try {

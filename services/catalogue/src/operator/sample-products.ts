@@ -6,9 +6,9 @@ export interface SampleProduct {
   readonly description: string;
   readonly brand: string;
   readonly category: string;
-  /** Smallest unit of the currency. */
+  /** The price in the smallest unit of the currency. */
   readonly price: number;
-  /** Tenths; null for about one in twelve products, which has no rating. */
+  /** The rating in tenths; null for about one in twelve products. */
   readonly rating: number | null;
   readonly status: string;
   readonly stock: number;
@@ -24,7 +24,7 @@ export const sampleAttributes = 'colour,guaranteeYears:number,material';
 interface Department {
   readonly name: string;
   readonly things: readonly string[];
-  /** Major units. */
+  /** The price range in major units. */
   readonly from: number;
   readonly to: number;
 }
@@ -110,8 +110,8 @@ const firstDay = Date.UTC(2024, 0, 1);
 const span = 700 * 86_400_000;
 
 /**
- * Products in the order of their creation, as of a shop that grew over about two years. Equal seeds and counts make
- * equal products. Because of this order, each product is appended at the end of the indexes on time.
+ * Products in the order of their creation, as in a shop that has grown over about two years. Equal seeds and counts
+ * make equal products. Because of this order, each product is appended at the end of the indexes on time.
  */
 export function* sampleProducts(count: number, seed: number, decimals: number): Generator<SampleProduct, void> {
   const random = generator(seed);
@@ -122,7 +122,7 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
     const department = oneOf(departments);
     const [thing, quality, material] = [oneOf(department.things), oneOf(qualities), oneOf(materials)];
     const createdAt = firstDay + Math.floor((span * (index + random())) / count);
-    // The cube makes low prices more frequent. Most prices end in .9 or .99.
+    // Cubing the random number makes low prices more frequent. Most prices end in .9 or .99.
     const major = department.from + (department.to - department.from) * random() ** 3;
     const charm = decimals === 0 ? 0 : Math.round(unit * oneOf([0.99, 0.9, 0.5, 0.49, 0, random()]));
     const roll = random();

@@ -16,7 +16,7 @@ export interface SeedOptions {
   readonly isComplete?: boolean;
 }
 
-/** Number of products of a new shop. */
+/** The number of sample products in a new shop. */
 const demoProducts = 300;
 
 const batchSize = 5_000;

@@ -1,4 +1,4 @@
-// What the catalogue knows of the stock of one order, for operators.
+// The history of the stock of one order in the catalogue, for operators.
 import type { HistoryStep } from '@shop/shared/events';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';

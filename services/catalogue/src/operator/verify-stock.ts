@@ -1,5 +1,5 @@
 // Recomputes the stock from its ledger, and compares the ledger with itself, with the products and with the
-// reservations. Compares what accounts hold with their reservations.
+// reservations. Also compares the units that accounts hold with their reservations.
 import { withClient } from '@shop/shared/database';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
@@ -26,7 +26,7 @@ export interface StockReport {
   readonly products: number;
   readonly movements: number;
   readonly reservations: number;
-  /** By movement, the earliest first, then products, reservations and accounts; at most 100 of each. */
+  /** The faults of movements, the earliest first, then of products, reservations and accounts; at most 100 of each. */
   readonly faults: readonly StockFault[];
 }
 
@@ -34,7 +34,7 @@ const effects = `
   CASE kind WHEN 'received' THEN quantity WHEN 'shipped' THEN -quantity ELSE 0 END AS on_hand,
   CASE kind WHEN 'reserved' THEN quantity WHEN 'received' THEN 0 ELSE -quantity END AS promised`;
 
-// The first movement of each product at which the ledger's figures differ from the sum of all movements so far.
+// Finds the first movement of each product at which the ledger's figures differ from the sum of all movements so far.
 const wrongMovements = `
   WITH running AS (
     SELECT movement.*, sum(on_hand) OVER line AS stock, sum(promised) OVER line AS promised_sum
@@ -95,7 +95,8 @@ const wrongAllocations = `
   WHERE allocated <> coalesce(units, 0)
   ORDER BY id LIMIT 100`;
 
-// What an account holds is the sum of its counted reservations, and each of these counts with all its units.
+// Finds accounts whose held units are not the sum of their counted reservations, and counted reservations that do not
+// count with all their units.
 const wrongHolds = `
   WITH counted AS (
     SELECT account_id, count(*) AS orders, sum(counted_units) AS units
@@ -117,8 +118,8 @@ const wrongCountedUnits = `
   GROUP BY reservation.id HAVING coalesce(sum(quantity), 0) <> counted_units
   ORDER BY reservation.id LIMIT 100`;
 
-// A figure that staff wrote without the figure from which they started, soon after units were shipped: it may have been
-// counted before the shipment. A later count with the expected figure corrects it.
+// Finds absolute figures that staff wrote without the expected figure, soon after units were shipped. They may have
+// been counted before the shipment. A later count with the expected figure corrects them.
 const hiddenMovements = `
   SELECT change.product_id AS "productId", products.name,
     format('%s was written over %s without an expected figure, %s after a shipment of %s: count the stock again',
@@ -140,8 +141,8 @@ const hiddenMovements = `
     )
   ORDER BY change.id LIMIT 100`;
 
-// Stock that was moved for a reservation without a line of that product would never be released. A line is removed when
-// all its units were released in parts.
+// Finds stock that was moved for a reservation without a line of that product, and would never be released. A line is
+// removed when all its units were released in parts.
 const movementsOfNothing = `
   SELECT movement.product_id AS "productId", reservation_id AS "reservationId",
     format('%s %s for a reservation that has no line of it', kind, movement.quantity) AS detail
@@ -166,7 +167,7 @@ export async function verifyStock(environment: Environment): Promise<StockReport
   return withClient({ url, name: 'verify stock' }, readStockReport);
 }
 
-/** As `verifyStock`, over a connection of the caller. */
+/** Compares the stock as `verifyStock` does, over a connection of the caller. */
 export async function readStockReport(client: pg.Client): Promise<StockReport> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   try {

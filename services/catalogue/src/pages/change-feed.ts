@@ -1,18 +1,18 @@
-// The connection on which PostgreSQL delivers the changes of products, in the order of their commits. It proves
-// several times a second that nothing is missing.
+// The connection on which PostgreSQL delivers the changes of products, in the order of their commits. It verifies
+// several times a second that no notification is missing.
 import { type Log, newId, startRepeating } from '@shop/shared/runtime';
 import pg from 'pg';
 
 export interface ChangeFeedOptions {
   readonly databaseUrl: string;
-  /** Shown by PostgreSQL beside the connection. */
+  /** The name of the connection in PostgreSQL's views. */
   readonly name: string;
-  /** Milliseconds without a proof after which the feed is not current. */
+  /** Milliseconds without a successful check after which the feed is not current. */
   readonly longestSilence: number;
   readonly log: Log;
   /** Called for each change that was committed while the feed was open. */
   readonly changed: (payload: string) => void;
-  /** Called when the connection is lost: until the next proof, changes are missed. */
+  /** Called when the connection is lost. Until the next successful check, changes may be missed. */
   readonly missed: () => void;
 }
 
@@ -20,14 +20,14 @@ const proofEvery = 250;
 const proof = 'proof ';
 
 /**
- * A notification that the connection sends to itself arrives behind those of all transactions that committed before.
+ * A notification that the connection sends to itself arrives after those of all transactions that committed before.
  * PostgreSQL delivers a notification once the changes of its transaction are visible.
  */
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   readonly #stop: () => Promise<void>;
   #client: pg.Client | undefined;
-  /** The proof that was sent last and has not arrived. */
+  /** The last notification of the connection to itself that has not arrived yet. */
   #pending: { readonly token: string; readonly at: number } | undefined;
   /** Every change that was committed before this time (on the clock of `performance.now()`) has arrived. */
   #provenAt = Number.NEGATIVE_INFINITY;
@@ -42,7 +42,7 @@ export class ChangeFeed {
     );
   }
 
-  /** Whether all changes have arrived that were committed before the longest silence. */
+  /** Whether all changes that were committed at least `longestSilence` ago have arrived. */
   get current(): boolean {
     return performance.now() - this.#provenAt <= this.#options.longestSilence;
   }
@@ -55,7 +55,7 @@ export class ChangeFeed {
   }
 
   /**
-   * Sends a proof on the present connection, or on a new one after a loss.
+   * Sends a notification to itself on the present connection, or on a new one after a loss.
    * @throws when the last one has not arrived in time
    */
   async #prove(): Promise<void> {

@@ -1,7 +1,7 @@
 // A committed change of a product, from the payload of its notification (migrations/0045_product_changes.sql).
 import type { RowChange, RowValues, Value } from '@shop/shared/collection';
 
-/** The fields of a row in a payload, in its order. Pages that depend on another field are not kept. */
+/** The fields of a row in a payload, in this order. Pages that depend on any other field are not cached. */
 const fields = ['name', 'brand', 'category', 'price', 'rating', 'status', 'inStock', 'createdAt', 'updatedAt'] as const;
 
 const watched: ReadonlySet<string> = new Set(['id', ...fields]);
@@ -11,7 +11,7 @@ export function isWatched(field: string): boolean {
   return watched.has(field);
 }
 
-/** The change; undefined for a payload that does not describe one product, after which nothing is known. */
+/** Parses a payload. Returns undefined when it does not describe one product; the cached pages are then unreliable. */
 export function readChange(payload: string): RowChange | undefined {
   const [id, old, present] = parse(payload) ?? [];
   if (typeof id !== 'string') return undefined;
@@ -20,7 +20,7 @@ export function readChange(payload: string): RowChange | undefined {
   return { id, before, after };
 }
 
-/** The values of a row; undefined where there is none that customers see. */
+/** Reads the values of a row; undefined when customers see no such product. */
 function readRow(id: string, values: unknown): RowValues | undefined | 'unknown' {
   if (values === null) return undefined;
   if (!Array.isArray(values) || values.length !== fields.length) return 'unknown';
@@ -30,7 +30,7 @@ function readRow(id: string, values: unknown): RowValues | undefined | 'unknown'
     if (value !== null && typeof value !== 'string' && typeof value !== 'number') return 'unknown';
     row[field] = field.endsWith('At') ? timeOf(String(value)) : value;
   }
-  // Pages are for customers, who do not see such a product.
+  // Only pages for customers are cached, and customers do not see pending products.
   return row.status === 'pending' ? undefined : row;
 }
 

@@ -1,4 +1,4 @@
-// The pages of products that this process keeps in memory, and what operators see of them.
+// The cache of product pages in this process, and its metrics.
 import { type Criteria, type KeptPage, PageCache, type PageExtent } from '@shop/shared/collection';
 import type { AnswerMemory, KeptAnswer, Reply } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
@@ -9,7 +9,7 @@ import { isWatched, readChange } from './changed-product.ts';
 export interface ProductPagesOptions {
   readonly databaseUrl: string;
   readonly maximumBytes: number;
-  /** Milliseconds: how far behind a commit a page may be when the connection for changes does not answer. */
+  /** Milliseconds by which a page may lag behind a commit when the connection for changes does not answer. */
   readonly longestSilence: number;
   readonly log: Log;
 }
@@ -17,7 +17,7 @@ export interface ProductPagesOptions {
 /** A page that was read, with what it depends on; undefined when no product can ever be on it. */
 type ReadPage = Reply<never> & { readonly extent: (() => PageExtent) | undefined };
 
-/** Pages for customers. Staff and everything that changes products read the database. */
+/** The cache serves customers only. Requests of staff, and all operations that change products, read the database. */
 export class ProductPages implements AnswerMemory {
   readonly #cache: PageCache<KeptAnswer>;
   readonly #feed: ChangeFeed;
@@ -56,7 +56,7 @@ export class ProductPages implements AnswerMemory {
     );
   }
 
-  /** Whether a page with these criteria can be kept at present. It then has to be read from the primary. */
+  /** Whether a page with these criteria can be cached at present. It then has to be read from the primary. */
   canKeep({ conditions, or, sort }: Criteria): boolean {
     return this.#feed.current && [...conditions, ...or.flat(), ...sort].every(({ field }) => isWatched(field));
   }
@@ -67,7 +67,7 @@ export class ProductPages implements AnswerMemory {
     return kept;
   }
 
-  /** Reads a page that can be kept. The reply has the function that keeps it. */
+  /** Reads a page that can be cached. The reply has the function that caches it. */
   async read(read: () => Promise<ReadPage>): Promise<Reply<never>> {
     instruments.pageRequests.add(1, { 'shop.source': 'read' });
     const fill = this.#cache.begin();

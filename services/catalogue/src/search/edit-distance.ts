@@ -1,5 +1,5 @@
 /**
- * The number of letters to insert, delete, replace or swap with their neighbour that make one word of the other
+ * The minimum number of letters to insert, delete, replace or swap with their neighbour to turn one word into the other
  * (optimal string alignment).
  */
 export function editDistance(one: string, other: string): number {

@@ -11,11 +11,14 @@ export type FacetName = (typeof facetNames)[number];
 
 /** The largest result whose products are counted. */
 const largestResult = 10_000;
-/** The most products, about, that the words may find before the other filters: all of these are read. */
+/**
+ * The maximum estimated number of products that the words may find before the other filters, because all of them are
+ * read.
+ */
 const mostMatches = 50_000;
 const valuesOfFacet = 100;
 
-/** The price ranges begin at these amounts, in major units of a currency with decimals. */
+/** The lower bounds of the price ranges, in major units of a currency with decimals. */
 const bounds = [5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
 
 export interface Facets {
@@ -24,8 +27,8 @@ export interface Facets {
 }
 
 /**
- * @param written a list of names; a client may have sent anything else in its place
- * @param locate where the list stands in the request, or one of its names
+ * @param written the value in the request, which should be a list of names
+ * @param locate returns the place of the list or of one of its names in the request
  */
 export function readFacets(
   written: unknown,
@@ -46,11 +49,11 @@ export interface FacetRequest {
   readonly on: Queryable;
   readonly spec: CollectionSpec<unknown>;
   readonly criteria: Criteria;
-  /** Of a search; without a term, it finds nothing. */
+  /** The terms of a search. An empty list finds nothing. */
   readonly terms?: Terms | undefined;
   readonly names: readonly FacetName[];
   readonly decimals: number;
-  /** The request without facets, which is proposed when the result is too large. */
+  /** The request without facets. It is proposed when the result is too large. */
   readonly nearest: unknown;
 }
 
@@ -74,7 +77,7 @@ export async function countFacets({
   const parameters: unknown[] = [...values];
   const match = terms === undefined ? undefined : inNames(inAll(terms), criteria.conditions);
   if (match !== undefined) {
-    // The matches are read together, so that far too many are not read at all.
+    // The matches are estimated first, so that they are not read when they are far too many.
     const { matched, filtered } = await readSample(on, match, spec.from, { where, values });
     if ((filtered?.matched ?? matched) > 2 * largestResult) throw tooLarge(nearest);
     if (matched > mostMatches) throw tooManyMatches(matched, nearest);
@@ -86,7 +89,7 @@ export async function countFacets({
           SELECT brand, category, price_minor FROM ${spec.from}
           WHERE ${['id = product_id', ...where].join(' AND ')} LIMIT 1
         ) AS product`;
-  // Ranges in hundreds for a currency without decimals, whose amounts are that much larger.
+  // For a currency without decimals, the bounds are multiplied by a hundred, because its amounts are that much larger.
   const units = bounds.map((bound) => bound * 10 ** Math.max(decimals, 2));
   const grouped = (name: FacetName): string =>
     name === 'price' ? `width_bucket(price_minor, $${parameters.push(units)}::bigint[])::text` : name;
@@ -114,7 +117,7 @@ export async function countFacets({
   return `{${members.join()}}`;
 }
 
-/** A range includes `from`, and not `to`. */
+/** Writes a range. It includes `from` and excludes `to`. */
 function writeRange(bucket: number, units: readonly number[], decimals: number): string {
   const [from = 0, to] = [units[bucket - 1], units[bucket]];
   return [`"from":${from / 10 ** decimals}`, ...(to === undefined ? [] : [`"to":${to / 10 ** decimals}`])].join();

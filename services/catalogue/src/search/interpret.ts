@@ -1,20 +1,21 @@
-// A searched text → the terms to search for: as written first, and forgiving when nothing has been found.
+// Turns a searched text into the terms to search for: first exactly as written, and with corrections when nothing was
+// found.
 import type { Queryable } from '@shop/shared/database';
 import { editDistance } from './edit-distance.ts';
 import { type KnownWord, keepPresent, readKnownWords, readWords, type Word } from './search-words.ts';
 import type { Lexemes, Term, Terms } from './terms.ts';
 
-/** Letters of the shortest word that is corrected, and of the shortest one in which two errors are forgiven. */
+/** The minimum lengths of a word that is corrected, and of a word with two tolerated errors. */
 const corrected = { withOneError: 4, withTwoErrors: 8 };
 const shortestPart = 3;
 const alternativesOfWord = 6;
 const alternativesOfSearch = 24;
 
 /**
- * The interpretations of a text, the next one for when nothing was found with the one before:
- * 1. every word as it is written, without stop words if others remain;
+ * The interpretations of a text. Each one is used when the one before found nothing:
+ * 1. every word as written, without stop words if other words remain;
  * 2. words that no name, brand or category contains also as similar words, as longer words that begin with them, and
- *    split; neighbouring words also joined;
+ * split; neighbouring words also joined;
  * 3. the same without the words that resemble no known word, if others remain.
  * @param from the products that the caller sees: a table expression; only their words are known
  */
@@ -68,8 +69,8 @@ interface SimilarWord extends KnownWord {
 }
 
 /**
- * The words without those that do not resemble what was asked for. Of two distances, with the ending and without it,
- * the smaller one counts, so that an ending is no error.
+ * Keeps the words that resemble the searched word. The smaller of two distances counts, with and without the ending, so
+ * that another ending is not an error.
  */
 function withDistances(words: readonly Word[], recorded: readonly KnownWord[]): SimilarWord[] {
   const stems = new Map(words.map(({ word, lexemes: [stem = word] }) => [word, stem]));
@@ -84,7 +85,10 @@ function withDistances(words: readonly Word[], recorded: readonly KnownWord[]): 
     .filter(({ isNear, isLonger }) => isNear || isLonger);
 }
 
-/** The nearest known words, or else known words that begin with the word; and the word in two known parts. */
+/**
+ * Returns the nearest known words, or else known words that begin with the word; and the word split into two known
+ * parts.
+ */
 function similarTo(word: string, found: readonly SimilarWord[], exact: ReadonlyMap<string, Lexemes>): Lexemes[] {
   const own = found.filter(({ asked }) => asked === word);
   const least = Math.min(...own.map(({ distance }) => distance));

@@ -10,18 +10,26 @@ import type { Queryable } from '@shop/shared/database';
 import { readSample } from './sample.ts';
 import { inAll, inHead, inNames, inParts, largePart, parts, type Terms } from './terms.ts';
 
-/** The most matches of a level, about, that are ranked as a whole. */
+/** The maximum estimated number of matches of a level that is ranked as a whole. */
 const rankedWhole = 4_000;
-/** Up to so many matches, about, a window is a large part of all products; beyond, a few small parts. */
+/**
+ * The maximum estimated number of matches for which a window is one large part of all products. For more matches, a
+ * window is a few small parts.
+ */
 const windowsOfLargeParts = 128_000;
-/** Matches in a window of small parts, about, and the most parts in it: each makes the scan of the index slower. */
+/**
+ * The estimated matches in a window of small parts, and the maximum number of parts in it, because each part makes the
+ * scan of the index slower.
+ */
 const windowOfSmallParts = { matches: 1_000, parts: 8 };
-/** Milliseconds in which the windows of one page are read. */
+/** Milliseconds within which the windows of one page are read. */
 const windowsWithin = 5_000;
-/** The fewest matches that meet the conditions, about, with which windows are better than one statement. */
+/**
+ * The minimum estimated number of matches that meet the conditions, for which windows are better than one statement.
+ */
 const fewestForWindows = 2 * parts;
 
-/** Where a product stands in the order. */
+/** The position of a product in the order. */
 export interface Standing {
   readonly level: number;
   /** Parts in a window; 0 when the level is ranked as a whole. */
@@ -33,7 +41,7 @@ export interface Standing {
 
 export interface RankedRows {
   readonly rows: Row[];
-  /** The standing of each row. */
+  /** The position of each row in the order. */
   readonly standings: Standing[];
 }
 
@@ -81,7 +89,7 @@ export async function readRanked(request: RankedRequest): Promise<RankedRows> {
   return { rows, standings };
 }
 
-/** @param width that of the page before; all pages of a level have the same one */
+/** @param width the width of the page before, because all pages of a level have the same one */
 async function planOf(
   { on, from, fragments, limit }: RankedRequest,
   match: string,
@@ -99,7 +107,7 @@ async function planOf(
 
 /**
  * Small parts are enough for many matches, unless so few of them meet the conditions that a page needs several windows.
- * @param meeting the matches that meet the conditions, about
+ * @param meeting the estimated number of matches that meet the conditions
  */
 function widthFor(matched: number, meeting: number, limit: number): number {
   const wanted = Math.ceil((parts * limit) / meeting);
@@ -110,7 +118,7 @@ function widthFor(matched: number, meeting: number, limit: number): number {
 
 interface Window {
   readonly match: string;
-  /** What is read first: the products that the words find, or those that meet the conditions. */
+  /** Which products are read first: those that the words find, or those that meet the conditions. */
   readonly source: Source;
   readonly last: Standing | undefined;
   readonly limit: number;

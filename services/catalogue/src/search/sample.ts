@@ -1,13 +1,13 @@
-// How many products a search finds, about. A statement is chosen by it, because the estimates of PostgreSQL are often
-// wrong by far for several words together.
+// Estimates how many products a search finds, to choose the statement. PostgreSQL's own estimates are often far off for
+// several words together.
 import { type Fragments, queryRows } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { inParts, onlyParts, parts } from './terms.ts';
 
 export interface Sample {
-  /** Those that the words find. */
+  /** The estimated number of products that the words find. */
   readonly matched: number;
-  /** Those that meet the conditions, and those of them that the words find; undefined without conditions. */
+  /** The estimated number of products that meet the conditions and contain the words; undefined without conditions. */
   readonly filtered: { readonly all: number; readonly matched: number } | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface SearchRequest {
   readonly criteria: Criteria;
   readonly on: Queryable;
   readonly text: string;
-  /** Whether the client asks for an order, which then replaces the relevance. */
+  /** Whether the client requests a sort order, which replaces the relevance. */
   readonly isSorted: boolean;
   readonly url?: string;
   /** Members of the envelope besides the page, for the terms of the page. */
@@ -39,8 +39,8 @@ interface Found {
 }
 
 /**
- * The cursor keeps the terms, so that all pages of a search have the same ones, also when the known words change.
- * @throws Problem `invalid-cursor`; `query-too-costly` when the time of a statement is over
+ * The cursor contains the terms, so that all pages of a search have the same ones even when the known words change.
+ * @throws Problem `invalid-cursor`; `query-too-costly` when the statement times out
  */
 export async function readSearchPage(request: SearchRequest): Promise<Page> {
   const { collection, criteria, on, text, isSorted, more } = request;
@@ -58,7 +58,7 @@ export async function readSearchPage(request: SearchRequest): Promise<Page> {
   let others: Readonly<Record<string, string>> | undefined;
   for await (const attempt of attempts) {
     terms = attempt;
-    // Before the page, which is not read when its other members are refused.
+    // The other members come first, because the page is not read when they are refused.
     others = await more?.(terms);
     found = await read(request, terms, typeof kept === 'string' ? position : undefined);
     if (found.rows.length > 0) break;
@@ -98,13 +98,16 @@ function toStanding([level, width, window, rank, id]: Position): Standing {
   };
 }
 
-/** Up to so many matches, about, all are read and then sorted without trying the index of the sort order. */
+/**
+ * The maximum estimated number of matches that are all read and then sorted, without trying the index of the sort
+ * order.
+ */
 const sortedWhole = 30_000;
-/** The most matches, about, that are all read and then sorted when the index leads to too few of them. */
+/** The maximum estimated number of matches that are all read and then sorted when the index finds too few of them. */
 const mostSorted = 200_000;
-/** Products that are read along the index before all matches are. */
+/** The number of products that are read along the index before all matches are read. */
 const readAlongIndex = 20_000;
-/** The fewest matches that meet the conditions, about, for which the index is tried. */
+/** The minimum estimated number of matches that meet the conditions, for which the index is tried. */
 const fewestAlongIndex = 2_048;
 
 async function readSorted(
@@ -118,7 +121,7 @@ async function readSorted(
   const input = { criteria, position, scope: { search: match } };
   const isWhole = matched <= sortedWhole;
   const isFew = matched <= mostSorted && filtered !== undefined && filtered.matched < fewestAlongIndex;
-  // Where the first products of the order have other words, the index leads to few matches.
+  // The index finds few matches when the first products of the order do not contain the words.
   let rows = isWhole || isFew ? [] : await queryRows(on, firstMatches(spec, input));
   if (rows.length <= criteria.limit) {
     rows = await queryRows(on, matched <= mostSorted ? allMatches(spec, input) : alongIndex(spec, input));
@@ -132,7 +135,7 @@ interface SortedStatement {
   readonly values: unknown[];
 }
 
-/** The matches among the first products of the order. */
+/** Returns the matches among the first products of the order. */
 function firstMatches(spec: CollectionSpec<unknown>, { criteria, position, scope }: SortedInput): SortedStatement {
   const input = { criteria: { ...criteria, limit: readAlongIndex - 1 }, position, scope: {} };
   const { columns, text, values } = compile(spec, input);

@@ -1,12 +1,12 @@
-// The text of a search (`q`): what is accepted, and the faults of what is not.
+// The text of a search (`q`): which texts are accepted, and the faults of the others.
 import type { Fault } from '@shop/shared/problem';
 
-/** Code points. */
+/** The maximum length in code points. */
 export const longestSearch = 100;
 
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
-/** @returns undefined when the text can be searched for; otherwise completes the sentence "q …" */
+/** @returns undefined when the text is valid; otherwise the rest of the sentence "q …" */
 function faultOf(written: unknown): string | undefined {
   if (typeof written !== 'string') return 'must be one text';
   if (written.includes('\0') || !written.isWellFormed()) return 'must not contain NUL or lone surrogates';
@@ -17,14 +17,17 @@ function faultOf(written: unknown): string | undefined {
 }
 
 export interface SearchText {
-  /** In Unicode's composed form (NFC), without surrounding blanks; undefined when absent or refused. */
+  /**
+   * Returns the text in Unicode's composed form (NFC), without surrounding blanks; undefined when it is absent or
+   * refused.
+   */
   readonly text: string | undefined;
   readonly faults: readonly Fault[];
 }
 
 /**
- * @param at where the text stands in the request
- * @param found faults of the contract; a text that it refused is not refused twice
+ * @param at the place of the text in the request
+ * @param found faults that the contract check found; a text with such a fault gets no second one
  */
 export function readSearchText(
   written: unknown,

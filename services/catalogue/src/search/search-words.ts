@@ -6,12 +6,12 @@ import { inHead, type Lexemes } from './terms.ts';
 export interface Word {
   readonly word: string;
   readonly lexemes: Lexemes;
-  /** A word like `with`, which says nothing about a product. */
+  /** Whether the word is one like `with`, which does not describe a product. */
   readonly isStopWord: boolean;
 }
 
 export interface KnownWord {
-  /** The word of the search that resembles it; undefined when the word was asked for as it is. */
+  /** The searched word that resembles this one; undefined when this word itself was searched for. */
   readonly asked: string | undefined;
   readonly word: string;
   readonly lexemes: Lexemes;
@@ -19,13 +19,13 @@ export interface KnownWord {
 
 const lexemesOf = (word: string) => `array_to_json(tsvector_to_array(to_tsvector('search', ${word})))`;
 
-// The parser's 12 is a blank.
+// 12 is the parser's type for blanks.
 const wordsOfText = `
   SELECT token, ${lexemesOf('token')}, to_tsvector('search_stops', token) = ''
   FROM ts_parse('default', search_text($1, false)) WITH ORDINALITY AS asked (kind, token, place)
   WHERE kind <> 12 ORDER BY place`;
 
-/** The words of a text in their order. */
+/** Returns the words of a text in their order. */
 export async function readWords(on: Queryable, text: string): Promise<Word[]> {
   const rows = await queryRows(on, { name: 'search words', text: wordsOfText, values: [text] });
   return rows.map(([word, lexemes, isStopWord]) => {
@@ -37,8 +37,8 @@ export async function readWords(on: Queryable, text: string): Promise<Word[]> {
   });
 }
 
-// Words with a key in common are many more than words with an error between them, so that the latter are chosen from a
-// bounded number of the former.
+// The index finds words with a common key. Far more words have a common key than differ by one error, so only a bounded
+// number of them is compared.
 const knownWords = `
   SELECT asked, word, ${lexemesOf('word')}
   FROM (
@@ -54,7 +54,7 @@ const knownWords = `
 /**
  * @param misspelled words for which similar words, and words that begin with them, are returned
  * @param exact words that are returned if they are known
- * @returns also words that no product has any more, or only hidden products
+ * @returns known words, which may include words that only hidden products or no products have any more
  */
 export async function readKnownWords(
   on: Queryable,
@@ -69,7 +69,7 @@ export async function readKnownWords(
 }
 
 /**
- * Those of the words that a product has in its name, its brand or its category, in whatever form.
+ * Returns the words that a product has in its name, brand or category, in any inflected form.
  * @param from the products that the caller sees: a table expression
  */
 export async function keepPresent<W extends { readonly lexemes: Lexemes }>(
@@ -78,7 +78,7 @@ export async function keepPresent<W extends { readonly lexemes: Lexemes }>(
   words: readonly W[],
 ): Promise<W[]> {
   if (words.length === 0) return [];
-  // A frequent word is found in one small part of all products.
+  // A frequent word is found in a single small part of all products.
   const has = (match: string) =>
     `EXISTS (SELECT FROM search_some_matches(${match}) AS hit WHERE EXISTS (SELECT FROM ${from} WHERE id = hit))`;
   const text = `

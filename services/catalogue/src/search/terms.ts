@@ -1,4 +1,4 @@
-// What a product must contain to be found, and the text search queries of PostgreSQL for it.
+// The conditions that a product must meet to be found, and the text search queries of PostgreSQL for them.
 
 import type { Condition } from '@shop/shared/collection';
 
@@ -10,29 +10,31 @@ export type Term = readonly Lexemes[];
 export type Terms = readonly Term[];
 
 /**
- * Every product is in one of 1,024 parts, at random, and so in one of 32 large parts. A lexeme stands for each of them.
+ * Every product belongs to one of 1,024 random small parts, and so to one of 32 large parts. A lexeme identifies each
+ * part.
  */
 export const parts = 1024;
 export const largePart = 32;
 
-/**
- * The text of a tsquery for words of the name, the brand or the category. Of the name only when it is asked of names.
- */
+/** Returns the text of a tsquery for words of the name, the brand or the category, or of the name only. */
 export function inHead(terms: Terms): string {
   return query(terms, quoted);
 }
 
-/** The text of a tsquery for words of these and of the description. */
+/** Returns the text of a tsquery for words of the name, brand, category or description. */
 export function inAll(terms: Terms): string {
   return query(terms, (lexeme) => `(${quoted(lexeme)} | ${quoted(`~${lexeme}`)})`);
 }
 
-/** The longest list of names that restricts a tsquery: a scan of the index becomes slower with the square of it. */
+/**
+ * The maximum length of a list of names that restricts a tsquery, because the time of an index scan grows with the
+ * square of the length.
+ */
 const mostNames = 8;
 
 /**
- * Restricts a tsquery to the brands and the categories that every product has to have, so that others are not read. The
- * conditions have to be checked all the same.
+ * Restricts a tsquery to the brands and categories of the filters, so that other products are not read. The filters
+ * still have to be checked.
  */
 export function inNames(text: string, conditions: readonly Condition[]): string {
   const names = conditions.flatMap((condition) => {
@@ -45,7 +47,9 @@ export function inNames(text: string, conditions: readonly Condition[]): string 
   return [`(${text})`, ...names].join(' & ');
 }
 
-/** The text of a tsquery for `width` parts of all products, beginning with `first`. A large part is one lexeme. */
+/**
+ * Returns the text of a tsquery for `width` parts of all products, beginning with `first`. A large part is one lexeme.
+ */
 export function onlyParts(first: number, width: number): string {
   if (width === largePart) return quoted(`%${first / largePart}`);
   const last = Math.min(first + width, parts);

@@ -1,4 +1,4 @@
-// Operators look at the e-mails of an order, and have one sent again.
+// Lets operators list the e-mails of an order, and send one again.
 import type { Database } from '@shop/shared/database';
 import { type Environment, readConfig, StartError } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
@@ -7,10 +7,10 @@ export interface QueuedEmail {
   readonly id: string;
   readonly kind: string;
   readonly status: 'waiting' | 'sent' | 'failed' | 'obsolete' | 'withheld';
-  /** The address that it goes or went to. Null while the account is not known. */
+  /** The address of the recipient. Null while the account is not known. */
   readonly address: string | null;
   readonly createdAt: Date;
-  /** Null while it waits. */
+  /** The time at which it was sent or given up; null while it waits. */
   readonly settledAt: Date | null;
   readonly problem: string | null;
 }

@@ -1,4 +1,4 @@
-// What the notifications service knows of the e-mails about one order, for operators.
+// The history of the e-mails about one order, for operators.
 import { eventHistory, type HistoryStep, sortSteps } from '@shop/shared/events';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
@@ -29,7 +29,7 @@ export async function traceEmails(environment: Environment, orderId: string): Pr
   });
 }
 
-/** A single successful attempt is not mentioned. */
+/** The text leaves out the number of attempts when the first one succeeded. */
 function describe({ emailKind, status, attempts, problem }: EmailStep): string {
   const count = attempts > 1 || problem !== null ? `, ${attempts} attempts` : '';
   return `${emailKind} ${status}${count}${problem === null ? '' : `: ${problem}`}`;

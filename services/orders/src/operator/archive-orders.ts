@@ -6,9 +6,9 @@ import { archiveOrders, countOld, findStart } from '../archive-orders.ts';
 import { countArchived, restoreAllOrders } from '../restore-orders.ts';
 
 export interface ArchiveRequest {
-  /** Only orders that were not changed for so many days. */
+  /** Only orders without a change for this number of days are archived. */
   readonly days: number;
-  /** Is called after each batch. */
+  /** Called after each batch. */
   readonly onProgress?: (archived: number, total: number) => void;
 }
 

@@ -6,7 +6,7 @@ import { type OrderStatus, statuses } from '../order-status.ts';
 
 export type OrderCounts = Readonly<Record<OrderStatus, number>>;
 
-/** Exact, at one moment. Of `environment` only DATABASE_URL is read. */
+/** Counts the orders exactly, at one moment. Of `environment` only DATABASE_URL is read. */
 export function countOrders(environment: Environment): Promise<OrderCounts> {
   const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
   return withDatabase({ url, name: 'count orders' }, async ({ pool }) => {

@@ -1,4 +1,4 @@
-// What orders still keeps of the holder of an account.
+// Finds the data of an account's holder that orders still stores.
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
 import { countPersonalData } from '../erase-orders.ts';

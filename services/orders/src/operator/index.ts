@@ -1,4 +1,4 @@
-// What operators do with orders. The command line calls these functions in its own process.
+// The operator's functions for orders. The command line calls these functions in its own process.
 export type { FulfilmentState } from '../advance-order.ts';
 export { type OrderStatus, statuses } from '../order-status.ts';
 export type { Allocate } from '../ship-order.ts';

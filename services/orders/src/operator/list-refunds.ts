@@ -15,9 +15,9 @@ export interface RefundDue {
   readonly amount: number;
   readonly currency: string;
   readonly dueSince: string;
-  /** Why the shop owes money of this order, in alphabetical order. */
+  /** The reasons why the shop owes money, in alphabetical order. */
   readonly causes: readonly OwedCause[];
-  /** What was received for the order, oldest first. */
+  /** The payments that were received for the order, oldest first. */
   readonly payments: readonly { readonly reference: string; readonly amount: number }[];
 }
 
@@ -41,7 +41,7 @@ const query = `
   WHERE refund_due_minor > 0 ORDER BY refund_due_since, order_id LIMIT $1`;
 
 /**
- * The orders of which the shop owes money back, the longest owed first.
+ * The orders with refunds that are due, the longest due first.
  * @param environment the variables of orders, of which DATABASE_URL and SHOP_CURRENCY are read
  */
 export async function listRefundsDue(environment: Environment, limit: number): Promise<RefundDue[]> {

@@ -1,5 +1,5 @@
-// Operators list, show, move and cancel the orders of all accounts, by the rules of the API. No service has to run: the
-// relay that runs next publishes the events.
+// Lets operators list, show, advance and cancel the orders of all accounts, by the rules of the API. No service has to
+// run: the next relay that runs publishes the events.
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
@@ -28,7 +28,7 @@ export interface OrderSelection {
   readonly status?: OrderStatus;
   /** Only orders of this account. */
   readonly account?: string;
-  /** Only orders that were placed at this time (RFC 3339) or later. */
+  /** Only orders that were placed at or after this time (RFC 3339). */
   readonly since?: string;
   /** Only orders that are older than this order. */
   readonly before?: string;
@@ -36,12 +36,12 @@ export interface OrderSelection {
   readonly limit: number;
 }
 
-/** The order after its change, or the reason why the change was refused. */
+/** The order after its change, or the reason for the refusal of the change. */
 export type ChangedOrder =
   | { readonly id: string; readonly order: Order }
   | { readonly id: string; readonly refused: string; readonly code: string };
 
-/** The account in the history of an order that was changed on behalf of no account. */
+/** The actor in the history of an order that an operator changes without a staff account. */
 const noAccount = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -88,7 +88,7 @@ export interface AdvanceOptions {
   readonly accountId?: string | undefined;
   /** Called before an order is shipped. */
   readonly allocate: Allocate;
-  /** How a shipped order can be followed. */
+  /** The tracking of a shipped order. */
   readonly tracking?: Tracking | undefined;
 }
 
@@ -120,7 +120,7 @@ export async function advanceOrders(
 export interface CancelOptions {
   /** The staff account that the history names; default none. */
   readonly accountId?: string | undefined;
-  /** The customer gets it by e-mail. */
+  /** The reason, which the customer gets by e-mail. */
   readonly reason: string;
 }
 
@@ -181,7 +181,7 @@ async function withOrders<T>(environment: Environment, use: (store: OrderStore) 
   const { databaseUrl: url, currency } = readCommandConfig(environment);
   return withDatabase({ url, name: 'manage orders' }, async (database) => {
     await assertCurrency(database.pool, currency);
-    // Operators get no cursors and send no idempotency keys, so any keys are good enough.
+    // Operators use no cursors and no idempotency keys, so the keys may be arbitrary.
     const orders = openOrders(currency, createCursors([randomBytes(32)]));
     return use({ database, orders, idempotencySecret: '' });
   });

@@ -1,4 +1,4 @@
-// What the orders service knows of one order, for operators.
+// The history of one order in the orders service, for operators.
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
 import { type OrderTrace, readOrderTrace } from '../trace-order.ts';

@@ -1,15 +1,15 @@
-// Pages kept in memory, each until a change of a row that belongs on it. Pages that are not asked for make room.
+// Caches pages in memory, each until a row changes that belongs on it. Pages that are not requested are removed first.
 import type { Condition } from '../grammar/criteria.ts';
 import { matches, type PageExtent, type RowChange, type RowValues, touches } from './page-extent.ts';
 
-/** A page as it was read. */
+/** A page and what it depends on. */
 export interface ReadPage<Answer> {
   readonly answer: Answer;
   readonly body: Buffer;
   readonly extent: PageExtent;
 }
 
-/** A page as it is answered. */
+/** A cached page as it is returned to clients. */
 export interface KeptPage<Answer> {
   readonly answer: Answer;
   readonly body: Buffer;
@@ -19,7 +19,7 @@ export type DropReason = 'change' | 'room' | 'age' | 'unknown';
 
 export interface PageCacheOptions {
   readonly maximumBytes: number;
-  /** Called for pages that were dropped, with the seconds for which each was kept. */
+  /** Called for pages that were removed, with the seconds for which each was cached. */
   readonly dropped?: (reason: DropReason, seconds: number) => void;
 }
 
@@ -27,7 +27,7 @@ interface Entry<Answer> {
   readonly text: string;
   readonly answer: Answer;
   readonly body: Buffer;
-  /** How often the page was asked for lately, at most `mostUses`. */
+  /** How often the page was requested recently, at most `mostUses`. */
   uses: number;
   readonly extent: PageExtent;
   readonly group: Group<Answer>;
@@ -35,7 +35,7 @@ interface Entry<Answer> {
   readonly size: number;
 }
 
-/** Pages with the same conditions: one comparison with the conditions decides about all of them. */
+/** Pages with the same conditions. One comparison of a row with these conditions applies to all of them. */
 interface Group<Answer> {
   readonly key: string;
   readonly bucket: string;
@@ -43,31 +43,34 @@ interface Group<Answer> {
   uses: number;
 }
 
-/** Bytes of an entry beside its text and body, with the headers of an answer. Measured with filters and links. */
+/** Bytes of an entry besides its text and body, with the response headers. Measured with filters and links. */
 const entryOverhead = 2_000;
-/** The text of a request is also in the criteria of its page and in the key of its group. */
+/** The factor for the text of a request, which is also in the criteria of its page and in the key of its group. */
 const copiesOfText = 4;
-/** Longer texts and bodies are rare, and their memory would be at the cost of all others. */
+/** The maximum sizes. Longer texts and bodies are rare, and would take memory from all other pages. */
 const [longestText, longestBody] = [2_000, 128 * 1024];
-/** Each change is compared with the conditions of so many groups of a bucket at most. */
+/** The maximum number of groups in a bucket, because each change is compared with the conditions of all of them. */
 const groupsOfBucket = 500;
-/** Comparing more changes than this within so many milliseconds would delay the answers. */
+/** The maximum number of changes within a number of milliseconds. Comparing more of them would delay responses. */
 const [burst, burstWithin] = [100, 100];
-/** The most pages that are being read and may be kept. */
+/** The maximum number of pages that are being read at the same time and may be cached. */
 const mostFills = 1_000;
 /**
- * Milliseconds for which a page is kept. It bounds the effect of a change of which nobody was notified, such as one
- * that was made with triggers disabled.
+ * Milliseconds for which a page is cached. This limits the effect of a change without a notification, such as one that
+ * was made with triggers disabled.
  */
 const longestAge = 10 * 60_000;
 
 export class PageCache<Answer> {
   readonly #options: PageCacheOptions;
   readonly #entries = new Map<string, Entry<Answer>>();
-  /** All entries, in the order in which they make room. */
+  /** All entries, in the order in which they are removed. */
   readonly #all = new Set<Entry<Answer>>();
   readonly #groups = new Map<string, Group<Answer>>();
-  /** A change concerns only the groups of few buckets: those without a certain value, and those of its row's values. */
+  /**
+   * The groups by bucket. A change concerns only few buckets: the one of groups without a certain value, and those of
+   * its row's values.
+   */
   readonly #buckets = new Map<string, Set<Group<Answer>>>();
   readonly #fills = new Set<Fill<Answer>>();
   #bytes = 0;
@@ -82,12 +85,12 @@ export class PageCache<Answer> {
     return this.#entries.size;
   }
 
-  /** Bytes of memory that the pages occupy, estimated. */
+  /** The estimated memory of all pages in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The answer to a request with this text; undefined when none is kept. */
+  /** Returns the response to a request with this text; undefined when none is cached. */
   find(text: string): KeptPage<Answer> | undefined {
     const entry = this.#entries.get(text);
     if (entry === undefined) return undefined;
@@ -100,7 +103,9 @@ export class PageCache<Answer> {
     return entry;
   }
 
-  /** Call it before the page is read. Changes that arrive from now on are compared with the page before it is kept. */
+  /**
+   * Call it before the page is read. Changes that arrive from now on are compared with the page before it is cached.
+   */
   begin(): Fill<Answer> {
     const fill = new Fill<Answer>(
       (text, page) => this.#keep(text, page),
@@ -113,8 +118,8 @@ export class PageCache<Answer> {
   }
 
   /**
-   * Drops exactly the pages that showed the row before the change, or on which it now belongs. Of many changes in a
-   * short time, as an import makes them, the last ones drop all pages.
+   * Removes exactly the pages that showed the row before the change, or on which it now belongs. When many changes
+   * arrive in a short time, as during an import, all pages are removed instead.
    */
   apply(change: RowChange): void {
     if (this.#isBurst()) {
@@ -143,7 +148,7 @@ export class PageCache<Answer> {
     return this.#burstChanges > burst;
   }
 
-  /** Drops all pages, because changes may have been missed. Pages that are being read are not kept. */
+  /** Removes all pages, because changes may have been missed. Pages that are being read are not cached. */
   clear(): void {
     for (const fill of this.#fills) fill.end();
     for (const entry of [...this.#entries.values()]) this.#drop(entry, 'unknown');
@@ -203,7 +208,7 @@ export class PageCache<Answer> {
   }
 }
 
-/** More uses are not counted, because each pass in `nextToGo` only halves them. */
+/** More uses are not counted, because each pass in `nextToGo` only halves the number. */
 const mostUses = 15;
 
 function use(used: { uses: number }): void {
@@ -211,8 +216,8 @@ function use(used: { uses: number }): void {
 }
 
 /**
- * The first that was not used lately. One that was used becomes the last one, and half of its uses are forgotten. This
- * needs less work for each use than a list in the order of use (the clock algorithm with counters).
+ * Returns the first entry that was not used recently. A used entry is moved to the end, and its number of uses is
+ * halved. This takes less work for each use than a list in the order of use (the clock algorithm with counters).
  */
 function nextToGo<Used extends { uses: number }>(all: Set<Used>): Used | undefined {
   for (const each of all) {
@@ -224,17 +229,17 @@ function nextToGo<Used extends { uses: number }>(all: Set<Used>): Used | undefin
   return undefined;
 }
 
-/** A copy, because a small buffer is part of a larger one, which would be kept as a whole. */
+/** The bytes are copied, because a small buffer is a part of a larger one, which would stay in memory. */
 function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;
 }
 
-/** Groups that can hold any row. */
+/** The bucket of groups that any row can belong to. */
 const anyRow = '';
 
-/** Groups with one certain value of a field hold only rows with that value. */
+/** The bucket of groups with one certain value of a field. They contain only rows with that value. */
 function bucketOf(conditions: readonly Condition[]): string {
   const certain = conditions.find(({ operator }) => operator === 'eq');
   return certain !== undefined && 'value' in certain ? bucketName(certain.field, certain.value) : anyRow;
@@ -253,7 +258,7 @@ function concerns({ before, after }: RowChange, { criteria }: PageExtent): boole
   return (before !== undefined && matches(criteria, before)) || (after !== undefined && matches(criteria, after));
 }
 
-/** More changes than this while one page is read are not compared with the page, which is not kept. */
+/** The maximum number of changes while one page is read. After more changes, the page is not cached. */
 const mostChanges = 100;
 
 /** A page that is being read. */
@@ -269,7 +274,7 @@ export class Fill<Answer> {
   }
 
   /**
-   * Keeps the page, unless a change that arrived meanwhile touches it: the page may have been read before the change.
+   * Caches the page, unless a change that arrived meanwhile affects it: the page may have been read before the change.
    */
   keep(text: string, page: ReadPage<Answer>): void {
     if (this.#ended) return;
@@ -277,7 +282,7 @@ export class Fill<Answer> {
     if (!this.#changes.some((change) => touches(change, page.extent))) this.#store(text, page);
   }
 
-  /** The page is not kept. Call it when the page was not read, too. */
+  /** Ends the reading without caching the page. Call it also when reading failed. */
   end(): void {
     this.#ended = true;
     this.#forget();

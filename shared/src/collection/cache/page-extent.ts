@@ -1,46 +1,50 @@
-// What a page depends on: the criteria and the part of the sort order that it shows. Decides whether a changed row
-// belongs there.
+// The extent of a page: its criteria and the part of the sort order that it shows. It decides whether a changed row
+// belongs on the page.
 import { meets } from '../grammar/contradiction.ts';
 import type { Condition, Criteria } from '../grammar/criteria.ts';
 import type { Value } from '../grammar/field-types.ts';
 import { type CollectionSpec, fieldNamed, type SortCriterion } from '../grammar/spec.ts';
 import type { Position } from '../sql/cursor.ts';
 
-/** A row as criteria compare it: a checked value for each field; null where the column is NULL. */
+/** A row for comparison with criteria: a checked value for each field; null where the column is NULL. */
 export type RowValues = Readonly<Record<string, Value | null>>;
 
-/** Values of the sort fields of one row. */
+/** The values of the sort fields of one row. */
 export type Place = readonly (Value | null)[];
 
 export interface PageExtent {
   readonly criteria: Criteria;
-  /** Id of a row behind the page: without any, the page would be the last one. */
+  /** The id of a row after the page. It matters because the page would be the last one without such a row. */
   readonly behind: string | undefined;
-  /** Place of the row before the page; undefined for the first page. */
+  /** The position of the row before the page; undefined for the first page. */
   readonly after: Place | undefined;
-  /** Place of the last row on the page; undefined on the last page, which ends with the collection. */
+  /**
+   * The position of the last row on the page; undefined on the last page, which extends to the end of the collection.
+   */
   readonly until: Place | undefined;
 }
 
-/** The values of a position, whose texts are those of PostgreSQL. */
+/** Converts a position, whose texts are those of PostgreSQL, into values. */
 export function placeOf(spec: CollectionSpec<never>, sort: readonly SortCriterion[], position: Position): Place {
   return sort.map(({ field }, index) => {
     const { type } = fieldNamed(spec, field);
     const column = position[index] ?? null;
     if (column === null) return null;
-    // A text is compared as it is stored, also if a filter would take it in another form.
+    // A text is compared as it is stored, even when a filter accepts it only in another form.
     return type.cast === 'text' ? column : (type.fromJson(JSON.parse(type.write(column))) ?? null);
   });
 }
 
-/** A committed change of one row: its values before, unless it is new, and after, unless it is gone. */
+/**
+ * A committed change of one row: its values before, undefined for a new row, and after, undefined for a deleted one.
+ */
 export interface RowChange {
   readonly id: string;
   readonly before: RowValues | undefined;
   readonly after: RowValues | undefined;
 }
 
-/** Whether a page is different after the change: it showed the row, or the row now belongs on it. */
+/** Whether the change affects the page: the page showed the row, or the row now belongs on it. */
 export function touches({ id, before, after }: RowChange, extent: PageExtent): boolean {
   const side = sideOf(extent, after);
   return side === 'on' || sideOf(extent, before) === 'on' || (id === extent.behind && side !== 'behind');
@@ -58,7 +62,7 @@ function meetsAll(conditions: readonly Condition[], row: RowValues): boolean {
   });
 }
 
-/** Where a row stands; undefined when it does not meet the criteria. */
+/** The side of the page on which a row is; undefined when it does not meet the criteria. */
 function sideOf(extent: PageExtent, row: RowValues | undefined): 'before' | 'on' | 'behind' | undefined {
   const { criteria, after, until } = extent;
   if (row === undefined || !matches(criteria, row)) return undefined;
@@ -68,7 +72,7 @@ function sideOf(extent: PageExtent, row: RowValues | undefined): 'before' | 'on'
   return until === undefined || compare(sort, place, until) <= 0 ? 'on' : 'behind';
 }
 
-/** Negative when the first place comes before the second. Absent values come last in both directions. */
+/** Negative when the first position comes before the second one. Absent values come last in both directions. */
 function compare(sort: readonly SortCriterion[], one: Place, other: Place): number {
   for (const [index, { direction }] of sort.entries()) {
     const [a, b] = [one[index] ?? null, other[index] ?? null];

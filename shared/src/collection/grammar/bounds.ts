@@ -1,15 +1,15 @@
-// The static bounds of one request. `check-bounds.ts` and the two parsers refuse what exceeds them.
+// The static limits of one request. `check-bounds.ts` and the two parsers refuse requests that exceed them.
 
 export const bounds = {
-  /** Items of a page. */
+  /** Items on a page. */
   limit: { minimum: 1, maximum: 100, default: 20 },
-  /** Conditions in all, those in `or` groups included. */
+  /** Conditions in total, including those in `or` groups. */
   conditions: 20,
   /** Values in one list. */
   listValues: 100,
-  /** Values in one list that are read, so that a refusal can show how the list is split. */
+  /** Values in one list that are parsed, so that a refusal can propose how to split the list. */
   splitValues: 2_000,
-  /** Queries that a refusal proposes in place of one with lists that are too long. */
+  /** Queries that a refusal proposes instead of one with lists that are too long. */
   splitQueries: 20,
   /** Groups in `or`. */
   groups: 5,

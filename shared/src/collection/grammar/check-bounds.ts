@@ -1,4 +1,5 @@
-// Refuses requests past the static bounds, saying which bound, by how much, and the nearest request that is accepted.
+// Refuses requests that exceed the static limits. The refusal states the limits, the excess, and the nearest accepted
+// request.
 import { Problem } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 import { meets } from './contradiction.ts';
@@ -15,12 +16,12 @@ interface Excess {
   readonly at: InputLocation;
 }
 
-/** Bytes of JSON. Past this the nearest request is not shown: the answer stays small whatever was sent. */
+/** The maximum size of the proposed request as JSON. A larger one is omitted, so that the response stays small. */
 const maxNearest = 32 * 1024;
 
 /**
  * @throws Problem `query-too-costly` with the members `exceeded: [{ bound, maximum, actual }]` and, up to 32 KiB,
- *   `nearest`; with `split` when only lists are too long: queries that together give what this one asks for
+ * `nearest`; with `split` when only lists are too long: queries that together return the results of this one
  */
 export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: Criteria): void {
   const all = [tree.conditions, ...tree.groups.map((group) => group.conditions)].flat();
@@ -35,7 +36,7 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   const group = tree.groups[bounds.groups];
   if (group) excesses.push({ bound: 'groups', says: 'or groups', actual: tree.count.groups, at: group.at });
   if (excesses.length === 0) return;
-  // A sort order that was not asked for is not proposed: the operation may have another default.
+  // A sort order is proposed only when the client gave one, because the operation may have another default.
   const sort = tree.sort.length === 0 ? [] : criteria.sort;
   const write = (accepted: Criteria) =>
     tree.spelling === 'query'
@@ -61,13 +62,13 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   });
 }
 
-/** Whether the request exceeds a bound, and is refused. */
+/** Whether the request exceeds a limit and is refused. */
 export function isExcessive({ conditions, groups, count }: Tree): boolean {
   const all = [conditions, ...groups.map((group) => group.conditions)].flat();
   return count.conditions > bounds.conditions || count.groups > bounds.groups || all.some(isLong);
 }
 
-/** Whether more values were written than a list may hold. */
+/** Whether a list has more values than permitted. */
 export function isLong(condition: WrittenCondition): boolean {
   return condition.count > bounds.listValues;
 }
@@ -77,8 +78,8 @@ function sentence({ bound, says, actual }: Excess): string {
 }
 
 /**
- * The same request without the surplus. Later conditions, values and groups are removed first. A list keeps the values
- * that meet the field's other conditions. When no value does, the list is removed and the other conditions stay.
+ * Returns the request without the excess. Later conditions, values and groups are removed first. A list keeps the
+ * values that meet the field's other conditions. When no value does, the list is removed and the other conditions stay.
  */
 function nearestAccepted(criteria: Criteria): Criteria {
   let room = bounds.conditions;

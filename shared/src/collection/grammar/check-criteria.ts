@@ -1,4 +1,4 @@
-// Tree → checked criteria: the one form that both spellings become, in one order however they were written.
+// Converts a parse tree into checked criteria. Both notations become the same form, in one order.
 import { type Fault, Problem } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 import { checkBounds, isExcessive, isLong } from './check-bounds.ts';
@@ -19,13 +19,13 @@ import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type 
 
 /**
  * Validates a tree by the collection's table.
- * @param faults faults of the parser; the faults that are found here are added
- * @throws Problem `invalid-request` listing every fault; `query-too-costly` past a bound, with the nearest accepted
- *   query
+ * @param faults the parser's faults; this function adds its own
+ * @throws Problem `invalid-request` that lists all faults; `query-too-costly` past a limit, with the nearest accepted
+ * query
  */
 export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]): Criteria {
-  // Criteria beyond a bound are only counted, so that the refusal is fast.
-  // What is refused is shown to the client in the client's order.
+  // Criteria beyond a limit are only counted, so that the refusal is fast. The proposed request keeps the client's
+  // order.
   const inClientOrder = isExcessive(tree);
   const checkAll = (written: readonly WrittenCondition[]) => checkConditions(spec, written, inClientOrder, faults);
   const conditions = checkAll(tree.conditions.slice(0, bounds.conditions + 1));
@@ -43,7 +43,7 @@ export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]):
   return criteria;
 }
 
-/** More faults than anyone reads would only make a small request into a large answer. */
+/** The maximum number of listed faults. Longer lists would only turn a small request into a large response. */
 export const listedFaults = 50;
 
 /** @throws Problem `invalid-request`, always */
@@ -57,7 +57,7 @@ function refuse(faults: readonly Fault[]): never {
   throw new Problem('invalid-request', detail, { errors: faults.slice(0, listedFaults) });
 }
 
-/** Sorted by key, equal keys once. */
+/** Sorts by key, and removes items with the same key. */
 function inOrder<T extends { key: string }>(items: T[]): T[] {
   const sorted = items.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   return sorted.filter((item, index) => item.key !== sorted[index - 1]?.key);
@@ -86,8 +86,8 @@ function checkConditions(
 }
 
 /**
- * On a field with a closed list of values and an index, `ne` becomes the list of the values that remain: each of them
- * is one ordered scan, while `ne` would read past every row that has the excluded value.
+ * On an indexed field with a closed list of values, `ne` becomes the list of the other values. Each of them is one
+ * ordered scan, while `ne` would read every row that has the excluded value.
  */
 function withoutNegations(spec: CollectionSpec<never>, conditions: readonly Condition[]): Condition[] {
   return [...Map.groupBy(conditions, ({ field }) => field)].flatMap(([field, own]) => {
@@ -159,7 +159,8 @@ function checkSort(spec: CollectionSpec<never>, written: readonly WrittenSort[],
 }
 
 /**
- * Ends with `id` in the last direction: nothing after an id can matter, and without one the order would not be total.
+ * Appends `id` in the last direction, if necessary. Criteria after an id have no effect, and without one the order
+ * would not be total.
  */
 function withId(sort: readonly SortCriterion[]): SortCriterion[] {
   const end = sort.findIndex((criterion) => criterion.field === 'id');

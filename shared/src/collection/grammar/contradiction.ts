@@ -1,9 +1,9 @@
-// Finds criteria that no row can meet, so that they are answered without the database.
+// Finds criteria that no row can meet, so that they are answered without a query.
 import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
 import { type CollectionSpec, fieldNamed } from './spec.ts';
 
-/** Whether a present value meets a condition. */
+/** Whether a value that is not null meets a condition. */
 export function meets(value: Value, condition: Condition): boolean {
   switch (condition.operator) {
     case 'eq':
@@ -23,15 +23,15 @@ export function meets(value: Value, condition: Condition): boolean {
   }
 }
 
-/** The same criteria without alternatives that no row can meet: reading them could mean a look at every row. */
+/** Removes alternatives that no row can meet, because a query for them could read every row. */
 export function withoutContradictions(spec: CollectionSpec<never>, criteria: Criteria): Criteria {
   const or = criteria.or.filter((alternative) => !excludeAll(spec, [...criteria.conditions, ...alternative]));
   return or.length === criteria.or.length ? criteria : { ...criteria, or };
 }
 
 /**
- * Whether the conditions and the ranges of the fields alone show that no row matches. A row has no value or one value
- * in each field, and without a value it meets no condition.
+ * Whether the conditions and the value ranges of the fields exclude every row. A row has at most one value in each
+ * field, and without a value it meets no condition.
  */
 export function matchesNothing(spec: CollectionSpec<never>, { conditions, or }: Criteria): boolean {
   if (or.length === 0) return excludeAll(spec, conditions);
@@ -56,8 +56,8 @@ function excludeAll(spec: CollectionSpec<never>, conditions: readonly Condition[
 }
 
 /**
- * Whether conditions on one field exclude each other, such as `gte:20` with `lt:10`. When values are
- * listed, each is tried. Otherwise each lower bound is compared with each upper bound.
+ * Whether conditions on one field exclude each other, such as `gte:20` with `lt:10`. When one lists values, each value
+ * is tried. Otherwise each lower bound is compared with each upper bound.
  */
 function contradict(conditions: readonly Condition[]): boolean {
   const lists = conditions.flatMap((condition) =>

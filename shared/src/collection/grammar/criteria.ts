@@ -5,20 +5,20 @@ import type { Operator, SortCriterion } from './spec.ts';
 export type Condition =
   | { readonly field: string; readonly operator: Exclude<Operator, 'in'>; readonly value: Value }
   /**
-   * At least two values, sorted, none twice. One only, and in the client's order, where a request past a bound is
-   * refused; none where conditions exclude each of a closed list of values.
+   * At least two values, sorted, without duplicates. When a request past a limit is refused, there may be one value,
+   * and the order is the client's. The list is empty when conditions exclude every value of a closed list.
    */
   | { readonly field: string; readonly operator: 'in'; readonly values: readonly Value[] };
 
-/** A checked request for a page. Equal requests are equal criteria, whatever their spelling and order. */
+/** A checked request for a page. Equal requests have equal criteria, whatever their notation and order. */
 export interface Criteria {
   readonly conditions: readonly Condition[];
-  /** Alternatives: when there are any, a row meets all conditions of at least one. */
+  /** Alternatives: if there are any, a row has to meet all conditions of at least one of them. */
   readonly or: readonly (readonly Condition[])[];
   /** At least one criterion; ends with `id`. */
   readonly sort: readonly SortCriterion[];
   readonly limit: number;
-  /** Members asked for, in the order of the table; undefined for all. */
+  /** The requested members, in the order of the table; undefined for all. */
   readonly fields: readonly string[] | undefined;
   readonly cursor: string | undefined;
 }

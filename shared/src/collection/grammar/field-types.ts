@@ -1,15 +1,15 @@
-// What a field's values may be: how they are read from a query or a body, sent to PostgreSQL, and written as JSON.
+// The types of fields: how values are read from a query or a body, sent to PostgreSQL, and written as JSON.
 import { isId } from '../../runtime/index.ts';
 
-/** A checked value. Decimals are scaled integers, times RFC 3339 texts in UTC with milliseconds. */
+/** A checked value. Decimals are scaled integers. Times are RFC 3339 texts in UTC with milliseconds. */
 export type Value = string | number;
 
 export interface FieldType {
-  /** PostgreSQL type of a parameter that is compared with the column. */
+  /** The PostgreSQL type of a parameter that is compared with the column. */
   readonly cast: 'bigint' | 'text' | 'timestamptz' | 'uuid' | 'boolean' | 'json';
-  /** Completes the sentence "must be …". */
+  /** The rest of the sentence "must be …". */
   readonly expects: string;
-  /** All values, when the type has a closed list of them. */
+  /** All values, if the type has a closed list of them. */
   readonly values?: readonly string[];
   /** Parses the text of a query string; undefined when the text is not a value of this type. */
   fromText(text: string): Value | undefined;
@@ -17,7 +17,7 @@ export interface FieldType {
   fromJson(json: unknown): Value | undefined;
   toText(value: Value): string;
   toJson(value: Value): unknown;
-  /** JSON text of a column as PostgreSQL prints it. */
+  /** Converts a column as PostgreSQL prints it into JSON text. */
   write(column: string): string;
 }
 
@@ -25,9 +25,9 @@ const decimalText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 const maximumDigits = 15;
 
 /**
- * Exact decimal numbers with at most `scale` digits after the point, held as integers of the smallest unit, so that no
- * binary fraction takes part. At most 15 digits in all. In a query a number is written out in digits; in a body it is
- * whatever JSON has for it, of which parseBody lets nothing pass that a double would have rounded.
+ * Exact decimal numbers with at most `scale` digits after the point and at most 15 digits in all. They are stored as
+ * integers of the smallest unit, so no binary fraction is involved. A query contains plain digits. A body may contain
+ * any JSON number, because parseBody refuses numbers that a double would round.
  */
 export function decimal(scale: number): FieldType {
   const fromText = (text: string): number | undefined => {
@@ -63,7 +63,7 @@ function writeDecimal(units: string, scale: number): string {
   return `${negative ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** NFC text of at most `maximum` code points, without NUL and lone surrogates. */
+/** Text in form NFC with at most `maximum` code points, without NUL and lone surrogates. */
 export function text(maximum: number): FieldType {
   const read = (json: unknown): string | undefined => {
     if (typeof json !== 'string' || json.length > 2 * maximum || json.includes('\0') || !json.isWellFormed())
@@ -101,7 +101,7 @@ export function choice(values: readonly string[]): FieldType {
 const timeText =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,3})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$/;
 
-/** A moment, RFC 3339 with at most milliseconds; any offset is read, UTC is written. */
+/** A time in RFC 3339 with at most milliseconds. Any offset is accepted; the output is in UTC. */
 export function time(): FieldType {
   const read = (json: unknown): string | undefined => {
     if (typeof json !== 'string' || json.length > 29 || !timeText.test(json)) return undefined;
@@ -121,7 +121,7 @@ export function time(): FieldType {
   };
 }
 
-/** Date accepts 30 February and rolls it over; the calendar does not. */
+/** Date accepts 30 February and converts it to a day in March, so the day is compared with the calendar. */
 function existsInCalendar(rfc3339: string): boolean {
   const day = Number(rfc3339.slice(8, 10));
   const month = Number(rfc3339.slice(5, 7));
@@ -130,8 +130,8 @@ function existsInCalendar(rfc3339: string): boolean {
 }
 
 /**
- * `2026-11-21 03:00:00.12+00`, as PostgreSQL prints a timestamptz(3) in UTC, → `"2026-11-21T03:00:00.120Z"`. Text work
- * on the usual form, since building a Date costs more than all else that is done for a row.
+ * `2026-11-21 03:00:00.12+00`, as PostgreSQL prints a timestamptz(3) in UTC, → `"2026-11-21T03:00:00.120Z"`. The usual
+ * form is converted as text, because creating a Date costs more than all other work for a row.
  */
 function writeTime(column: string): string {
   const length = column.length;
@@ -165,7 +165,7 @@ const unfiltered = {
 
 const truths = ['true', 'false'];
 
-/** A truth value; PostgreSQL prints `t`, or `true` after a cast. */
+/** A boolean. PostgreSQL prints `t`, or `true` after a cast. */
 export function boolean(): FieldType {
   return {
     cast: 'boolean',
@@ -179,7 +179,7 @@ export function boolean(): FieldType {
   };
 }
 
-/** A column that already is JSON text. */
+/** A column that already contains JSON text. */
 export function json(): FieldType {
   return { ...unfiltered, cast: 'json', write: (column) => column };
 }

@@ -1,4 +1,4 @@
-// The body spelling: JSON → tree → criteria.
+// Parses the body notation: JSON → tree → criteria.
 
 import { pointerTo } from '../../json/index.ts';
 import type { Fault } from '../../problem/index.ts';
@@ -12,9 +12,9 @@ const members = ['filters', 'sort', 'pagination', 'fields'];
 const paginationMembers = ['limit', 'cursor'];
 
 /**
- * Criteria of a collection request in a JSON body.
+ * Parses the criteria of a collection request in a JSON body.
  * @param found faults that are already known; they are refused together with the faults that are found here
- * @throws Problem `invalid-request` with every fault by pointer (RFC 6901); `query-too-costly` past a bound
+ * @throws Problem `invalid-request` with every fault by pointer (RFC 6901); `query-too-costly` past a limit
  */
 export function fromBody(spec: CollectionSpec<never>, body: unknown, found: readonly Fault[] = []): Criteria {
   const faults = [...found];
@@ -92,7 +92,7 @@ function countConditions(filters: unknown): number {
   return count;
 }
 
-/** Reads as many conditions as are accepted, and one more for its place. */
+/** Reads as many conditions as are permitted, and one more for the place of the fault. */
 function readConditions(filters: Record<string, unknown>, at: string, faults: Fault[]): WrittenCondition[] {
   const conditions: WrittenCondition[] = [];
   for (const field of Object.keys(filters)) {
@@ -121,7 +121,7 @@ function readField(field: string, json: unknown, base: string, faults: Fault[]):
       const values = list.slice(0, bounds.splitValues).map((value, index) => valueAt(value, pointerTo(place, index)));
       return [{ field, operator, values, count: list.length, at: { pointer: place } }];
     }
-    // An object cannot say `ne` twice, and a query can: each listed value is a condition of its own.
+    // An object cannot contain `ne` twice, but a query can. Each listed value is therefore a separate condition.
     if (operator !== 'ne' || !Array.isArray(written)) return [one(written, place)];
     const list = readArray(written, place, faults).slice(0, bounds.conditions + 1);
     return list.map((value, index) => one(value, pointerTo(place, index)));

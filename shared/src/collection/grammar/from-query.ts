@@ -1,4 +1,4 @@
-// The query spelling: parameters → tree → criteria. docs/filtering.md has the grammar.
+// Parses the query notation: parameters → tree → criteria. docs/filtering.md describes the grammar.
 import type { Fault } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 import { check, listedFaults } from './check-criteria.ts';
@@ -15,16 +15,17 @@ import {
 } from './tree.ts';
 
 /**
- * Decoded parameters; a repeated one as an array. What a contract has already made a number is read as it was written.
+ * Decoded parameters; a repeated one is an array. A number that the contract check has already converted is read as it
+ * was written.
  */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 const settings = ['sort', 'limit', 'cursor', 'fields'];
 
 /**
- * Criteria of a collection request in the query string.
+ * Parses the criteria of a collection request in the query string.
  * @param found faults that are already known; they are refused together with the faults that are found here
- * @throws Problem `invalid-request` with every fault by parameter and position; `query-too-costly` past a bound
+ * @throws Problem `invalid-request` with every fault by parameter and position; `query-too-costly` past a limit
  */
 export function fromQuery(spec: CollectionSpec<never>, query: Query, found: readonly Fault[] = []): Criteria {
   const faults = [...found];
@@ -84,8 +85,8 @@ interface Item {
 }
 
 /**
- * All conditions on one field: plain values are one list, an operator after which plain values stand is `in`. None when
- * one cannot be read, so that nothing is said about the others that would only follow from it.
+ * Returns all conditions on one field. Plain values form one list, with the operator `in` when there are several. When
+ * one condition cannot be parsed, none is returned, so that no fault is reported that only follows from it.
  */
 function readFilter(field: string, texts: readonly string[], faults: Fault[]): WrittenCondition[] {
   const before = faults.length;
@@ -122,7 +123,7 @@ function readFilter(field: string, texts: readonly string[], faults: Fault[]): W
 const operatorAhead = /[A-Za-z_]+:/y;
 const timeAhead = /[0-9]{4}-[0-9]{2}-[0-9]{2}T/y;
 
-/** Scans the text once. A fault ends the scan, because the text behind a broken quote has no meaning. */
+/** Scans the text once. A fault ends the scan, because the text after an invalid quote has no meaning. */
 function readItems(text: string, place: { parameter: string; occurrence?: number }, faults: Fault[]): Item[] {
   const items: Item[] = [];
   let index = 0;

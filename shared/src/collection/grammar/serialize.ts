@@ -1,4 +1,4 @@
-// Criteria → the query or the body that spells them; the reverse of from-query and from-body.
+// Writes criteria as a query or a body: the reverse of from-query and from-body.
 
 import { bounds } from './bounds.ts';
 import type { Condition, Criteria } from './criteria.ts';
@@ -8,7 +8,7 @@ import { type CollectionSpec, fieldOf, type SortCriterion } from './spec.ts';
 const plainText = /^[^",:\\\s](?:[^",:]*[^",:\s])?$/;
 
 /**
- * A query string without its question mark, percent-encoded.
+ * Returns a percent-encoded query string without its question mark.
  * @throws RangeError for criteria with `or`, which a query string cannot express
  */
 export function toQuery(spec: CollectionSpec<never>, criteria: Criteria): string {
@@ -32,12 +32,12 @@ export function toQuery(spec: CollectionSpec<never>, criteria: Criteria): string
   return parts.join('&');
 }
 
-/** A fourth criterion is the id that the server appends. */
+/** A fourth criterion is the id that the server has appended. */
 function writtenSort({ sort }: Criteria): readonly SortCriterion[] {
   return sort.slice(0, bounds.sortCriteria);
 }
 
-/** Commas and colons are read by people and allowed in a query (RFC 3986 section 3.4). */
+/** Commas and colons stay unencoded, because people read them and a query may contain them (RFC 3986 section 3.4). */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':');
 }
@@ -73,7 +73,8 @@ function toFilters(spec: CollectionSpec<never>, conditions: readonly Condition[]
         const others = group.flatMap((other) => (other.operator === 'ne' ? [json(other.value)] : []));
         operators.ne = others.length === 1 ? others[0] : others;
       } else if (condition.operator === 'eq' && operators.eq !== undefined) {
-        // A body can have each operator only once. A second `eq` was an `in` with one value, and becomes an `in`.
+        // A body can contain each operator only once. A second `eq` came from an `in` with one value, so it is written
+        // as `in`.
         operators.in = [json(condition.value)];
       } else operators[condition.operator] = json(condition.value);
     }

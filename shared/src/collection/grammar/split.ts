@@ -1,12 +1,12 @@
-// Criteria with lists that are too long → several criteria whose results together are those of the given ones.
+// Splits criteria with lists that are too long into several criteria whose results together are the same.
 import { bounds } from './bounds.ts';
 import type { Condition, Criteria } from './criteria.ts';
 
 /**
- * Each long list is cut into lists that are accepted, and each combination of them is a query. A row that meets all
- * conditions has one value in each field, so it meets those of at least one query. The lists keep the order of their
- * values.
- * @returns undefined when these are more queries than a refusal shows
+ * Each long list is split into lists of the permitted length, and each combination of them is a query. A row that meets
+ * all conditions has one value in each field, so it is in the result of at least one query. The lists keep the order of
+ * their values.
+ * @returns undefined when a refusal cannot show so many queries
  */
 export function splitCriteria(criteria: Criteria): Criteria[] | undefined {
   const lists = [criteria.conditions, ...criteria.or].flat().map((condition) => partsOf(condition).length);
@@ -29,7 +29,7 @@ function partsOf(condition: Condition): Condition[] {
   });
 }
 
-/** Every way to take one item of each list. */
+/** Returns every combination with one item of each list. */
 function combinations<T>(lists: readonly (readonly T[])[]): T[][] {
   return lists.reduce<T[][]>((found, list) => found.flatMap((items) => list.map((item) => [...items, item])), [[]]);
 }

@@ -1,4 +1,4 @@
-// The parse tree of both notations. Nothing is checked yet, and each part has its position in the request.
+// The parse tree of both notations. Values are not checked yet. Each part has its position in the request.
 import type { Fault } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 
@@ -6,14 +6,14 @@ import { bounds } from './bounds.ts';
 export type InputLocation =
   | {
       readonly parameter: string;
-      /** Character within the parameter's value, counted from 1. */
+      /** The position of a character within the parameter's value, counted from 1. */
       readonly position?: number;
-      /** Which of several parameters of one name, counted from 1; absent when there is one. */
+      /** The index among several parameters of one name, counted from 1; absent when there is only one. */
       readonly occurrence?: number;
     }
   | { readonly pointer: string };
 
-/** A value as written: text from a query, any JSON from a body. */
+/** A value as it was written: text in a query, any JSON value in a body. */
 export interface WrittenValue {
   readonly spelling: 'text' | 'json';
   readonly written: unknown;
@@ -23,9 +23,9 @@ export interface WrittenValue {
 export interface WrittenCondition {
   readonly field: string;
   readonly operator: string;
-  /** At most as many as a split can hold. Further values are counted and not parsed. */
+  /** The parsed values, at most as many as a split can contain. Further values are only counted. */
   readonly values: readonly WrittenValue[];
-  /** How many values were written. */
+  /** The number of values in the request. */
   readonly count: number;
   readonly at: InputLocation;
 }
@@ -40,32 +40,32 @@ export interface Tree {
   readonly spelling: 'query' | 'body';
   conditions: WrittenCondition[];
   groups: { conditions: WrittenCondition[]; at: InputLocation }[];
-  /** How many conditions and alternatives were written, those included that are past a bound and were not read. */
+  /** The number of conditions and alternatives in the request, including those past a limit, which are not parsed. */
   count: { conditions: number; groups: number };
-  /** At most as many as are accepted. */
+  /** At most as many criteria as are permitted. */
   sort: WrittenSort[];
-  /** What the operation reads itself, as a query spells it. */
+  /** Parameters that the operation itself reads, as a query contains them. */
   own: string[];
-  /** The same for a body. */
+  /** The same members of a body. */
   ownMembers: Record<string, unknown>;
   limit?: WrittenValue;
   cursor?: WrittenValue;
   fields?: WrittenValue[];
 }
 
-/** A fault at a place, with what would have been accepted there when that is a closed list. */
+/** Returns a fault at a place, with the accepted values when they are a closed list. */
 export function fault(at: InputLocation, detail: string, accepted?: readonly string[]): Fault {
   return { ...at, detail, ...(accepted ? { accepted } : {}) };
 }
 
-/** The fault of the first sort criterion that is one too many. */
+/** Returns the fault of the first sort criterion past the limit. */
 export function surplusCriterion(at: InputLocation, count: number): Fault {
   return fault(at, `at most ${bounds.sortCriteria} sort criteria; these are ${count}`);
 }
 
 const shownCharacters = 40;
 
-/** The client's own text in a sentence: quoted, cut short, and harmless in a log line. */
+/** Quotes the client's own text for a sentence. It is truncated and contains no control characters. */
 export function shown(written: unknown): string {
   const text = typeof written === 'string' ? written.toWellFormed() : (JSON.stringify(written) ?? 'undefined');
   const cut = text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text;
