@@ -1,12 +1,23 @@
 // Tests run as ES modules on one embedded PostgreSQL per run. shared/src/testing starts it.
 
 // Suites that take minutes or need more than npm. `npm test -- outages` runs one of them; `npm test` runs none of them.
-const longSuites = ['attacks', 'browser', 'containers', 'differential', 'observability', 'outages', 'restarts'];
+const longSuites = [
+  'attacks',
+  'browser',
+  'clients',
+  'containers',
+  'differential',
+  'observability',
+  'outages',
+  'restarts',
+];
 // `npm test -- broker` runs the tests that need RabbitMQ. The names of their files contain `broker`.
 const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite));
 
 export default {
   testEnvironment: 'node',
+  // The client is tested as its sources; `@shop/client` is otherwise what the package contains, which has to be built.
+  testEnvironmentOptions: { customExportConditions: ['node', 'node-addons', '@shop/source'] },
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

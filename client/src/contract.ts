@@ -2211,7 +2211,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "account-blocked";
+                };
             };
         };
         /** @description `not-found`: the id is not a UUID, or no such account exists. */
@@ -2220,7 +2223,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
+                };
             };
         };
         /** @description The gateway received no valid response from the service. */
@@ -2229,7 +2235,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "bad-gateway";
+                };
             };
         };
         /** @description The body is too large. */
@@ -2238,7 +2247,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "content-too-large";
+                };
             };
         };
         /** @description Another account has this e-mail address. */
@@ -2247,7 +2259,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "email-already-registered";
+                };
             };
         };
         /** @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the export needs a new log-in. */
@@ -2258,7 +2273,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden" | "reauthentication-required";
+                };
             };
         };
         /** @description The account belongs to another caller, or does not exist. Or the access token is that of a machine, which has none. */
@@ -2269,7 +2287,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden";
+                };
             };
         };
         /** @description The gateway received no response in time. */
@@ -2278,7 +2299,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "gateway-timeout";
+                };
             };
         };
         /** @description `request-in-progress`: the first request with this idempotency key is in progress. */
@@ -2290,7 +2314,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "request-in-progress";
+                };
             };
         };
         /** @description An unexpected error occurred in the shop. */
@@ -2299,7 +2326,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "internal-error";
+                };
             };
         };
         /** @description `invalid-credentials`: the e-mail address and password, the refresh token, or the client id and secret are not valid. The response is the same whether or not the account exists. */
@@ -2309,7 +2339,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-credentials";
+                };
             };
         };
         /** @description The request is not valid. Every fault is listed. */
@@ -2318,7 +2351,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request";
+                };
             };
         };
         /** @description `invalid-request`, or `invalid-token`: no token like this is valid. The response does not show whether it was used, replaced or expired, or never existed. */
@@ -2327,7 +2363,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request" | "invalid-token";
+                };
             };
         };
         /** @description `forbidden`: the access token is that of a machine, which has no account. */
@@ -2337,7 +2376,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden";
+                };
             };
         };
         /** @description The client does not accept application/json. */
@@ -2346,7 +2388,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-acceptable";
+                };
             };
         };
         /** @description The id is not a UUID, or the account of the token does not exist. */
@@ -2355,7 +2400,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
+                };
             };
         };
         /** @description The representation that the client has is current. */
@@ -2380,7 +2428,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "password-too-common";
+                };
             };
         };
         /** @description The account has changed since the version in `If-Match`. */
@@ -2389,7 +2440,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "precondition-failed";
+                };
             };
         };
         /** @description The query exceeds a bound, or takes too long. */
@@ -2398,7 +2452,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "query-too-costly";
+                };
             };
         };
         /** @description `idempotency-key-reused`: the key was used for another request. */
@@ -2408,7 +2465,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "idempotency-key-reused";
+                };
             };
         };
         /** @description `email-already-registered`, or `request-in-progress` while the first request with this idempotency key is in progress. */
@@ -2420,7 +2480,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "email-already-registered" | "request-in-progress";
+                };
             };
         };
         /** @description `password-too-common`, or `idempotency-key-reused` for another request. */
@@ -2429,7 +2492,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "password-too-common" | "idempotency-key-reused";
+                };
             };
         };
         /** @description The service cannot reach its database or another service that the operation needs, or too many password checks are waiting. */
@@ -2439,7 +2505,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "service-unavailable";
+                };
             };
         };
         /** @description `not-found`: the account of the token has no such session. */
@@ -2448,7 +2517,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
+                };
             };
         };
         /**
@@ -2462,7 +2534,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden";
+                };
             };
         };
         /** @description The client has sent more requests than the gateway allows. */
@@ -2474,7 +2549,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "too-many-requests";
+                };
             };
         };
         /** @description The request has no valid access token. */
@@ -2484,7 +2562,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "unauthenticated";
+                };
             };
         };
         /** @description `unsupported-media-type`: the body is not application/merge-patch+json. */
@@ -2495,17 +2576,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/unsupported-media-type",
-                 *       "title": "The media type is not supported",
-                 *       "status": 415,
-                 *       "detail": "Send the body as application/merge-patch+json.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "unsupported-media-type"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "unsupported-media-type";
+                };
             };
         };
         /** @description `unsupported-media-type`: the body is not application/json. */
@@ -2516,7 +2590,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "unsupported-media-type";
+                };
             };
         };
         /**
@@ -2530,7 +2607,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden" | "reauthentication-required" | "wrong-password";
+                };
             };
         };
         /** @description `email-already-registered`: another account has registered the address meanwhile. Or `request-in-progress`, while the first request with this idempotency key is in progress. */
@@ -2542,7 +2622,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "email-already-registered" | "request-in-progress";
+                };
             };
         };
         /** @description `order-already-shipped`; `units-not-in-order`, listing every line that has more units than the order; or `request-in-progress`. The order is unchanged. */
@@ -2553,7 +2636,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "order-already-shipped" | "units-not-in-order" | "request-in-progress";
+                };
             };
         };
         /** @description The order after the action. */
@@ -2574,7 +2660,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden";
+                };
             };
         };
         /** @description `forbidden`: the orders are those of other accounts, and the token does not have the scope `orders:read-all`. */
@@ -2585,7 +2674,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden";
+                };
             };
         };
         /** @description The idempotency key was used for another request. */
@@ -2594,7 +2686,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "idempotency-key-reused";
+                };
             };
         };
         /** @description `invalid-request`: every fault is listed. */
@@ -2603,7 +2698,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request";
+                };
             };
         };
         /** @description `invalid-request`: every fault is listed. An amount of zero, an amount with more decimals than the currency has, and another currency than that of the shop are also faults. Nothing was recorded. */
@@ -2612,7 +2710,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request";
+                };
             };
         };
         /** @description `invalid-request`: every fault is listed. An `expectedTotal` with more decimals than the currency has is also a fault. */
@@ -2621,7 +2722,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request";
+                };
             };
         };
         /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
@@ -2630,7 +2734,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request" | "invalid-cursor";
+                };
             };
         };
         /** @description The record. Every repetition gets the same one. */
@@ -2649,7 +2756,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
+                };
             };
         };
         /** @description The representation that the client has is current. */
@@ -2672,7 +2782,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "insufficient-stock" | "hold-limit" | "price-changed" | "request-in-progress";
+                };
             };
         };
         /** @description `product-not-available`, listing the lines, when nothing else is wrong; or `idempotency-key-reused`. */
@@ -2682,7 +2795,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "product-not-available" | "idempotency-key-reused";
+                };
             };
         };
         /**
@@ -2696,7 +2812,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "payment-amount-differs" | "request-in-progress";
+                };
             };
         };
         /** @description The order has changed since the version in `If-Match`. */
@@ -2705,7 +2824,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "precondition-failed";
+                };
             };
         };
         /** @description `reference-reused`: the reference was recorded with another order or amount; or `idempotency-key-reused`. */
@@ -2715,7 +2837,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "reference-reused" | "idempotency-key-reused";
+                };
             };
         };
         /** @description `refund-exceeds-due`, with both amounts, or `request-in-progress`. Nothing was recorded. */
@@ -2726,7 +2851,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "refund-exceeds-due" | "request-in-progress";
+                };
             };
         };
         /** @description The service cannot reach its database or the catalogue. */
@@ -2736,7 +2864,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "service-unavailable";
+                };
             };
         };
         /** @description The order. */
@@ -2757,7 +2888,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-transition" | "payment-due" | "stock-missing" | "request-in-progress";
+                };
             };
         };
         /** @description The access token does not have the required scope. */
@@ -2767,7 +2901,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden";
+                };
             };
         };
         /** @description `request-in-progress`: the first request with this idempotency key is still in progress. */
@@ -2778,17 +2915,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/request-in-progress",
-                 *       "title": "The first request with this key is still running",
-                 *       "status": 409,
-                 *       "detail": "The first request with this Idempotency-Key is still running.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "request-in-progress"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "request-in-progress";
+                };
             };
         };
         /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
@@ -2797,7 +2927,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request" | "invalid-cursor";
+                };
             };
         };
         /** @description The product, import or reservation does not exist, or the caller may not see it. */
@@ -2806,7 +2939,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
+                };
             };
         };
         /** @description `unsupported-media-type`: the body is not application/x-ndjson. */
@@ -2817,23 +2953,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/unsupported-media-type",
-                 *       "title": "The media type is not supported",
-                 *       "status": 415,
-                 *       "detail": "Send the body as application/x-ndjson.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "unsupported-media-type",
-                 *       "errors": [
-                 *         {
-                 *           "header": "Content-Type",
-                 *           "detail": "must be application/x-ndjson"
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "unsupported-media-type";
+                };
             };
         };
         /** @description The product has changed since the version in `If-Match`. */
@@ -2842,7 +2965,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "precondition-failed";
+                };
             };
         };
         /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
@@ -2853,24 +2979,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/sku-in-use",
-                 *       "title": "Another product has this sku",
-                 *       "status": 409,
-                 *       "detail": "Another product has this sku. Nothing was changed. Change that product, or use another sku.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "sku-in-use",
-                 *       "errors": [
-                 *         {
-                 *           "pointer": "/sku",
-                 *           "detail": "is the sku of another product",
-                 *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01"
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "sku-in-use";
+                };
             };
         };
         /** @description The representation that the client has is current. */
@@ -2888,7 +3000,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "service-unavailable";
+                };
             };
         };
         /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
@@ -2897,24 +3012,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/stock-changed",
-                 *       "title": "The stock has changed",
-                 *       "status": 409,
-                 *       "detail": "The stock has changed since it was read. Nothing was changed.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "stock-changed",
-                 *       "errors": [
-                 *         {
-                 *           "pointer": "/stock/expected",
-                 *           "detail": "is 7, but 5 units are on hand",
-                 *           "onHand": 5
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "stock-changed";
+                };
             };
         };
         /** @description The service gave no valid answer. Whether it did anything is not known. */
@@ -2923,7 +3024,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "bad-gateway";
+                };
             };
         };
         /** @description The service did not answer in time. Whether it did anything is not known. */
@@ -2932,7 +3036,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "gateway-timeout";
+                };
             };
         };
         /**
@@ -2944,7 +3051,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "request-timeout" | "uri-too-long" | "header-fields-too-large";
+                };
             };
         };
         /**
@@ -2957,7 +3067,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "service-unavailable";
+                };
             };
         };
         /** @description Too many requests from this account or address. */
@@ -2969,7 +3082,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "too-many-requests";
+                };
             };
         };
     };
@@ -4950,25 +5066,193 @@ export interface operations {
     };
 }
 
-/** Paths whose POST takes an `Idempotency-Key`. */
-export const keyedPaths: ReadonlySet<string> = new Set([
-  "/v1/accounts",
-  "/v1/accounts/{accountId}/block",
-  "/v1/accounts/{accountId}/unblock",
-  "/v1/accounts/{accountId}/end-sessions",
-  "/v1/accounts/{accountId}/send-password-reset",
-  "/v1/email-verifications",
-  "/v1/email-verifications/resend",
-  "/v1/email-verifications/undo",
-  "/v1/password-resets",
-  "/v1/password-resets/confirm",
-  "/v1/orders",
-  "/v1/orders/{orderId}/cancel",
-  "/v1/orders/{orderId}/process",
-  "/v1/orders/{orderId}/ship",
-  "/v1/orders/{orderId}/deliver",
-  "/v1/orders/{orderId}/payments",
-  "/v1/orders/{orderId}/refunds",
-  "/v1/products",
-  "/v1/products/imports"
-]);
+export interface Endpoint {
+  readonly id: keyof operations;
+  /** Whether it takes an `Idempotency-Key`. */
+  readonly keyed: boolean;
+  /** Of the request's body, when it is not `application/json`. */
+  readonly mediaType?: string;
+}
+
+/** Method and path → operation. */
+export const endpoints: Readonly<Record<string, Endpoint>> = {
+  "GET /v1/accounts": {
+    "id": "findAccounts",
+    "keyed": false
+  },
+  "POST /v1/accounts": {
+    "id": "registerAccount",
+    "keyed": true
+  },
+  "GET /v1/accounts/{accountId}": {
+    "id": "getAccount",
+    "keyed": false
+  },
+  "PATCH /v1/accounts/{accountId}": {
+    "id": "updateAccount",
+    "keyed": false,
+    "mediaType": "application/merge-patch+json"
+  },
+  "POST /v1/accounts/{accountId}/erase": {
+    "id": "eraseAccount",
+    "keyed": false
+  },
+  "DELETE /v1/accounts/{accountId}/erase": {
+    "id": "keepAccount",
+    "keyed": false
+  },
+  "POST /v1/accounts/{accountId}/block": {
+    "id": "blockAccount",
+    "keyed": true
+  },
+  "POST /v1/accounts/{accountId}/unblock": {
+    "id": "unblockAccount",
+    "keyed": true
+  },
+  "POST /v1/accounts/{accountId}/end-sessions": {
+    "id": "endAccountSessions",
+    "keyed": true
+  },
+  "POST /v1/accounts/{accountId}/send-password-reset": {
+    "id": "sendPasswordReset",
+    "keyed": true
+  },
+  "GET /v1/accounts/{accountId}/audit": {
+    "id": "listAccountAudit",
+    "keyed": false
+  },
+  "GET /v1/accounts/{accountId}/export": {
+    "id": "exportAccount",
+    "keyed": false
+  },
+  "POST /v1/email-verifications": {
+    "id": "verifyEmail",
+    "keyed": true
+  },
+  "POST /v1/email-verifications/resend": {
+    "id": "resendVerification",
+    "keyed": true
+  },
+  "POST /v1/email-verifications/undo": {
+    "id": "undoEmailChange",
+    "keyed": true
+  },
+  "POST /v1/password-resets": {
+    "id": "requestPasswordReset",
+    "keyed": true
+  },
+  "POST /v1/password-resets/confirm": {
+    "id": "confirmPasswordReset",
+    "keyed": true
+  },
+  "POST /v1/tokens": {
+    "id": "issueToken",
+    "keyed": false
+  },
+  "POST /v1/tokens/revoke": {
+    "id": "revokeToken",
+    "keyed": false
+  },
+  "GET /v1/sessions": {
+    "id": "listSessions",
+    "keyed": false
+  },
+  "DELETE /v1/sessions": {
+    "id": "endOtherSessions",
+    "keyed": false
+  },
+  "DELETE /v1/sessions/{sessionId}": {
+    "id": "endSession",
+    "keyed": false
+  },
+  "GET /.well-known/jwks.json": {
+    "id": "getKeySet",
+    "keyed": false
+  },
+  "GET /v1/orders": {
+    "id": "listOrders",
+    "keyed": false
+  },
+  "POST /v1/orders": {
+    "id": "createOrder",
+    "keyed": true
+  },
+  "GET /v1/orders/{orderId}": {
+    "id": "getOrder",
+    "keyed": false
+  },
+  "GET /v1/orders/{orderId}/history": {
+    "id": "getOrderHistory",
+    "keyed": false
+  },
+  "POST /v1/orders/{orderId}/cancel": {
+    "id": "cancelOrder",
+    "keyed": true
+  },
+  "POST /v1/orders/{orderId}/process": {
+    "id": "processOrder",
+    "keyed": true
+  },
+  "POST /v1/orders/{orderId}/ship": {
+    "id": "shipOrder",
+    "keyed": true
+  },
+  "POST /v1/orders/{orderId}/deliver": {
+    "id": "deliverOrder",
+    "keyed": true
+  },
+  "POST /v1/orders/{orderId}/payments": {
+    "id": "recordPayment",
+    "keyed": true
+  },
+  "POST /v1/orders/{orderId}/refunds": {
+    "id": "recordRefund",
+    "keyed": true
+  },
+  "GET /v1/products": {
+    "id": "listProducts",
+    "keyed": false
+  },
+  "POST /v1/products": {
+    "id": "createProduct",
+    "keyed": true
+  },
+  "POST /v1/products/search": {
+    "id": "searchProducts",
+    "keyed": false
+  },
+  "POST /v1/products/imports": {
+    "id": "importProducts",
+    "keyed": true,
+    "mediaType": "application/x-ndjson"
+  },
+  "GET /v1/products-imports/{importId}": {
+    "id": "getProductImport",
+    "keyed": false
+  },
+  "GET /v1/brands": {
+    "id": "listBrands",
+    "keyed": false
+  },
+  "GET /v1/categories": {
+    "id": "listCategories",
+    "keyed": false
+  },
+  "GET /v1/products/{productId}": {
+    "id": "getProduct",
+    "keyed": false
+  },
+  "PATCH /v1/products/{productId}": {
+    "id": "updateProduct",
+    "keyed": false,
+    "mediaType": "application/merge-patch+json"
+  },
+  "DELETE /v1/products/{productId}": {
+    "id": "archiveProduct",
+    "keyed": false
+  },
+  "GET /v1/products/{productId}/stock": {
+    "id": "getStock",
+    "keyed": false
+  }
+};

@@ -1,19 +1,18 @@
 // The client: typed calls that log in by themselves and are repeated where that is safe, and collections as one
 // sequence.
-import createClient, { type Client } from 'openapi-fetch';
-import { type components, keyedPaths, type paths } from './contract.ts';
-import { type OrderCriteria, type ProductCriteria, queryFilters, searchFilters } from './criteria.ts';
-import { Refusal } from './refusal.ts';
+import { type Calls, createCalls, type Data, type InitOf, type PathWith } from './call.ts';
+import { type components, endpoints, type operations, type paths } from './contract.ts';
+import { type ProductCriteria, searchFilters } from './criteria.ts';
+import { importProducts, type ProductImport, type ProductLine } from './import-products.ts';
+import { createOrders, type Orders } from './orders.ts';
+import { itemsOf, type Page, pagesOf } from './pages.ts';
 import { repeating } from './repeat.ts';
 import { Session, type Tokens } from './session.ts';
+import { dataOf, ShopError } from './shop-error.ts';
 import { unlessAborted } from './unless-aborted.ts';
+import type { Walk } from './walk.ts';
 
-type Schemas = components['schemas'];
-export type Product = Schemas['Product'];
-export type Order = Schemas['Order'];
-export type ProductImport = Schemas['ProductImport'];
-/** A product of an import. `externalKey` is its `sku`. */
-export type ProductLine = Omit<Schemas['NewProduct'], 'sku'> & { readonly externalKey: string };
+export type Product = components['schemas']['Product'];
 
 export interface ShopOptions {
   /** The shop's address, such as `https://shop.example`; a path in it is prefixed to every operation's path. */
@@ -29,24 +28,21 @@ export interface ShopOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
-export interface Walk<Field extends string, Sortable extends string> {
-  readonly sort?: readonly { readonly field: Sortable; readonly direction: 'asc' | 'desc' }[];
-  /** The members to return; default all. */
-  readonly fields?: readonly Field[];
-  /** The number of items for each request, 1 to 100; default 100. */
-  readonly limit?: number;
-}
+/** The paths whose GET answers with a page of a list. */
+export type ListPath = {
+  [Path in PathWith<'get'>]: Data<paths[Path]['get']> extends Page<unknown> ? Path : never;
+}[PathWith<'get'>];
 
 export interface Shop {
   /** Every operation, typed: `shop.call.GET('/v1/products/{productId}', …)` → `{ data, error, response }`. */
-  readonly call: Client<paths>;
-  /** @throws Refusal when the credentials are wrong */
+  readonly call: Calls;
+  /** @throws ShopError of `issueToken` when the credentials are wrong */
   logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
-  /** Forgets the tokens, and revokes the refresh token. @throws Refusal when the shop did not revoke it */
+  /** Forgets the tokens, and revokes the refresh token. @throws ShopError when the shop did not revoke it */
   logOut(): Promise<void>;
   /**
    * All products that meet the criteria. Further pages are requested as the items are read.
-   * @throws Refusal; TypeError for an empty list
+   * @throws ShopError of `searchProducts`; TypeError for an empty list
    */
   products<Field extends keyof Product = keyof Product>(
     criteria?: ProductCriteria,
@@ -55,19 +51,25 @@ export interface Shop {
   /**
    * Imports products, up to 10 MiB as JSON lines, and waits until the import has ended. Lines with faults are in
    * `refusedLines`.
-   * @throws Refusal
+   * @throws ShopError
    */
   importProducts(products: Iterable<ProductLine>): Promise<ProductImport>;
-  /** All of the caller's orders that meet the criteria. @throws Refusal; TypeError for an empty list */
-  orders<Field extends keyof Order = keyof Order>(
-    criteria?: OrderCriteria,
-    walk?: Walk<Field, 'createdAt' | 'totalCost' | 'id'>,
-  ): AsyncGenerator<Pick<Order, Field>, void>;
+  readonly orders: Orders;
+  /**
+   * The pages of any list, each read when the one before it has been taken.
+   * @throws ShopError
+   * @example for await (const { items } of shop.pages('/v1/brands')) show(items);
+   */
+  pages<Path extends ListPath>(
+    path: Path,
+    ...init: InitOf<paths[Path]['get']>
+  ): AsyncGenerator<Data<paths[Path]['get']>, void>;
 }
 
 /** Creates a client of the shop at `baseUrl`. It sends nothing before the first call. */
 export function createShop(options: ShopOptions): Shop {
-  const { baseUrl, attempts = 4, longestWait = 30_000, onTokens = () => {} } = options;
+  const { attempts = 4, longestWait = 30_000, onTokens = () => {} } = options;
+  const baseUrl = options.baseUrl.replace(/\/$/, '');
   const send = repeating(options.fetch ?? ((request) => fetch(request)), { attempts, longestWait });
   let session: Session | undefined;
   const begin = (tokens: Tokens): void => {
@@ -77,20 +79,13 @@ export function createShop(options: ShopOptions): Shop {
   };
   if (options.tokens !== undefined) begin(options.tokens);
 
-  const call = createClient<paths>({ baseUrl, fetch: (request) => sendAs(session, request, send) });
-  call.use({
-    onRequest({ request, schemaPath }) {
-      // The key is created once, so that every repetition of this call has the same one.
-      if (request.method === 'POST' && keyedPaths.has(schemaPath) && !request.headers.has('idempotency-key'))
-        request.headers.set('Idempotency-Key', crypto.randomUUID());
-      return request;
-    },
-  });
-
+  const call = createCalls(baseUrl, (request) => sendAs(session, request, send));
   return {
     call,
+    orders: createOrders(call),
     async logIn(credentials) {
-      begin(taken(await call.POST('/v1/tokens', { body: credentials })) as Tokens);
+      // Only the tokens of a machine have no refresh token.
+      begin(dataOf('issueToken', await call.POST('/v1/tokens', { body: credentials })) as Tokens);
     },
     async logOut() {
       const tokens = session?.end();
@@ -98,7 +93,7 @@ export function createShop(options: ShopOptions): Shop {
       if (tokens === undefined) return;
       const body = { refresh_token: tokens.refresh_token };
       const { error, response } = await call.POST('/v1/tokens/revoke', { body });
-      if (!response.ok) throw new Refusal(response, error);
+      if (!response.ok) throw new ShopError('revokeToken', response, error);
     },
     products(criteria = {}, { sort, fields, limit = 100 } = {}) {
       const search = {
@@ -106,55 +101,34 @@ export function createShop(options: ShopOptions): Shop {
         ...(sort && { sort: [...sort] }),
         ...(fields && { fields: [...fields] }),
       };
-      return pages(async (cursor) => {
+      const pages = pagesOf(async (cursor): Promise<Data<operations['searchProducts']>> => {
         const pagination = { limit, ...(cursor !== undefined && { cursor }) };
-        return taken(await call.POST('/v1/products/search', { body: { ...search, pagination } })) as Page<Product>;
+        return dataOf('searchProducts', await call.POST('/v1/products/search', { body: { ...search, pagination } }));
       });
+      return itemsOf(pages as AsyncIterable<Page<Product>>);
     },
-    async importProducts(products) {
-      const body = Array.from(products, (product) => `${JSON.stringify(product)}\n`).join('');
-      const file = { body, bodySerializer: String, headers: { 'Content-Type': 'application/x-ndjson' } };
-      let found = taken(await call.POST('/v1/products/imports', file));
-      while (found.endedAt === undefined) {
-        await new Promise((resolve) => setTimeout(resolve, progressEvery));
-        const params = { path: { importId: found.id } };
-        found = taken(await call.GET('/v1/products-imports/{importId}', { params }));
-      }
-      return found;
-    },
-    orders(criteria = {}, { sort, fields, limit = 100 } = {}) {
-      const query = {
-        ...queryFilters({ ...criteria }),
-        ...(sort && { sort: sort.map(({ field, direction }) => `${field}:${direction}`).join(',') }),
-        ...(fields && { fields: fields.join(',') }),
-        limit,
-      };
-      return pages(async (cursor) => {
-        const params = { query: { ...query, ...(cursor !== undefined && { cursor }) } };
-        return taken(await call.GET('/v1/orders', { params })) as Page<Order>;
-      });
-    },
+    importProducts: (products) => importProducts(call, products),
+    pages: (path, ...init) => pagesIn(call, path, ...init),
   };
 }
 
-/** Milliseconds between two looks at an import. */
-const progressEvery = 500;
-
-interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly pagination: { readonly nextCursor?: string };
+function pagesIn<Path extends ListPath>(call: Calls, path: Path, ...[init]: InitOf<paths[Path]['get']>) {
+  type Listed = Data<paths[Path]['get']>;
+  // The types of a path that is not known yet cannot be computed.
+  const get = call.GET as (path: string, init: object) => ReturnType<typeof call.GET>;
+  const { params, ...rest } = (init ?? {}) as { params?: { query?: object } };
+  const read = async (cursor: string | undefined): Promise<Page<unknown>> => {
+    const query = { ...params?.query, ...(cursor !== undefined && { cursor }) };
+    const answer = await get(path, { ...rest, params: { ...params, query } });
+    return dataOf(endpoints[`GET ${path}`]?.id ?? 'listProducts', answer) as Page<unknown>;
+  };
+  return pagesOf(read) as AsyncGenerator<Listed, void>;
 }
 
-async function* pages<Item>(read: (cursor: string | undefined) => Promise<Page<Item>>): AsyncGenerator<Item, void> {
-  let cursor: string | undefined;
-  do {
-    const { items, pagination } = await read(cursor);
-    yield* items;
-    cursor = pagination.nextCursor;
-  } while (cursor !== undefined);
-}
-
-/** Sends a request with the session's access token. After a 401, repeats it once with a new token, if there is one. */
+/**
+ * Sends a request with the session's access token. When the token is refused, or ignored because the operation is public
+ * (a success with `error="invalid_token"`), sends the request once more with a new token, if there is one.
+ */
 async function sendAs(
   session: Session | undefined,
   request: Request,
@@ -168,7 +142,7 @@ async function sendAs(
   const again = request.clone();
   request.headers.set('Authorization', `Bearer ${token}`);
   const response = await send(request);
-  if (response.status !== 401) return response;
+  if (!isTokenRefused(response)) return response;
   const renewed = await unlessAborted(session.renew(token), request.signal);
   if (renewed === undefined || renewed === token) return response;
   await response.body?.cancel();
@@ -176,7 +150,6 @@ async function sendAs(
   return send(again);
 }
 
-function taken<Data>({ data, error, response }: { data?: Data; error?: unknown; response: Response }): Data {
-  if (data === undefined) throw new Refusal(response, error);
-  return data;
+function isTokenRefused({ status, ok, headers }: Response): boolean {
+  return status === 401 || (ok && headers.get('www-authenticate')?.includes('error="invalid_token"') === true);
 }

@@ -1,5 +1,5 @@
 // Repeats a request after a failure that may be temporary, and only when a second request has no further effect.
-import { unlessAborted } from './unless-aborted.ts';
+import { pause } from './pause.ts';
 
 export interface RepeatOptions {
   /** The maximum number of times that a request is sent, at least 1. */
@@ -11,17 +11,18 @@ export interface RepeatOptions {
 type Send = (request: Request) => Promise<Response>;
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
+// Of the POST operations without an `Idempotency-Key`. The repetition of a renewal gives the same new refresh token.
+const repeatable = /\/v1\/(?:products\/search|tokens|tokens\/revoke)$/;
 const firstWait = 200;
 
 /**
  * Returns a `send` that repeats a request after 429; after 502, 503, 504 or a lost connection when the request is safe,
- * searches products or has an `Idempotency-Key`; and after 409 `request-in-progress` when it has the key. It waits for
- * the time of `Retry-After`; without one, it waits longer before each attempt.
+ * searches products, obtains or revokes tokens, or has an `Idempotency-Key`; and after 409 `request-in-progress` when it
+ * has the key. It waits for the time of `Retry-After`; without one, it waits longer before each attempt.
  */
 export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): Send {
   return async (request) => {
-    const harmless =
-      safe.has(request.method) || request.headers.has('idempotency-key') || request.url.endsWith('/v1/products/search');
+    const harmless = safe.has(request.method) || request.headers.has('idempotency-key') || repeatable.test(request.url);
     for (let attempt = 1; ; attempt++) {
       const last = attempt >= attempts;
       // A request can be read only once, so every attempt except the last one sends a copy.
@@ -59,15 +60,12 @@ async function isPassing(response: Response, harmless: boolean): Promise<boolean
 
 /** Returns the delay in milliseconds. It is random, so that clients that failed together do not retry together. */
 function waitBefore(attempt: number, retryAfter: string | null): number {
-  const seconds = Number(retryAfter ?? Number.NaN);
-  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1_000;
+  const asked = retryAfter === null ? Number.NaN : millisecondsOf(retryAfter);
+  if (Number.isFinite(asked)) return Math.max(0, asked);
   return firstWait * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
 }
 
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await unlessAborted(over, signal).finally(() => clearTimeout(timer));
+/** A number of seconds; or a date, which a proxy may send (RFC 9110 section 10.2.3). */
+function millisecondsOf(retryAfter: string): number {
+  return /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
 }

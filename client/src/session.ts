@@ -1,12 +1,12 @@
 // One log-in: stores its tokens, and renews them shortly before they expire or when they are refused, until the session
 // ends.
-import { removeTrailingSlash } from 'openapi-fetch';
 import type { components } from './contract.ts';
 
 /** The tokens of a customer or of staff. A machine gets no refresh token, and needs no session. */
 export type Tokens = Required<components['schemas']['Tokens']>;
 
 export interface SessionOptions {
+  /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly send: (request: Request) => Promise<Response>;
   /**
@@ -46,8 +46,9 @@ export class Session {
   }
 
   /**
-   * Returns a new access token for one that was refused or is about to expire. A refresh token is valid once, and using
-   * it twice ends the session. Concurrent calls therefore share one renewal.
+   * Returns a new access token for one that was refused or is about to expire. A refresh token is valid once. Concurrent
+   * calls therefore share one renewal. `send` repeats a renewal whose answer was lost: for 60 seconds, the shop gives the
+   * same new refresh token again. When no answer arrives at all, the tokens stay, and the next request tries again.
    */
   renew(old: string): Promise<string | undefined> {
     if (this.#tokens?.access_token !== old) return Promise.resolve(this.#tokens?.access_token);
@@ -60,7 +61,7 @@ export class Session {
   async #exchange(refreshToken: string): Promise<string | undefined> {
     const { baseUrl, send, onTokens } = this.#options;
     const response = await send(
-      new Request(`${removeTrailingSlash(baseUrl)}/v1/tokens`, {
+      new Request(`${baseUrl}/v1/tokens`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ refresh_token: refreshToken }),

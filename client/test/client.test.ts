@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createShop, Refusal, type ShopOptions } from '../src/index.ts';
+import { createShop, isShopError, ShopError, type ShopOptions } from '../src/index.ts';
 import { type FaultyShop, type Reaction, refused, startFaultyShop, tokens } from './faulty-shop.ts';
 
 const id = '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01';
@@ -36,7 +36,7 @@ describe('a POST with an idempotency key', () => {
     expect(response.status).toBe(201);
     expect(server.seen).toHaveLength(3);
     expect(new Set(keys()).size).toBe(1);
-    expect(keys()[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
     expect(server.seen.map(({ body }) => JSON.parse(body))).toEqual([order.body, order.body, order.body]);
   });
 
@@ -60,6 +60,12 @@ describe('a POST with an idempotency key', () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '0' })], { attempts: 3 });
     expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(503);
     expect(server.seen).toHaveLength(3);
+  });
+
+  it('waits until the date that a proxy gives', async () => {
+    const date = new Date(Date.now() + 1_000).toUTCString();
+    const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': date }), done]);
+    expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(201);
   });
 
   it('fails when the requested wait is too long', async () => {
@@ -105,7 +111,7 @@ describe('a response that is not a problem document', () => {
     ['a JSON string', { status: 500, headers: { 'Content-Type': 'application/json' }, body: '"Oh"' }],
   ];
   const refusal = {
-    name: 'Refusal',
+    name: 'ShopError',
     message: 'The answer was 500 Internal Server Error',
     status: 500,
     code: undefined,
@@ -121,7 +127,107 @@ describe('a response that is not a problem document', () => {
 
   it('an empty success does not count as a log-in', async () => {
     const shop = await clientOf([{ status: 200, headers: { 'Content-Length': '0' }, body: '' }]);
-    await expect(shop.logIn(pair)).rejects.toMatchObject({ name: 'Refusal', status: 200 });
+    await expect(shop.logIn(pair)).rejects.toMatchObject({ name: 'ShopError', status: 200 });
+  });
+});
+
+describe('a log-in', () => {
+  const pair = { email: 'kim@example.com', password: 'a long and quiet river' };
+
+  it('is sent again after a broken connection, because repeating it is harmless', async () => {
+    const shop = await clientOf(['break', { status: 200, body: tokens('new') }]);
+    await shop.logIn(pair);
+    expect(server.seen.map(({ line }) => line)).toEqual(['POST /v1/tokens', 'POST /v1/tokens']);
+  });
+});
+
+describe('a request', () => {
+  it('has the media type of its operation, its parameters encoded, and nothing that is undefined', async () => {
+    const shop = await clientOf([{ status: 200 }]);
+    await shop.call.PATCH('/v1/products/{productId}', {
+      params: { path: { productId: 'a/b' }, header: { 'If-Match': '"1"' } },
+      body: { name: 'Mug' },
+    });
+    const query = { q: 'red & blue', brand: ['Fjord', 'Å'], cursor: undefined as unknown as string };
+    await shop.call.GET('/v1/products', { params: { query } });
+    expect(server.seen.map(({ line }) => line)).toEqual([
+      'PATCH /v1/products/a%2Fb',
+      'GET /v1/products?q=red%20%26%20blue&brand=Fjord&brand=%C3%85',
+    ]);
+    expect(server.seen[0]?.headers).toMatchObject({
+      'content-type': 'application/merge-patch+json',
+      'if-match': '"1"',
+    });
+    expect(server.seen[1]?.headers['content-type']).toBeUndefined();
+  });
+});
+
+describe('an error', () => {
+  it('has the id of the request, also when something else than the shop answers', async () => {
+    const page: Reaction = {
+      status: 500,
+      headers: { 'Content-Type': 'text/html', 'X-Request-Id': 'r7' },
+      body: '<h1>',
+    };
+    const shop = await clientOf([refused(409, 'insufficient-stock'), page]);
+    const place = () => shop.orders.place(order.body);
+    await expect(place()).rejects.toMatchObject({ operation: 'createOrder', requestId: 'a-request' });
+    await expect(place()).rejects.toMatchObject({ requestId: 'r7', problem: undefined });
+  });
+
+  it('is narrowed to the codes that the contract documents for its operation', async () => {
+    const shop = await clientOf([refused(409, 'insufficient-stock')]);
+    const error: unknown = await shop.orders.place(order.body).catch((thrown: unknown) => thrown);
+    expect([isShopError(error), isShopError(error, 'cancelOrder', 'createOrder'), isShopError(error, 'cancelOrder')]) //
+      .toEqual([true, true, false]);
+    expect(isShopError(new Error('another'))).toBe(false);
+    if (!isShopError(error, 'createOrder')) throw error;
+    // @ts-expect-error no order is refused with this code
+    expect(error.code === 'email-already-registered').toBe(false);
+    expect(error.code === 'insufficient-stock').toBe(true);
+    const { error: problem } = await shop.call.POST('/v1/orders', order);
+    // @ts-expect-error nor is it returned
+    expect(problem?.code === 'email-already-registered').toBe(false);
+  });
+});
+
+describe('an import', () => {
+  it('is sent as JSON lines, and followed until it has ended', async () => {
+    const shown = (status: number, endedAt?: string): Reaction => ({ status, body: { id, endedAt, refusedLines: [] } });
+    const shop = await clientOf([shown(202), shown(200), shown(200, '2026-11-25T12:00:00.000Z')]);
+    const mug = { externalKey: 'MUG-1', name: 'Mug', description: '', brand: 'Fjord', category: 'Kitchen' } as const;
+    const line = { ...mug, price: 10, currency: 'EUR', status: 'active' } as const;
+    expect(await shop.importProducts([line, line])).toMatchObject({ endedAt: '2026-11-25T12:00:00.000Z' });
+    expect(server.seen.map((seen) => seen.line)).toEqual([
+      'POST /v1/products/imports',
+      `GET /v1/products-imports/${id}`,
+      `GET /v1/products-imports/${id}`,
+    ]);
+    expect(server.seen[0]?.headers['content-type']).toBe('application/x-ndjson');
+    expect(server.seen[0]?.body).toBe(`${JSON.stringify(line)}\n`.repeat(2));
+  });
+});
+
+describe('pages', () => {
+  it('are read when they are taken, until the last', async () => {
+    const page = (name: string, nextCursor?: string): Reaction => ({
+      status: 200,
+      body: { items: [{ name }], pagination: { limit: 1, hasMore: nextCursor !== undefined, nextCursor } },
+    });
+    const shop = await clientOf([page('Fjord', 'c1'), page('Oak')]);
+    const names: (string | undefined)[] = [];
+    for await (const { items } of shop.pages('/v1/brands', { params: { query: { limit: 1 } } })) {
+      expect(server.seen).toHaveLength(names.length + 1);
+      names.push(...items.map(({ name }) => name));
+    }
+    expect(names).toEqual(['Fjord', 'Oak']);
+    expect(server.seen.map(({ line }) => line)).toEqual(['GET /v1/brands?limit=1', 'GET /v1/brands?limit=1&cursor=c1']);
+  });
+
+  it('end with the refusal of the list that was asked for', async () => {
+    const shop = await clientOf([refused(403, 'forbidden')]);
+    const init = { params: { query: { email: 'kim@example.com' } } };
+    await expect(shop.pages('/v1/accounts', init).next()).rejects.toMatchObject({ operation: 'findAccounts' });
   });
 });
 
@@ -140,7 +246,7 @@ describe('the types', () => {
     const body = { code: 'query-too-costly', detail: '', errors, exceeded, nearest: { filters: {} }, split: [{}] };
     const shop = await clientOf([{ status: 422, body }]);
     const refusal: unknown = await Array.fromAsync(shop.products()).catch((error: unknown) => error);
-    const problem = refusal instanceof Refusal ? refusal.problem : undefined;
+    const problem = refusal instanceof ShopError ? refusal.problem : undefined;
     expect(problem?.errors?.map(({ parameter, position }) => [parameter, position])).toEqual([['price', 4]]);
     expect(problem?.exceeded?.map(({ bound }) => bound)).toEqual(['conditions']);
     expect(problem?.nearest).toEqual({ filters: {} });

@@ -79,12 +79,67 @@ describe('a session', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('never presents a refresh token twice, not even after a broken connection', async () => {
-    const shop = await clientWith(({ line }) => (line === 'POST /v1/tokens' ? 'break' : order200), {
-      tokens: tokens('old', 10),
-    });
+  it('repeats a renewal whose answer was lost, once for all waiting requests', async () => {
+    let lost = 0;
+    const shop = await clientWith(
+      ({ line }) => {
+        if (line !== 'POST /v1/tokens') return order200;
+        return lost++ < 2 ? 'break' : { status: 200, body: tokens('new') };
+      },
+      { tokens: tokens('old', 10) },
+    );
+    await Promise.all([1, 2, 3].map(() => shop.call.GET('/v1/orders/{orderId}', path)));
+    const renewals = server.seen.filter(({ line }) => line === 'POST /v1/tokens');
+    expect(renewals.map(({ body }) => JSON.parse(body).refresh_token)).toEqual(Array(3).fill('refresh-old'));
+    expect(bearers('GET')).toEqual(Array(3).fill('Bearer access-new'));
+  });
+
+  it('keeps its refresh token when no renewal is answered, for the next request', async () => {
+    let down = true;
+    const shop = await clientWith(
+      ({ line }) => {
+        if (line !== 'POST /v1/tokens') return order200;
+        return down ? 'break' : { status: 200, body: tokens('new') };
+      },
+      { tokens: tokens('old', 10), attempts: 2 },
+    );
     await expect(shop.call.GET('/v1/orders/{orderId}', path)).rejects.toThrow();
-    expect(server.seen.map(({ line }) => line)).toEqual(['POST /v1/tokens']);
+    down = false;
+    expect((await shop.call.GET('/v1/orders/{orderId}', path)).response.status).toBe(200);
+    expect(bearers('GET')).toEqual(['Bearer access-new']);
+  });
+
+  it('renews a token that a public operation ignored, and sends the request again', async () => {
+    const anonymous: Reaction = {
+      status: 200,
+      headers: { 'WWW-Authenticate': 'Bearer realm="shop", error="invalid_token"' },
+      body: { id, name: 'for everyone' },
+    };
+    const shop = await clientWith(
+      ({ line, headers }) => {
+        if (line === 'POST /v1/tokens') return { status: 200, body: tokens('new') };
+        return headers.authorization === 'Bearer access-new'
+          ? { status: 200, body: { id, name: 'for staff' } }
+          : anonymous;
+      },
+      { tokens: tokens('old') },
+    );
+    const { data } = await shop.call.GET('/v1/products/{productId}', { params: { path: { productId: id } } });
+    expect(data?.name).toBe('for staff');
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it('accepts the answer for everyone when it cannot be renewed', async () => {
+    const shop = await clientWith(
+      ({ line }) => {
+        if (line === 'POST /v1/tokens') return refused(401, 'invalid-credentials');
+        return { status: 200, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' }, body: { id } };
+      },
+      { tokens: tokens('old') },
+    );
+    const { data } = await shop.call.GET('/v1/products/{productId}', { params: { path: { productId: id } } });
+    expect(data?.id).toBe(id);
+    expect(server.seen).toHaveLength(2);
   });
 
   it('logs out in the client and at the shop', async () => {

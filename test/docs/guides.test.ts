@@ -132,6 +132,7 @@ describe.each(guideNames)('the guide %s', (name) => {
         process.execPath,
         [
           '--disable-warning=ExperimentalWarning',
+          '--conditions=@shop/source',
           '--input-type=module-typescript',
           '--eval',
           program.replaceAll('http://localhost:8080', shop.url),
@@ -201,6 +202,6 @@ describe('the client', () => {
     const walk = Array.fromAsync(
       client.products({ brand: Array.from({ length: 101 }, (_, index) => `brand ${index}`) }),
     );
-    await expect(walk).rejects.toMatchObject({ name: 'Refusal', status: 422, code: 'query-too-costly' });
+    await expect(walk).rejects.toMatchObject({ name: 'ShopError', status: 422, code: 'query-too-costly' });
   });
 });

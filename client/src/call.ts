@@ -1,0 +1,144 @@
+// The typed calls: a function for each HTTP method, with the paths, parameters, bodies and answers of the contract.
+import { endpoints, type operations, type paths } from './contract.ts';
+
+export type OperationId = keyof operations;
+
+type Method = 'get' | 'post' | 'patch' | 'delete';
+
+/** The paths that have the method. */
+export type PathWith<Of extends Method> = {
+  [Path in keyof paths]: paths[Path] extends { readonly [Each in Of]: { readonly responses: object } } ? Path : never;
+}[keyof paths];
+
+type Content<Answered> = Answered extends { readonly content: infer Media } ? Media[keyof Media] : undefined;
+
+type ContentOf<Operation, Status> = Operation extends { readonly responses: infer Responses }
+  ? Content<Responses[keyof Responses & Status]>
+  : never;
+
+type Success = 200 | 201 | 202 | 204;
+
+/** The body of a successful answer. */
+export type Data<Operation> = ContentOf<Operation, Success>;
+
+/** The problem documents that the contract documents for an operation, with their codes. */
+export type Failure<Operation> = Operation extends { readonly responses: infer Responses }
+  ? Content<Responses[Exclude<keyof Responses, Success | 304>]>
+  : never;
+
+/** A problem stands in `error`. So does any other body that is not JSON, as the text that it is. */
+export type Answer<Operation> =
+  | { readonly data: Data<Operation>; readonly error?: never; readonly response: Response }
+  | { readonly data?: never; readonly error: Failure<Operation>; readonly response: Response };
+
+type RequiredKeys<Value> = { [Key in keyof Value]-?: object extends Pick<Value, Key> ? never : Key }[keyof Value];
+
+type Params<Operation> = Operation extends { readonly parameters: infer Parameters }
+  ? [RequiredKeys<Parameters>] extends [never]
+    ? { readonly params?: Parameters }
+    : { readonly params: Parameters }
+  : never;
+
+type Body<Operation> = Operation extends { readonly requestBody?: never }
+  ? { readonly body?: never }
+  : Operation extends { readonly requestBody: { readonly content: infer Media } }
+    ? { readonly body: Media[keyof Media] }
+    : Operation extends { readonly requestBody?: { readonly content: infer Media } }
+      ? { readonly body?: Media[keyof Media] }
+      : never;
+
+type Init<Operation> = Params<Operation> &
+  Body<Operation> &
+  Omit<RequestInit, 'body' | 'headers' | 'method'> & { readonly headers?: Readonly<Record<string, string>> };
+
+/** The parameters of a call after its path: optional when the operation needs none. */
+export type InitOf<Operation> = [RequiredKeys<Init<Operation>>] extends [never]
+  ? [init?: Init<Operation>]
+  : [init: Init<Operation>];
+
+type Caller<Of extends Method> = <Path extends PathWith<Of>>(
+  path: Path,
+  ...init: InitOf<paths[Path][Of]>
+) => Promise<Answer<paths[Path][Of]>>;
+
+export interface Calls {
+  readonly GET: Caller<'get'>;
+  readonly POST: Caller<'post'>;
+  readonly PATCH: Caller<'patch'>;
+  readonly DELETE: Caller<'delete'>;
+}
+
+interface AnyInit extends Omit<RequestInit, 'body'> {
+  readonly params?: {
+    readonly path?: Readonly<Record<string, unknown>>;
+    readonly query?: Readonly<Record<string, unknown>>;
+    readonly header?: Readonly<Record<string, unknown>>;
+  };
+  readonly body?: unknown;
+}
+
+/** @param baseUrl without a slash at its end */
+export function createCalls(baseUrl: string, send: (request: Request) => Promise<Response>): Calls {
+  const caller =
+    (method: string) =>
+    async (path: string, init: AnyInit = {}): Promise<Answer<never>> => {
+      const response = await send(requestOf(baseUrl, method, path, init));
+      const [content, isJson] = await contentOf(response);
+      const answer = response.ok && isJson ? { data: content, response } : { error: content, response };
+      return answer as Answer<never>;
+    };
+  const calls = { GET: caller('GET'), POST: caller('POST'), PATCH: caller('PATCH'), DELETE: caller('DELETE') };
+  return calls as Calls;
+}
+
+const json = /^application\/(?:[a-z-]+\+)?json$/;
+
+function requestOf(baseUrl: string, method: string, path: string, init: AnyInit): Request {
+  const { params = {}, body, headers: given, ...rest } = init;
+  const headers = new Headers(given);
+  for (const [name, value] of Object.entries(params.header ?? {}))
+    if (value !== undefined) headers.set(name, String(value));
+  const endpoint = endpoints[`${method} ${path}`];
+  // The key is created once, so that every repetition of this call has the same one.
+  if (endpoint?.keyed && !headers.has('idempotency-key')) headers.set('Idempotency-Key', randomKey());
+  const mediaType = endpoint?.mediaType ?? 'application/json';
+  if (body !== undefined && !headers.has('content-type')) headers.set('Content-Type', mediaType);
+  return new Request(`${baseUrl}${filled(path, params.path ?? {})}${queryOf(params.query ?? {})}`, {
+    ...rest,
+    method,
+    headers,
+    // A body that is not JSON is a text, such as JSON lines.
+    ...(body !== undefined && { body: json.test(mediaType) ? JSON.stringify(body) : String(body) }),
+  });
+}
+
+/** `crypto.randomUUID` does not exist in pages without TLS. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function filled(path: string, values: Readonly<Record<string, unknown>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
+}
+
+function queryOf(query: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .filter((each) => each !== undefined && each !== null)
+      .map((each) => `${encodeURIComponent(name)}=${encodeURIComponent(String(each))}`),
+  );
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+/** The body of an answer, and whether it is JSON. An empty body is that of a 204, or has no content at all. */
+async function contentOf(response: Response): Promise<[content: unknown, isJson: boolean]> {
+  const text = await response.text();
+  if (text === '') return [undefined, true];
+  try {
+    return [JSON.parse(text), true];
+  } catch {
+    return [text, false];
+  }
+}

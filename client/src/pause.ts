@@ -1,0 +1,11 @@
+// A wait that ends early when the caller gives it up.
+import { unlessAborted } from './unless-aborted.ts';
+
+/** @throws the reason of the signal as soon as it is aborted */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await unlessAborted(over, signal).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,71 @@
+// The error that functions throw when the shop refuses a request: its problem document as an error.
+import type { Failure, OperationId } from './call.ts';
+import type { components, operations } from './contract.ts';
+
+export type ProblemDocument = components['schemas']['Problem'];
+
+/** The codes that the contract documents for an operation. */
+export type ProblemCode<Id extends OperationId = OperationId> = {
+  [Each in Id]: Failure<operations[Each]>['code'];
+}[Id];
+
+/** A refusal of a request. `code` identifies the reason. */
+export class ShopError<Code extends string = ProblemCode> extends Error {
+  /** The `operationId` of the refused request, such as `createOrder`. */
+  readonly operation: OperationId;
+  readonly status: number;
+  /** The id of the request. Quote it when you report the problem. */
+  readonly requestId: string | undefined;
+  /**
+   * The problem document (RFC 9457). Undefined when the response did not come from the shop, for example from a proxy.
+   */
+  readonly problem: (ProblemDocument & { readonly code: Code }) | undefined;
+
+  /** @param content the parsed body of the response */
+  constructor(operation: OperationId, { status, statusText, headers }: Response, content: unknown) {
+    const problem = isProblem<Code>(content) ? content : undefined;
+    super(problem?.detail ?? `The answer was ${status} ${statusText}`.trimEnd());
+    this.name = 'ShopError';
+    this.operation = operation;
+    this.status = status;
+    this.requestId = problem?.instance ?? headers.get('x-request-id') ?? undefined;
+    this.problem = problem;
+  }
+
+  /** The code of the problem document; undefined without one. */
+  get code(): Code | undefined {
+    return this.problem?.code;
+  }
+}
+
+/**
+ * Whether an error is a refusal of one of these operations, or of any operation when none is given. It narrows `code` to
+ * the codes that the contract documents for them.
+ *
+ * @example
+ * if (isShopError(error, 'createOrder') && error.code === 'insufficient-stock') showAvailable(error.problem?.errors);
+ */
+export function isShopError<Id extends OperationId = OperationId>(
+  error: unknown,
+  ...operations: readonly Id[]
+): error is ShopError<ProblemCode<Id>> {
+  return (
+    error instanceof ShopError &&
+    (operations.length === 0 || operations.some((operation) => operation === error.operation))
+  );
+}
+
+function isProblem<Code extends string>(content: unknown): content is ProblemDocument & { readonly code: Code } {
+  if (typeof content !== 'object' || content === null) return false;
+  const { code, detail } = content as Readonly<Record<string, unknown>>;
+  return typeof code === 'string' && typeof detail === 'string';
+}
+
+/** The data of an answer. @throws ShopError without any */
+export function dataOf<Found>(
+  operation: OperationId,
+  { data, error, response }: { readonly data?: Found; readonly error?: unknown; readonly response: Response },
+): Exclude<Found, undefined> {
+  if (data === undefined) throw new ShopError(operation, response, error);
+  return data as Exclude<Found, undefined>;
+}

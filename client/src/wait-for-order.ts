@@ -1,0 +1,101 @@
+// Waits until an order has reached a status, or until an effect of its cancellation is done.
+import type { components } from './contract.ts';
+import { pause } from './pause.ts';
+
+type Schemas = components['schemas'];
+export type HistoryEntry = Schemas['OrderHistory']['items'][number];
+
+export type OrderStatus = Schemas['Order']['status'];
+
+/** What a cancellation sets off elsewhere: units return to stock, and the customer gets an e-mail. */
+export type OrderEffect = 'stockReleased' | 'customerNotified';
+
+export interface WaitOptions {
+  /** Milliseconds; default 60,000. */
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The order cannot reach what was waited for any more, or has not reached it in time. */
+export class WaitError extends Error {
+  readonly reason: 'unreachable' | 'timeout';
+  /** The history of the order when the wait ended. */
+  readonly history: readonly HistoryEntry[];
+
+  constructor(reason: WaitError['reason'], message: string, history: readonly HistoryEntry[]) {
+    super(message);
+    this.name = 'WaitError';
+    this.reason = reason;
+    this.history = history;
+  }
+}
+
+const firstPause = 250;
+const longestPause = 2_000;
+const final: ReadonlySet<OrderStatus> = new Set(['delivered', 'cancelled']);
+
+/**
+ * Resolves when the history has one of the goals, also when the order has a later status by then.
+ * @throws WaitError; the reason of the signal; what `read` throws
+ */
+export async function waitForHistory(
+  read: (signal: AbortSignal) => Promise<readonly HistoryEntry[]>,
+  goals: readonly (OrderStatus | OrderEffect)[],
+  { timeout = 60_000, signal }: WaitOptions,
+): Promise<void> {
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), timeout);
+  const stop = (): void => end.abort(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  let entries: readonly HistoryEntry[] = [];
+  try {
+    for (let wait = firstPause; ; wait = Math.min(longestPause, wait * 1.5)) {
+      entries = await read(end.signal);
+      if (goals.some((goal) => isReached(entries, goal))) return;
+      if (goals.every((goal) => isUnreachable(entries, goal)))
+        throw new WaitError(
+          'unreachable',
+          `The order ${outcome(entries)}: ${goals.join(' or ')} cannot follow.`,
+          entries,
+        );
+      await pause(wait, end.signal);
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!end.signal.aborted) throw error;
+    const after = `within ${timeout / 1_000} s`;
+    throw new WaitError('timeout', `The order did not reach ${goals.join(' or ')} ${after}.`, entries);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+const isEffect = (goal: OrderStatus | OrderEffect): goal is OrderEffect =>
+  goal === 'stockReleased' || goal === 'customerNotified';
+
+/** The state of an effect in the newest entry that has it. */
+function effectState(entries: readonly HistoryEntry[], effect: OrderEffect): Schemas['Effect']['state'] | undefined {
+  return entries.findLast((entry) => entry[effect] !== undefined)?.[effect]?.state;
+}
+
+function isReached(entries: readonly HistoryEntry[], goal: OrderStatus | OrderEffect): boolean {
+  return isEffect(goal) ? effectState(entries, goal) === 'done' : entries.some(({ status }) => status === goal);
+}
+
+/** A cancelled order gets no other status, and a delivered one no effect of a cancellation either. */
+function isUnreachable(entries: readonly HistoryEntry[], goal: OrderStatus | OrderEffect): boolean {
+  const state = isEffect(goal) ? effectState(entries, goal) : undefined;
+  if (state !== undefined) return state === 'failed';
+  const status = entries.at(-1)?.status;
+  return status !== undefined && final.has(status) && !(isEffect(goal) && status === 'cancelled');
+}
+
+function outcome(entries: readonly HistoryEntry[]): string {
+  const failed = (['stockReleased', 'customerNotified'] as const).filter(
+    (each) => effectState(entries, each) === 'failed',
+  );
+  const status = `is ${entries.at(-1)?.status}`;
+  return failed.length === 0 ? status : `${status}, and ${failed.join(' and ')} has failed`;
+}
