@@ -56,6 +56,7 @@ const unwritten = new Set([
   'EMAIL_TEMPLATES_DIR',
   'DATABASE_READ_URL',
   'PRODUCT_ATTRIBUTES',
+  'CORS_ORIGINS',
   'METRICS_PORT',
   'METRICS_URLS',
   '<SERVICE>_URL',

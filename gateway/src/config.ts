@@ -14,6 +14,7 @@ import {
   url,
   type Variable,
 } from '@shop/shared/runtime';
+import type { CorsOrigins } from '../plugin/entry/cors.ts';
 
 type AddressName = `${Uppercase<ServiceName>}_URL`;
 
@@ -31,6 +32,7 @@ export function readEnvironment(environment: Environment) {
     port: integer('GATEWAY_PORT', { min: 0, max: 65_535, fallback: 8080 }),
     ...addressVariables,
     ...tokenVariables,
+    corsOrigins: optional(origins('CORS_ORIGINS')),
     board: oneOf('BOARD', ['on', 'off'], 'on'),
     metrics: optional(metricsAddresses('METRICS_URLS')),
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
@@ -62,6 +64,29 @@ function addresses(name: string): Variable<string> {
       return list.join(',');
     },
   };
+}
+
+/** Origins of pages, separated by commas, as browsers send them in `Origin`; or `*` for all. */
+function origins(name: string): Variable<CorsOrigins> {
+  return {
+    name,
+    fallback: undefined,
+    parse(value) {
+      const list = value.split(',').map((origin) => origin.trim());
+      if (list.length === 1 && list[0] === '*') return '*';
+      const wrong = list.find((origin) => !isOrigin(origin));
+      if (wrong === undefined) return new Set(list);
+      throw new Error(
+        `must be *, or one or several origins like https://shop.example, separated by commas: ${JSON.stringify(wrong)} is not one`,
+      );
+    },
+  };
+}
+
+/** Scheme, host and port: no path, no slash at the end, no upper-case letter, and no pattern. */
+function isOrigin(text: string): boolean {
+  const parsed = URL.canParse(text) && !text.includes('*') ? new URL(text) : undefined;
+  return (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') && parsed.origin === text;
 }
 
 /**

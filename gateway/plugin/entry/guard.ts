@@ -2,6 +2,7 @@
 import { contentTooLarge, Problem } from '@shop/shared/problem';
 import { inRequest } from '@shop/shared/runtime';
 import { addressIn, plainAddress } from './client-network.ts';
+import { allowOrigin, answerPreflight, type CorsOrigins, isPreflight } from './cors.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';
 import { measureRequest } from './measure-request.ts';
@@ -19,6 +20,8 @@ export interface GuardOptions {
   readonly maximumHeader: number;
   /** Milliseconds from the first byte of the request to the end of the response's header section. */
   readonly deadline: number;
+  /** The origins whose pages may call the API; none when undefined. */
+  readonly corsOrigins?: CorsOrigins | undefined;
 }
 
 const withBody = new Set(['POST', 'PUT', 'PATCH']);
@@ -32,6 +35,8 @@ export function guard(options: GuardOptions): Middleware {
     identifyRequest(request);
     measureRequest(request, response);
     request.deadline = performance.now() + options.deadline;
+    // Before the checks, so that the page can read why its request is refused.
+    const fromPage = allowOrigin(request, options.corsOrigins);
     const fields = readHeaderFields(request.rawHeaders, options.maximumHeader);
     request.forwardable = fields.forwardable;
     request.authorization = fields.single.get('authorization');
@@ -42,6 +47,10 @@ export function guard(options: GuardOptions): Middleware {
       throw new Problem('method-not-allowed', 'The method CONNECT is not supported.', { headers: { Allow: allow } });
     request.path = readRequestTarget(request.url ?? '', options.maximumTarget);
     checkFraming(request, fields, options.maximumBody);
+    if (fromPage && isPreflight(request)) {
+      answerPreflight(request, response);
+      return;
+    }
     const state = traceState(request);
     if (state !== undefined) request.forwardable.push('tracestate', state);
     // The scope is a copy and not the request itself, because a connection to an upstream that is opened in this scope

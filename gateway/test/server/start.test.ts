@@ -48,6 +48,24 @@ describe('does not start', () => {
     ).toEqual(['ACCOUNTS_URL', 'GATEWAY_PORT', 'JWKS_URL', 'JWT_AUDIENCE', 'JWT_ISSUER']);
   });
 
+  it.each([
+    'https://shop.example/',
+    'https://shop.example/path',
+    'https://Shop.example',
+    'https://shop.example:443',
+    'shop.example',
+    'null',
+    'ftp://shop.example',
+    'https://user@shop.example',
+    'https://*.shop.example',
+    'https://a.example, *',
+    'https://a.example,',
+  ])('with %s in CORS_ORIGINS', async (value) => {
+    const { code, error } = await outcome(spawnGateway({ ...complete, CORS_ORIGINS: value }));
+    expect(code).toBe(1);
+    expect(error).toContain('CORS_ORIGINS must be *, or one or several origins like https://shop.example');
+  });
+
   it('on a port that is taken', async () => {
     const first = await startGateway();
     try {

@@ -1,0 +1,60 @@
+// Cross-origin requests of pages (Fetch standard, CORS protocol) to the API.
+import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
+import { commonHeaders } from './send-response.ts';
+
+/** The origins whose pages may call the API: a list, or all. */
+export type CorsOrigins = ReadonlySet<string> | '*';
+
+const apiPath = '/v1/';
+const exposed = [
+  'Accept-Patch',
+  'Accept-Post',
+  'Allow',
+  'Deprecation',
+  'ETag',
+  'Idempotency-Replayed',
+  'Link',
+  'Location',
+  'Preference-Applied',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Sunset',
+  'WWW-Authenticate',
+  'X-Request-Id',
+].join(', ');
+const preflightHeaders = [
+  'Access-Control-Allow-Methods',
+  'GET, HEAD, POST, PATCH, DELETE',
+  'Access-Control-Allow-Headers',
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, traceparent, tracestate',
+  // Seconds. Browsers keep it for two hours at most.
+  'Access-Control-Max-Age',
+  '7200',
+] as const;
+
+/**
+ * Adds the header fields that let a page of an allowed origin read the response, whatever the response will be.
+ *
+ * `Access-Control-Allow-Credentials` is never sent: the shop has no cookies, and pages send the access token themselves.
+ * @returns whether the request comes from an allowed origin
+ */
+export function allowOrigin(request: GatewayRequest, origins: CorsOrigins | undefined): boolean {
+  if (origins === undefined || request.url?.startsWith(apiPath) !== true) return false;
+  const { origin } = request.headers;
+  // A cache must not give one origin the response to another.
+  if (origins !== '*') request.responseHeaders.push('Vary', 'Origin');
+  if (origins !== '*' && (origin === undefined || !origins.has(origin))) return false;
+  const allowed = origins === '*' ? '*' : String(origin);
+  request.responseHeaders.push('Access-Control-Allow-Origin', allowed, 'Access-Control-Expose-Headers', exposed);
+  return origin !== undefined;
+}
+
+/** Whether the browser asks if it may send a request. The request itself is checked when it comes. */
+export function isPreflight({ method, headers }: GatewayRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
+export function answerPreflight(request: GatewayRequest, response: GatewayResponse): void {
+  response.writeHead(204, [...commonHeaders(request), ...preflightHeaders]).end();
+}
