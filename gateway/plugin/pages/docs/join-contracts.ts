@@ -54,7 +54,19 @@ export function joinContracts(base: Node, parts: readonly ServiceContract[]): No
       tags.set(textOf(tag.name), tag);
   }
   requireUniqueOperations(paths);
-  return { ...frame, tags: [...tags.values()], paths, components };
+  return { ...frame, tags: [...tags.values()], paths, components: usedComponents(paths, components) };
+}
+
+/** Without the responses of the gateway that every operation replaces by its own, and what only they refer to. */
+function usedComponents(paths: Node, components: Readonly<Record<string, Node>>): Record<string, Node> {
+  const used = reachable({ components }, paths);
+  const kinds = Object.entries(components).map(([kind, all]) => {
+    const kept = Object.entries(all).filter(
+      ([name]) => kind === 'securitySchemes' || used.has(`#/components/${kind}/${name}`),
+    );
+    return [kind, Object.fromEntries(kept)] as const;
+  });
+  return Object.fromEntries(kinds.filter(([, kept]) => Object.keys(kept).length > 0));
 }
 
 /** The paths without internal operations, each with the gateway's responses and its limit. */
