@@ -1252,7 +1252,7 @@ export interface components {
          * @example 19.99
          */
         Money: number;
-        AccountsName: string & (unknown & unknown);
+        AccountsName: string;
         NewAccount: {
             email: components["schemas"]["Email"];
             name: components["schemas"]["AccountsName"];
@@ -1370,7 +1370,7 @@ export interface components {
          */
         SupportReason: {
             /** @description Why it is done, for the audit log. The export of the account shows it to the holder. */
-            reason: string & (unknown & unknown);
+            reason: string;
         };
         /** Format: date-time */
         Time: string;
@@ -3054,22 +3054,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code: "request-timeout" | "uri-too-long" | "header-fields-too-large";
-                };
-            };
-        };
-        /**
-         * @description The service is unavailable or cannot reach a system that it needs. Usually nothing was done, but this is not certain: repeat
-         *     a change with the same `Idempotency-Key`.
-         */
-        GatewayServiceUnavailable: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {string} */
-                    code: "service-unavailable";
                 };
             };
         };

@@ -3,7 +3,7 @@ export interface components {
     schemas: {
         /** @example kim@example.com */
         readonly Email: string;
-        readonly Name: string & (unknown & unknown);
+        readonly Name: string;
         /** @description Any characters. The few thousand most common passwords are refused. */
         readonly Password: string;
         readonly PhoneNumber: string;
@@ -317,7 +317,7 @@ export interface components {
          */
         readonly SupportReason: {
             /** @description Why it is done, for the audit log. The export of the account shows it to the holder. */
-            readonly reason: string & (unknown & unknown);
+            readonly reason: string;
         };
         /** @description What staff needs to recognise an account and its state. */
         readonly FoundAccount: {
