@@ -12,7 +12,8 @@ export function searchCommand(): Command {
   )
     .addHelpText(
       'after',
-      '\nThe shop can run meanwhile. A change of a name, brand, category or description waits. Restart the catalogue after it.',
+      '\nThe shop can run meanwhile. A change of a name, brand, category or description waits. ' +
+        'Restart the catalogue after it.',
     )
     .action(async (output: Output) => {
       const rebuilt = await withShop((shop) => rebuildSearch(operatorEnvironment(shop, 'catalogue')));

@@ -104,7 +104,8 @@ describe('a column of products', () => {
 
   it.each(['csv', 'ndjson'])('travels through an export as %s and an import into another shop', async (format) => {
     await create(`TRAVEL ${format}`);
-    const select = `SELECT ${writtenColumns.map((column) => `${column}::text`).join()} FROM products ORDER BY external_key`;
+    const columns = writtenColumns.map((column) => `${column}::text`);
+    const select = `SELECT ${columns.join()} FROM products ORDER BY external_key`;
     const rowsOf = (url: string) =>
       withClient({ url }, async (connection) => (await connection.query(select)).rows as object[]);
     const rows = await rowsOf(services.database.urls.catalogue);

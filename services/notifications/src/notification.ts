@@ -170,7 +170,8 @@ export async function addTokenEmail(
 }
 
 /**
- * When an order is cancelled, delayed e-mails that say that it was received or paid become obsolete. The e-mail about the cancellation takes over the first reserved time.
+ * When an order is cancelled, delayed e-mails that say that it was received or paid become obsolete. The e-mail about
+ * the cancellation takes over the first reserved time.
  */
 export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(

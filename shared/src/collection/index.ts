@@ -1,4 +1,4 @@
-// The collection grammar: filters, sorts, cursors and pages, the same for every resource.
+// The collection grammar: filters, sort orders, cursors and pages, the same for every resource.
 export { type KeptPage, PageCache } from './cache/page-cache.ts';
 export type { PageExtent, RowChange, RowValues } from './cache/page-extent.ts';
 export { matchesNothing } from './grammar/contradiction.ts';

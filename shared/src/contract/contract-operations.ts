@@ -1,39 +1,42 @@
-// The operations of a contract and their permitted callers, as the gateway needs them, without compiling a schema.
+// The operations of a contract and their permitted callers, for the gateway. No schema is compiled.
 import { dereference, isNode, type Node } from './openapi-document.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
 
 /**
- * Who may call: anyone, the bearer of a token (with all the scopes), or another service. `optional`: anyone, and the
- * response has more members for the bearer of a token with all the scopes.
+ * The permitted callers: anyone, the bearer of a token with all the scopes, or another service. `optional` permits
+ * anyone, and the response has further members for the bearer of a token with all the scopes.
  */
 export interface Security {
   readonly access: 'public' | 'optional' | 'required' | 'service';
   readonly scopes: readonly string[];
-  /** Of an operation for holders of accounts that needs no scope: a machine may call it with one of these. */
+  /** For an operation of account holders that needs no scope: a machine with one of these scopes may also call it. */
   readonly machineScopes: readonly string[];
 }
 
 export interface OperationOutline {
   readonly operationId: string;
   readonly method: Method;
-  /** As in the document: `/v1/orders/{orderId}`. */
+  /** The path in the document, such as `/v1/orders/{orderId}`. */
   readonly path: string;
-  /** For other services only. */
+  /** Whether only other services may call it. */
   readonly internal: boolean;
   readonly security: Security;
-  /** It takes an `Idempotency-Key`: with one it may be sent a second time. */
+  /** Whether it accepts an `Idempotency-Key`. A request with a key may be sent a second time. */
   readonly takesKey: boolean;
-  /** It answers 304 without a body when `If-None-Match` names the present representation. */
+  /** Whether it answers 304 without a body when `If-None-Match` matches the present representation. */
   readonly conditional: boolean;
-  /** The most bytes that its body may have (`x-max-bytes`); undefined when the contract gives no bound. */
+  /** The maximum size of its body in bytes (`x-max-bytes`); undefined when the contract has none. */
   readonly maxBytes: number | undefined;
   /** Its body is a file and no JSON value: `maxBytes` may be more than other bodies may have. */
   readonly takesFile: boolean;
 }
 
-/** Every operation of a document, in its order. @throws when one has no operationId */
+/**
+ * Returns every operation of a document, in its order.
+ * @throws when one has no operationId
+ */
 export function outlineOperations(document: Node): OperationOutline[] {
   return Object.entries(isNode(document.paths) ? document.paths : {}).flatMap(([path, item]) =>
     methods.flatMap((method) => {

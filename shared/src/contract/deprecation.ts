@@ -4,8 +4,8 @@ import { dereference, locate, type Node, nodeOf } from './openapi-document.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * The answer headers of a request with this target, these header fields and this body; undefined when it has nothing
- * that is deprecated.
+ * Returns the response headers for a request with this target, these header fields and this body; undefined when the
+ * request uses nothing that is deprecated.
  */
 export type Deprecation = (request: {
   readonly url: string;
@@ -21,16 +21,16 @@ interface Given {
 
 interface Mark {
   readonly isGiven: (given: Given) => boolean;
-  /** Milliseconds since 1970. */
+  /** The time of the deprecation, in milliseconds since 1970. */
   readonly since: number;
   readonly sunset: number | undefined;
   readonly link: string | undefined;
 }
 
 /**
- * The headers for a request whose operation, or a parameter or a form of a member of its body, is marked `deprecated`:
- * `Deprecation` (RFC 9745) from `x-deprecated-at`, `Sunset` (RFC 8594) from `x-sunset-at`, both RFC 3339 dates and of
- * several the earliest, and `Link` from `x-deprecation-link`.
+ * Returns the headers for a request that uses something `deprecated`: its operation, a parameter, or a form of a member
+ * of its body. `Deprecation` (RFC 9745) comes from `x-deprecated-at`, `Sunset` (RFC 8594) from `x-sunset-at`, and
+ * `Link` from `x-deprecation-link`. Both times are RFC 3339 dates, and the earliest of several counts.
  * @param parameters places in the document
  * @param body schema of the body
  * @throws Error for a mark without `x-deprecated-at`
@@ -66,7 +66,7 @@ export function deprecationOf(
   };
 }
 
-/** Each form of each member of a body. */
+/** Returns each form of each member of a body. */
 function formsOf(document: Node, body: unknown): [string, Node][] {
   const { properties } = dereference(document, body);
   return Object.entries(nodeOf(properties)).flatMap(([name, property]) => {
@@ -76,7 +76,7 @@ function formsOf(document: Node, body: unknown): [string, Node][] {
   });
 }
 
-/** Whether a JSON value has the type of a schema; without a type, every value has. */
+/** Whether a JSON value has the type of a schema. A schema without a type permits every value. */
 function hasType(value: unknown, type: unknown): boolean {
   if (value === undefined) return false;
   if (type === 'integer' || type === 'number') return typeof value === 'number';

@@ -1,4 +1,4 @@
-// A service's OpenAPI document: read, bundled, compiled, and held against requests and responses.
+// A service's OpenAPI document: reading, bundling and compiling it, and validating requests and responses.
 export { methods, type OperationOutline, outlineOperations, type Security } from './contract-operations.ts';
 export { type BodyRule, type Contract, type ContractOperation, loadContract, maxBodyBytes } from './load-contract.ts';
 export { dereference, isNode, type Node, nodeOf, referenceTokens } from './openapi-document.ts';

@@ -1,4 +1,4 @@
-// Finds its way in a parsed OpenAPI document: nodes, references, and the schemas at a place.
+// Finds nodes, references and schemas in a parsed OpenAPI document.
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { escapePointer } from '../json/index.ts';
 
@@ -13,13 +13,13 @@ export interface Compiler {
   readonly document: Node;
 }
 
-/** The validator of the schema at a place in the document. */
+/** Returns the validator of the schema at a place in the document. */
 export function schemaAt(compiler: Compiler, at: readonly string[]): ValidateFunction {
   const pointer = at.map((token) => encodeURIComponent(escapePointer(token))).join('/');
   return compiler.ajv.compile({ $ref: `${documentKey}#/${pointer}` });
 }
 
-/** The node at a place and the place itself, after following a `$ref` there. */
+/** Returns the node at a place, and its place, after following a `$ref` there. */
 export function locate(document: Node, at: readonly string[]): { node: Node; at: readonly string[] } | undefined {
   let node: unknown = document;
   for (const token of at) node = (node as Node | undefined)?.[token];
@@ -28,13 +28,13 @@ export function locate(document: Node, at: readonly string[]): { node: Node; at:
   return locate(document, referenceTokens(node.$ref));
 }
 
-/** The node itself, or the target of its `$ref`; an empty node when it does not exist. */
+/** Returns the node itself, or the target of its `$ref`; an empty node when the target does not exist. */
 export function dereference(document: Node, value: unknown): Node {
   const node = nodeOf(value);
   return typeof node.$ref === 'string' ? (locate(document, referenceTokens(node.$ref))?.node ?? {}) : node;
 }
 
-/** The tokens of a reference within the document: `#/components/schemas/Id` → components, schemas, Id. */
+/** Returns the tokens of a reference within the document: `#/components/schemas/Id` → components, schemas, Id. */
 export function referenceTokens(reference: string): string[] {
   return reference
     .replace(/^#\//, '')

@@ -1,4 +1,4 @@
-// Query strings: percent-decoding that refuses instead of guessing, and texts that become the contract's types.
+// Query strings: strict percent-decoding, and the conversion of texts to the types of the contract.
 
 import { textFault } from '../json/index.ts';
 import { type Fault, maxFaults } from '../problem/index.ts';
@@ -37,7 +37,7 @@ export function parseQueryString(target: string, faults: Fault[]): QueryString {
   return parameters;
 }
 
-/** Says the same decoded and not. */
+/** Matches a text that contains nothing to decode. */
 const plain = /^[\w.,:*~-]*$/;
 
 function decode(piece: string): string | undefined {
@@ -50,8 +50,8 @@ function decode(piece: string): string | undefined {
 }
 
 /**
- * A text as the type that the schema names, or the text itself when it is no such thing: the validator then says so.
- * Numbers with decimals stay texts for the operation to read exactly. `02` is no number, as in JSON.
+ * Converts a text to the type of the schema. A text that is not of this type is returned unchanged, and the validator
+ * reports it. Numbers with decimals stay texts, which the operation reads exactly. `02` is not a number, as in JSON.
  */
 export function coerce(value: string, type: unknown): string | number | boolean {
   if (type === 'integer' && /^-?(?:0|[1-9]\d{0,14})$/.test(value)) return Number(value);

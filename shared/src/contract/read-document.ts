@@ -1,4 +1,4 @@
-// Reads OpenAPI and AsyncAPI documents; a document may refer to components of other files, such as
+// Reads OpenAPI and AsyncAPI documents. A document may refer to components of other files, such as
 // shared/contracts/common.yaml.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve as resolvePath } from 'node:path';
@@ -7,9 +7,9 @@ import { parse } from 'yaml';
 import { isNode, type Node, nodeOf, referenceTokens } from './openapi-document.ts';
 
 /**
- * Returns a document in which every reference is local: a component of another file is copied under its own name, with
+ * Returns a document in which every reference is local. A component of another file is copied under its own name, with
  * all components that it refers to.
- * @throws Error when a reference leads nowhere, or two different components have one name
+ * @throws Error when a reference has no target, or two different components have one name
  */
 export function bundleDocument(file: URL | string): Node {
   const path = file instanceof URL ? fileURLToPath(file) : resolvePath(file);
@@ -17,14 +17,14 @@ export function bundleDocument(file: URL | string): Node {
   return bundle.document;
 }
 
-/** @throws Error when the file is not an OpenAPI document, and as `bundleDocument` does */
+/** @throws Error when the file is not an OpenAPI document, and the errors of `bundleDocument` */
 export function readDocument(file: URL | string): Node {
   const document = bundleDocument(file);
   if (!isNode(document.paths)) throw new Error(`${file} is not an OpenAPI document`);
   return document;
 }
 
-/** One document while the components of other files are copied into it. */
+/** A document while the components of other files are copied into it. */
 class Bundle {
   readonly document: Node;
   readonly #root: string;
@@ -55,7 +55,7 @@ class Bundle {
     return content;
   }
 
-  /** A copy of a value from a file, with local references. */
+  /** Returns a copy of a value from a file, with local references. */
   #localize(value: unknown, file: string): unknown {
     if (Array.isArray(value)) return value.map((item) => this.#localize(item, file));
     if (!isNode(value)) return value;
@@ -85,7 +85,7 @@ class Bundle {
     const origin = this.#origins.get(`${kind}/${name}`);
     if (origin === source) return;
     if (origin !== undefined) throw new Error(`${origin} and ${source} both define ${kind}/${name}`);
-    // Before the copy, because components may refer to one another.
+    // The origin is stored before the copy, because components may refer to each other.
     this.#origins.set(`${kind}/${name}`, source);
     const copy = this.#localize(component, source);
     this.#components[kind] = { ...this.#components[kind], [name]: copy };

@@ -17,7 +17,7 @@ export interface RawInput {
 export interface CheckedInput {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, QueryValue>>;
-  /** What the document does not allow. A parameter with a fault is not in `query`. */
+  /** The faults that the validation found. A parameter with a fault is not in `query`. */
   readonly faults: readonly Fault[];
 }
 
@@ -25,7 +25,10 @@ export interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
-  /** `x-dotted`: each parameter with a name that begins with this one and a dot. The operation checks the names. */
+  /**
+   * A parameter with `x-dotted` also permits every name that begins with its own name and a dot. The operation checks
+   * these names.
+   */
   readonly dotted: boolean;
   readonly type: unknown;
   readonly validate: ValidateFunction;
@@ -42,7 +45,7 @@ export function readParameter(compiler: Compiler, at: readonly string[]): Parame
   return { name, in: place, required: required === true, dotted: dotted === true, type, validate };
 }
 
-/** @throws Problem 404 for a path parameter that can name nothing */
+/** @throws Problem 404 for a path parameter that cannot identify a resource */
 export function checkInput(
   parameters: readonly Parameter[],
   checkBody: ValidateFunction | undefined,
@@ -81,9 +84,9 @@ export function checkInput(
 }
 
 /**
- * @param found the faults that the contract found
- * @param further the faults that the operation found; one at a pointer that has a fault already only follows from it,
- *   and is dropped
+ * @param found faults of the contract check
+ * @param further faults that the operation found; one at a pointer with an earlier fault is omitted, because it only
+ * follows from that
  * @throws Problem 400 with all faults, if there are any
  */
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
@@ -92,7 +95,9 @@ export function refuseFaults(found: readonly Fault[], further: readonly Fault[] 
   if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
 }
 
-/** What is wrong with the value of a header or of a query parameter, a sentence each; undefined: it was not given. */
+/**
+ * Returns the faults in the value of a header or of a query parameter, one sentence each; undefined when it is missing.
+ */
 function faultsIn({ required, validate }: Parameter, value: unknown): string[] {
   if (value === undefined) return required ? ['is required'] : [];
   return validate(value) ? [] : validationErrors(validate.errors).map(({ detail }) => detail);

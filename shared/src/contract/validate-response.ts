@@ -1,21 +1,21 @@
-// Compares a response with the OpenAPI document: undocumented statuses, headers and members are deviations.
+// Compares a response with the OpenAPI document. Undocumented statuses, headers and members are deviations.
 import type { ValidateFunction } from 'ajv';
 import { type Compiler, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
 import { validationErrors } from './validation-errors.ts';
 
 export interface Answer {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** A HEAD answer or 304 has no body to look at. */
+  /** True for a response to HEAD and for a 304, which have no body to validate. */
   readonly withoutBody?: boolean;
 }
 
-/** Lists what in an answer the document does not allow. */
+/** Lists the deviations of a response from the document. */
 export type ResponseCheck = (answer: Answer) => string[];
 
-// What HTTP, the server and the shop's own conventions put on every answer; documents list the rest.
+// Headers that HTTP, the server or the shop's own conventions add to every response. The documents list all others.
 const everywhere = new Set([
   'content-type',
   'content-length',
@@ -29,9 +29,9 @@ const everywhere = new Set([
   'traceparent',
   'deprecation',
   'sunset',
-  // Of a deprecated operation, also on its errors.
+  // A deprecated operation adds this header, also to its errors.
   'link',
-  // Of an operation that takes a token optionally, when it ignores an invalid one.
+  // An operation with an optional token adds this header when it ignores an invalid token.
   'www-authenticate',
 ]);
 
@@ -41,7 +41,7 @@ interface Documented {
   readonly validators: ReadonlyMap<string, ValidateFunction>;
 }
 
-/** Compiles the answers of one operation, each at its first use. */
+/** Compiles the responses of one operation, each at its first use. */
 export function compileResponseCheck(compiler: Compiler, at: readonly string[], responses: Node): ResponseCheck {
   const compiled = new Map<string, Documented>();
   return (answer) => {

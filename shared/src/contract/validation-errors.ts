@@ -1,15 +1,15 @@
-// Turns the errors of the JSON Schema validator into faults with a text and a location.
+// Converts the errors of the JSON Schema validator into faults with a text and a location.
 import type { ErrorObject } from 'ajv';
 import { pointerTo } from '../json/index.ts';
 import { maxFaults } from '../problem/index.ts';
 
-/** One finding: a JSON Pointer into the checked value and a sentence about it. */
+/** One fault: a JSON Pointer into the validated value and a sentence about it. */
 export interface ValidationFinding {
   readonly pointer: string;
   readonly detail: string;
 }
 
-/** All distinct findings, in the order of the document, at most 100. */
+/** Returns all distinct faults, in the order of the document, at most 100. */
 export function validationErrors(errors: readonly ErrorObject[] | null | undefined): ValidationFinding[] {
   const seen = new Map<string, ValidationFinding>();
   for (const error of ofNearestForms(errors ?? [])) {
@@ -21,9 +21,9 @@ export function validationErrors(errors: readonly ErrorObject[] | null | undefin
 }
 
 /**
- * Where a value has none of several forms, keeps the errors of the form that it comes nearest to: of the same type, and
- * with the fewest errors. Without a form of its type, the error that names no form stays. The forms contain no `$ref`,
- * because an error behind one does not name its form.
+ * When a value has none of several permitted forms, keeps only the errors of the closest form: one of the same type
+ * with the fewest errors. If no form has its type, the error that names no form is kept. The forms contain no `$ref`,
+ * because an error behind a `$ref` does not identify its form.
  */
 function ofNearestForms(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const dropped = new Set<ErrorObject>();
@@ -76,8 +76,7 @@ function findingOf(error: ErrorObject): ValidationFinding | undefined {
 }
 
 /**
- * `x-pattern-detail` of a schema explains its pattern in words, because clients should not have to read a regular
- * expression.
+ * `x-pattern-detail` of a schema describes its pattern in words, so that clients need not read a regular expression.
  */
 function patternDetail(error: ErrorObject): string {
   const meaning: unknown = error.parentSchema?.['x-pattern-detail'];

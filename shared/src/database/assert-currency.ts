@@ -1,10 +1,10 @@
-// Amounts are stored in minor units of one currency: a schema keeps the currency that it was begun with.
+// Amounts are stored in minor units of one currency. A schema keeps the currency with which it was first used.
 import type pg from 'pg';
 import { StartError } from '../runtime/index.ts';
 import type { Queryable } from './replica-lag.ts';
 
 /**
- * Notes the currency in a new schema, and holds it against the noted one in every other.
+ * Stores the currency in a new schema, and compares it with the stored one in every other schema.
  * @param currency ISO 4217 code
  * @throws StartError when the amounts in the schema are in another currency
  */

@@ -8,14 +8,14 @@ import { inTransaction, type Transaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
 
 export interface DatabaseOptions {
-  /** Connection string of the service's own role, which owns the service's schema. */
+  /** The connection string of the service's own role, which owns the service's schema. */
   readonly url: string;
-  /** Shown by PostgreSQL beside each connection. */
+  /** The application name of each connection in PostgreSQL. */
   readonly name: string;
   readonly log: Log;
-  /** Connections that the pool opens at most; default 10. */
+  /** The maximum number of connections in the pool; default 10. */
   readonly poolSize?: number | undefined;
-  /** How long one statement may run, in milliseconds; default 5000. */
+  /** The maximum duration of one statement in milliseconds; default 5000. */
   readonly statementTimeout?: number;
 }
 
@@ -23,10 +23,10 @@ export interface Database {
   /** For statements outside transactions. */
   readonly pool: pg.Pool;
   /**
-   * Runs `work` in one transaction (READ COMMITTED) and commits. A deadlock or serialization failure (40P01, 40001)
-   * rolls back and runs `work` again, at most three times in all: `work` must have no effect outside the transaction.
-   * It must not wait for another connection of the pool either, because all of them may be held by transactions that
-   * wait for the same.
+   * Runs `work` in one transaction (READ COMMITTED) and commits. After a deadlock or serialization failure (40P01,
+   * 40001) it rolls back and runs `work` again, at most three times in all, so `work` must have no effect outside the
+   * transaction. `work` must not wait for another connection of the pool, because transactions that wait in this way
+   * may already hold all of them.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Rejects when the database does not answer or is read-only. */
@@ -35,14 +35,14 @@ export interface Database {
 }
 
 /**
- * How long a connection that is never idle is kept, in seconds. Its server process remembers every statement that had a
- * name on it, and more; a new one begins without, and has named statements prepared again.
+ * Seconds after which a connection is replaced even when it is never idle. Its server process remembers every named
+ * statement, and uses more and more memory. A new connection starts without named statements, and prepares them again.
  */
 export const connectionLife = 1_800;
 
 const int8 = 20;
 
-/** A bigint column as a number. The CHECK constraints of the shop's columns keep them within the safe integers. */
+/** Reads a bigint column as a number. CHECK constraints keep the shop's columns within the safe integers. */
 function parseInt8(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number)) throw new RangeError('a bigint from the database is past the safe integers');
@@ -60,14 +60,15 @@ class ListeningClient extends pg.Client {
   }
 }
 
-/** Opens the pool; connections are made when they are first needed, and again after a loss. */
+/** Opens the pool. Connections are made when they are first needed, and again after a loss. */
 export function connectDatabase(options: DatabaseOptions): Database {
   pg.types.setTypeParser(int8, parseInt8);
   const { poolSize: size = 10, statementTimeout = 5_000 } = options;
   const session = {
     application_name: options.name,
     statement_timeout: statementTimeout,
-    // Longer than the server's own limit: it ends statements on a connection that is silent without having been closed.
+    // This time is longer than the server's own limit. It ends statements on a connection that is silent without having
+    // been closed.
     query_timeout: statementTimeout + 2_000,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
@@ -89,8 +90,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
     pool: measured(pool),
     transaction: (work) => retryConflicts(() => measureTransaction(() => inTransaction(pool, work))),
     async ping() {
-      // That all connections are in use says nothing about the server, and waiting for one may take longer than a probe
-      // allows.
+      // When all connections are in use, the server may still be available, and waiting for a connection may take
+      // longer than a probe allows.
       const full = pool.totalCount >= size && pool.idleCount === 0;
       if (full) return withClient({ url: options.url, connectWithin: 1_000 }, requireWritable);
       const client = await pool.connect();
@@ -101,7 +102,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
         failed = error instanceof Error ? error : new Error(String(error));
         throw failed;
       } finally {
-        // The next connection may lead to a server that takes writes.
+        // The connection is closed after a failure, because the next one may lead to a writable server.
         client.release(failed);
       }
     },

@@ -1,13 +1,13 @@
-// Times every statement and traces it as part of its request.
+// Measures the duration of every statement, and traces it as part of its request.
 import type pg from 'pg';
 import { type Attributes, inSpan, instruments, isMeasuring, isTraced, SpanKind } from '../telemetry/index.ts';
 
 const longestText = 500;
 
-/** Operation → attributes of its metrics. The operations are the first words of statements, and there are few. */
+/** Operation → attributes of its metrics. An operation is the first word of a statement, and there are few of them. */
 const known = new Map<string, Attributes>();
 
-/** Runs a statement; its text comes from the source code and holds no values. */
+/** Runs a statement. Its text comes from the source code and contains no values. */
 export async function measureStatement<T>(text: string, run: () => Promise<T>): Promise<T> {
   const traced = isTraced();
   if (!traced && !isMeasuring()) return run();
@@ -23,12 +23,12 @@ export async function measureStatement<T>(text: string, run: () => Promise<T>): 
   }
 }
 
-/** Runs a whole transaction, from its connection to its COMMIT. */
+/** Runs a whole transaction, from taking its connection to its COMMIT. */
 export function measureTransaction<T>(run: () => Promise<T>): Promise<T> {
   return measureStatement('TRANSACTION', run);
 }
 
-/** The pool, with every query that is awaited measured. */
+/** Returns the pool with a measurement of every query that is awaited. */
 export function measured(pool: pg.Pool): pg.Pool {
   const query = pool.query.bind(pool) as (...given: unknown[]) => Promise<unknown>;
   pool.query = ((...given: unknown[]) =>
@@ -42,7 +42,7 @@ function textOf(statement: unknown): string {
   return typeof text === 'string' ? text : '';
 }
 
-/** `SELECT`, `WITH` and so on. */
+/** Returns the first word of a statement, such as `SELECT` or `WITH`. */
 function operationOf(text: string): string {
   return /^[\s(]*([a-zA-Z]+)/.exec(text)?.[1]?.toUpperCase() ?? 'OTHER';
 }

@@ -1,4 +1,4 @@
-// Applies numbered SQL files in order, each once, in a transaction with its own version row.
+// Applies numbered SQL files in order. Each is applied once, in a transaction that also inserts its version row.
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,11 +6,11 @@ import type pg from 'pg';
 import { withClient } from './with-client.ts';
 
 export interface MigrateOptions {
-  /** Connection string of the role that owns the schema. */
+  /** The connection string of the role that owns the schema. */
   readonly url: string;
-  /** The service's folder of `0001_….sql` files; the tables that every service has come first. */
+  /** The folder with the service's `0001_….sql` files. The tables that every service has are created first. */
   readonly folder: string;
-  /** Applies only those of these names; all when not given. */
+  /** Applies only migrations with these names; default all. */
   readonly only?: readonly string[];
 }
 
@@ -43,7 +43,8 @@ export async function migrate({ url, folder, only }: MigrateOptions): Promise<st
   return withClient({ url, name: 'migrate' }, async (client) => {
     await client.query("SELECT pg_advisory_lock(hashtextextended('migrate ' || current_schema(), 0))");
     await client.query(versionTable);
-    // Loaded here, since every service asks for pending migrations and none that runs applies them: 20 MB less in each.
+    // The module is loaded here, because only some processes apply migrations. This saves 20 MB of memory in every
+    // service.
     const { Umzug } = await import('umzug');
     const umzug = new Umzug({
       migrations: (await migrationsOf(folder))
@@ -60,12 +61,12 @@ export async function migrate({ url, folder, only }: MigrateOptions): Promise<st
   });
 }
 
-/** The names of all migrations that a service's schema gets from the folder, in their order. */
+/** Returns the names of all migrations that the folder defines for a service's schema, in their order. */
 export async function knownMigrations(folder: string): Promise<string[]> {
   return (await migrationsOf(folder)).map(({ name }) => name);
 }
 
-/** The names of the migrations in the folder that the schema still lacks. */
+/** Returns the names of the migrations in the folder that the schema still lacks. */
 export async function pendingMigrations(pool: pg.Pool, folder: string): Promise<string[]> {
   const { rows } = await pool.query<{ exists: boolean }>("SELECT to_regclass('migrations') IS NOT NULL AS exists");
   const done = new Set(rows[0]?.exists === true ? await applied(pool) : []);

@@ -1,10 +1,10 @@
-// How the connections to the database are used, by the OpenTelemetry conventions for database clients.
+// Metrics of the database connections, by the OpenTelemetry conventions for database clients.
 import type pg from 'pg';
 import { observe } from '../telemetry/index.ts';
 
 const name = 'db.client.connection.pool.name';
 
-/** Reports the pool whenever the metrics are read. */
+/** Observes the pool at each export of the metrics. */
 export function observePool(pool: pg.Pool): void {
   const primary = { [name]: 'primary' };
   const connections = { unit: '{connection}', description: 'Connections of a pool, by whether they are in use.' };

@@ -1,4 +1,4 @@
-// What PostgreSQL's errors mean: a conflict to retry, an unavailable database, a violated constraint.
+// Classifies PostgreSQL's errors: a conflict to retry, an unavailable database, a violated constraint.
 
 interface Coded {
   readonly message?: unknown;
@@ -6,19 +6,19 @@ interface Coded {
   readonly constraint?: unknown;
 }
 
-/** The driver's error, which sequelize keeps as `parent` of its own; otherwise the error itself. */
+/** Returns the driver's error, which sequelize stores as `parent` of its own error; otherwise the error itself. */
 function driverError(error: unknown): Coded {
   if (typeof error !== 'object' || error === null) return {};
   return error instanceof Error && 'parent' in error && error.parent instanceof Error ? error.parent : error;
 }
 
-/** The SQLSTATE or system error code, or undefined. */
+/** Returns the SQLSTATE or system error code, or undefined. */
 export function errorCode(error: unknown): string | undefined {
   const { code } = driverError(error);
   return typeof code === 'string' ? code : undefined;
 }
 
-/** The name of the constraint that a write violated, or undefined when the error is another. */
+/** Returns the name of the constraint that a write violated; undefined for any other error. */
 export function violatedConstraint(error: unknown): string | undefined {
   const { constraint } = driverError(error);
   return typeof constraint === 'string' && errorCode(error)?.startsWith('23') ? constraint : undefined;
@@ -40,9 +40,8 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * SQLSTATEs after which the same request may succeed later, because the server cannot do it at the moment or because
- * this connection leads to a server that cannot (PostgreSQL documentation, Appendix A). Two characters mean a whole
- * class.
+ * SQLSTATEs after which the same request may succeed later: the server cannot execute it at present, or this connection
+ * leads to a server that cannot (PostgreSQL documentation, Appendix A). Two characters stand for a whole class.
  */
 export const unavailableStates = {
   '08': 'connection exception',
@@ -87,8 +86,9 @@ function isUnavailableState(code: string): boolean {
 }
 
 /**
- * Whether the connection of a failed statement must be closed. It leads to a read-only server, and the next connection
- * may lead to the primary; or the driver gave the statement up, and the server may still be running it.
+ * Whether the connection of a failed statement must be closed. Either it leads to a read-only server, and the next
+ * connection may lead to the primary; or the driver has stopped waiting for the statement, which the server may still
+ * be running.
  */
 export function spoilsConnection(error: unknown): boolean {
   const code = errorCode(error);

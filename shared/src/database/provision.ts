@@ -4,29 +4,29 @@ import pg from 'pg';
 import { type ServiceName, serviceNames } from '../runtime/index.ts';
 import { withClient } from './with-client.ts';
 
-/** Each schema has a login role of the same name that owns it and can reach nothing else. */
+/** Each schema has a login role of the same name, which owns it and has access to nothing else. */
 export type SchemaName = ServiceName | 'events';
 export const schemas: readonly SchemaName[] = [...serviceNames, 'events'];
 
 const connectWithin = 10_000;
 
-/** Any number, as long as every provisioning uses the same. */
+/** The key of the lock. Any number is possible, as long as every provisioning uses the same one. */
 const lockKey = 7_205_759_403;
 
 export interface Provisioning {
-  /** Connection string of a role that may create databases and roles. */
+  /** The connection string of a role that may create databases and roles. */
   adminUrl: string;
-  /** Name of the database. */
+  /** The name of the database. */
   database: string;
   /** The password of each role. */
   roles: Record<SchemaName, string>;
 }
 
 /**
- * Makes database, schemas and roles, or brings existing ones to the same state; passwords are set anew. Safe to run
- * again, and by several at once.
+ * Creates database, schemas and roles, or updates existing ones to the same state. Passwords are always set. It can be
+ * repeated and run concurrently.
  * @returns the connection string of each role
- * @throws the driver's error when the server is unavailable or the administrator lacks a right
+ * @throws the driver's error when the server is unavailable or the administrator lacks a permission
  */
 export async function provisionDatabase({
   adminUrl,

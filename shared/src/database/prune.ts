@@ -5,7 +5,7 @@ import type { Queryable } from './replica-lag.ts';
 /** The rows of a table that have expired. Table and column are trusted text from the source code. */
 export interface Expiry {
   readonly table: string;
-  /** Column of the time from which on it counts; there is an index on it. Rows that have none stay. */
+  /** The column of the time from which the period counts. It has an index. Rows without a value are kept. */
   readonly since: string;
   readonly hours: number;
 }
@@ -15,13 +15,13 @@ const batchSize = 5_000;
 const pruneEvery = 60_000;
 
 /**
- * Deletes all expired rows, or until the signal. Several processes can prune concurrently, because each skips the rows
- * that another one has locked.
+ * Deletes all expired rows, or stops when the signal is aborted. Several processes can prune concurrently, because each
+ * skips the rows that another one has locked.
  * @returns the number of deleted rows
  */
 export async function prune(pool: Queryable, { table, since, hours }: Expiry, signal?: AbortSignal): Promise<number> {
-  // By ctid, so that the statement does not depend on the key. In the order of the index, or the planner would read all
-  // younger rows.
+  // The rows are selected by ctid, so that the statement does not depend on the key. They are read in the order of the
+  // index, because otherwise the planner would read all younger rows.
   const batch = `
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${table} WHERE ${since} < now() - $1 * interval '1 hour'

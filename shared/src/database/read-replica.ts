@@ -1,5 +1,4 @@
-// Reads that may be a little old: they go to a replica while it is near enough to the primary, and to the primary
-// otherwise.
+// Reads whose data may be a little old. They use a replica while its lag is small, and otherwise the primary.
 import pg from 'pg';
 import { Problem } from '../problem/index.ts';
 import type { Log } from '../runtime/index.ts';
@@ -9,8 +8,8 @@ import { type Queryable, ReplicaLag } from './replica-lag.ts';
 
 export interface ReadReplica {
   /**
-   * Runs `work` where the data is at most the configured time old. It runs a second time, on the primary, when anything
-   * but a Problem goes wrong on the replica: it must only read. What it throws on the primary is thrown.
+   * Runs `work` on a server whose data has at most the configured age. After any error except a Problem on the replica,
+   * `work` runs again on the primary, so it must only read. Errors on the primary are thrown.
    */
   read<T>(work: (on: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -22,7 +21,7 @@ export interface ReadReplicaOptions {
   readonly primary: pg.Pool;
   /** The maximum age of the data in milliseconds, at least 1000. */
   readonly maximumLag: number;
-  /** Shown by PostgreSQL beside each connection. */
+  /** The application name of each connection in PostgreSQL. */
   readonly name: string;
   readonly log: Log;
 }
@@ -31,10 +30,10 @@ const checkEvery = 500;
 const conflictWithReplay = '40001';
 
 /**
- * Opens connections to the replica. Two checks a second of primary and replica decide whether reads use the replica.
- * Each connection also proves the position of its own server, before its first read and whenever the last proof is too
- * old, because several replicas may share one address. No read fails because of a replica that is unavailable, hangs or
- * lags: reads that wait for it use the primary. The first check that succeeds again enables the replica.
+ * Opens connections to the replica. Primary and replica are checked twice a second, which decides whether reads use the
+ * replica. Each connection also checks the position of its own server, before its first read and whenever the last
+ * check is too old, because several replicas may share one address. No read fails because a replica is unavailable,
+ * hangs or lags: reads that wait for it use the primary. The first successful check enables the replica again.
  */
 export function openReadReplica(options: ReadReplicaOptions): ReadReplica {
   return new CheckedReplica(options);
@@ -69,7 +68,7 @@ class CheckedReplica implements ReadReplica {
       return await this.#readReplica(work);
     } catch (error) {
       if (error instanceof Problem) throw error;
-      // A query that conflicted with the replay says nothing about the replica.
+      // A query that conflicted with the replay does not show that the replica is unavailable.
       if (this.#inUse && errorCode(error) !== conflictWithReplay) this.#disable(error);
       return work(this.#primary);
     }
@@ -83,7 +82,7 @@ class CheckedReplica implements ReadReplica {
 
   async #check(): Promise<void> {
     try {
-      // While the primary does not answer, its last position grows old, and the replica with it.
+      // While the primary does not answer, its last known position gets old, and the replica is no longer used.
       await this.#lag.mark(this.#primary).catch(() => {});
       await withConnection(this.#checking, (connection) => this.#lag.measure(connection));
       if (!this.#inUse && !this.#closed) this.#log.info('the replica is read');
@@ -119,7 +118,7 @@ class CheckedReplica implements ReadReplica {
 interface PoolOptions {
   readonly name: string;
   readonly connections: number;
-  /** Milliseconds. */
+  /** The time to wait for a connection, in milliseconds. */
   readonly connectWithin: number;
   readonly answerWithin: number;
 }
@@ -132,7 +131,7 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
     connectionTimeoutMillis: connectWithin,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: connectionLife,
-    // The server cancels the statement first. The driver's time-out is for a server that no longer answers.
+    // The server's own limit cancels the statement first. The driver's time-out is for a server that no longer answers.
     statement_timeout: Math.min(5_000, answerWithin),
     query_timeout: answerWithin,
     keepAlive: true,
@@ -144,7 +143,7 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
 }
 
 /**
- * As the pool's own `query`, for several queries on one connection: after an error the connection is not used again.
+ * Runs several queries on one connection, with the pool's own type of `query`. After an error the connection is closed.
  */
 async function withConnection<T>(pool: pg.Pool, use: (connection: pg.PoolClient) => Promise<T>): Promise<T> {
   const connection = await pool.connect();

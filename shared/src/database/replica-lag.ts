@@ -1,11 +1,11 @@
 // The maximum age of a replica's data, computed from positions in the write-ahead log and the clock of this process.
 import type pg from 'pg';
 
-/** What a read needs of a pool or of one of its connections. */
+/** The part of a pool or a connection that a read needs. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
 /**
- * Everything that was committed on the primary before `at` (on the clock of `performance.now()`) stands before
+ * A mark: everything that was committed on the primary before `at` (on the clock of `performance.now()`) is before
  * `position`.
  */
 interface Mark {
@@ -27,7 +27,7 @@ export class ReplicaLag {
   #marks: readonly Mark[] = [];
   readonly #asOf = new WeakMap<Queryable, number>();
 
-  /** @param maximum milliseconds; marks have to be made several times within them */
+  /** @param maximum in milliseconds; several marks have to be made within this time */
   constructor(maximum: number) {
     this.#maximum = maximum;
   }
@@ -40,12 +40,18 @@ export class ReplicaLag {
     this.#marks = [...this.#marks.filter((mark) => mark.at >= at - this.#maximum), { at, position }];
   }
 
-  /** Whether the last measure of this connection to a replica still holds; a replica never goes back. */
+  /**
+   * Whether the last check of this connection to a replica is still valid. It stays valid because a replica never goes
+   * back.
+   */
   isRecent(replica: Queryable): boolean {
     return performance.now() - (this.#asOf.get(replica) ?? Number.NEGATIVE_INFINITY) <= this.#maximum;
   }
 
-  /** Asks the server behind a connection how far it is. @throws Error saying why its data may be too old */
+  /**
+   * Asks the server behind a connection for its position.
+   * @throws Error with the reason when its data may be too old
+   */
   async measure(replica: Queryable): Promise<void> {
     const position = await positionOf(replica, replicaPosition);
     if (position === undefined) throw new Error('it is no replica');

@@ -2,27 +2,27 @@
 import { measureStatement } from './measure-statement.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A value that a statement's `$1`, `$2`, … may take. */
+/** A value for a parameter `$1`, `$2`, … of a statement. */
 export type SqlValue = string | number | boolean | Date | Buffer | null | readonly (string | number | null)[];
 
 /**
- * Statement → name under which each connection prepares it once; planning costs PostgreSQL more than most statements
- * take.
+ * Statement → name under which each connection prepares it once. For most statements, planning costs PostgreSQL more
+ * than executing.
  */
 const names = new Map<string, string>();
 const maximumNames = 500;
 
 export interface SqlOptions {
   /**
-   * For a statement that joins a list with a growing table. A cached plan from the time when the table was small would
-   * always read the whole table.
+   * Plans the statement for each execution. For a statement that joins a list with a growing table: a cached plan from
+   * the time when the table was small would always read the whole table.
    */
   readonly planEachTime?: boolean;
 }
 
 /**
- * Runs one statement in the transaction and returns its rows (also those of RETURNING). The statement's text comes from
- * the source code and is one of few: each is prepared once per connection, unless it is to be planned each time. The
+ * Runs one statement in the transaction and returns its rows, including those of RETURNING. The statement's text comes
+ * from the source code and is one of few: each is prepared once per connection, unless it is planned each time. The
  * caller guarantees that the row type matches the columns of the statement.
  */
 export async function sql<Row extends object>(
@@ -31,7 +31,7 @@ export async function sql<Row extends object>(
   values: readonly SqlValue[] = [],
   { planEachTime = false }: SqlOptions = {},
 ): Promise<Row[]> {
-  // The connection goes back to the pool with COMMIT; a later statement would run in another transaction.
+  // COMMIT returns the connection to the pool, so a later statement would run in another transaction.
   if (tx.finished !== undefined) throw new Error('the transaction is over');
   const name = planEachTime || values.length === 0 ? undefined : (names.get(statement) ?? nameFor(statement));
   const query = values.length === 0 ? statement : { text: statement, values: [...values], ...(name && { name }) };

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { spoilsConnection } from './pg-errors.ts';
 
-/** An open transaction: every statement that belongs to it is given it. */
+/** An open transaction. Every statement that belongs to it takes it as an argument. */
 export class Transaction {
   readonly connection: pg.PoolClient;
   #finished: 'commit' | 'rollback' | undefined;

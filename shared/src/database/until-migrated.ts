@@ -1,4 +1,4 @@
-// Delays the start of a service until its database takes writes and its schema is the one that its code expects.
+// Delays the start of a service until its database is writable and its schema has the version that the code expects.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/index.ts';
 import type { Database } from './connect.ts';
@@ -7,9 +7,9 @@ import { pendingMigrations } from './migrate.ts';
 const askEvery = 500;
 
 /**
- * Resolves when every migration of the folder is applied. Until then, and while the database is unavailable or
- * read-only, it looks again twice a second: a service may start before its database and its migrations. Logs each
- * reason for waiting once.
+ * Resolves when every migration of the folder is applied. Until then, it checks again twice a second, also while the
+ * database is unavailable or read-only: a service may start before its database and its migrations. Logs each reason
+ * for waiting once.
  */
 export async function untilMigrated(database: Database, folder: string, log: Log): Promise<void> {
   let logged = '';

@@ -1,17 +1,17 @@
-// One connection for a piece of work, beside the pools.
+// A single connection outside the pools.
 import pg from 'pg';
 
 export interface ClientOptions {
   readonly url: string;
-  /** Shown by PostgreSQL beside the connection. */
+  /** The application name of the connection in PostgreSQL. */
   readonly name?: string;
-  /** How long to wait for the connection, in milliseconds; default 0: as long as the system tries. */
+  /** The time to wait for the connection, in milliseconds; default 0: the time-out of the operating system. */
   readonly connectWithin?: number;
 }
 
 /**
- * Runs `use` with a connection that is ended after it.
- * @throws the driver's error when there is no connection, and the error of `use`
+ * Runs `use` with a connection, and closes it afterwards.
+ * @throws the driver's error when the connection fails, and the error of `use`
  */
 export async function withClient<T>(
   { url, name, connectWithin = 0 }: ClientOptions,

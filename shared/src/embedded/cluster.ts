@@ -38,7 +38,10 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** As a recursive mkdir, which never returns on file systems that refuse with ENOENT, such as /proc. */
+/**
+ * Creates missing folders like a recursive mkdir, which never returns on file systems that refuse with ENOENT, such as
+ * /proc.
+ */
 async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path);
@@ -114,7 +117,7 @@ export async function initialise({ dataDir, link, programs, user, password }: In
   return realpath(cluster);
 }
 
-/** The line of initdb's output that states the cause of its failure. */
+/** Returns the line of initdb's output that states the cause of its failure. */
 function reasonOf(error: unknown): string {
   const { stderr, message } = error as Error & { stderr?: string };
   const lines = (stderr || message).split('\n');

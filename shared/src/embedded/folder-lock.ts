@@ -57,7 +57,7 @@ async function removeStale(path: string, owner: string): Promise<void> {
 }
 
 /**
- * The id of a process and its start time, because ids are reused, above all in containers.
+ * Returns the id of a process and its start time, because ids are reused, especially in containers.
  * @returns undefined when the process does not exist
  */
 export async function processIdentity(pid: number): Promise<string | undefined> {

@@ -4,14 +4,14 @@ import { createSocket } from 'node:dgram';
 import { type EventEmitter, once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere; RFC 6335 section 6), so that no outgoing
-// connection takes the port before a process listens on it.
+// The ports are below the ephemeral ones (from 32768 on Linux, from 49152 elsewhere; RFC 6335 section 6), so that no
+// outgoing connection takes a port before a process listens on it.
 const first = 15_000;
 const last = 31_999;
 
 /**
- * `count` different TCP ports that are free on 127.0.0.1. Until this process ends, this function returns them to no
- * other caller in any process, so two shops that start concurrently do not take each other's ports.
+ * Returns `count` different TCP ports that are free on 127.0.0.1. Until this process ends, no other call in any process
+ * returns them, so two shops that start concurrently do not take each other's ports.
  * @throws Error when too few ports are free
  */
 export async function freePorts(count: number): Promise<number[]> {

@@ -32,10 +32,10 @@ export interface EmbeddedPostgres {
 
 /**
  * Starts PostgreSQL on a data folder, which is initialised at the first start: UTF-8, byte-wise collation, UTC,
- * passwords by SCRAM-SHA-256, no Unix socket. Started by root, the server runs as an unprivileged user. The server also
- * stops soon after this process dies. A server of a dead process that still runs is stopped first.
+ * passwords by SCRAM-SHA-256, no Unix socket. When root calls this, the server runs as an unprivileged user. The server
+ * stops soon after this process ends. A running server that a dead process has left is stopped first.
  * @throws Error with one line that names the cause: the folder is not writable or in use, the port is taken, the server
- *   does not start
+ * does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
@@ -78,7 +78,8 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
     max_connections: '200',
     jit: 'off',
     log_checkpoints: 'off',
-    // Enough for the indexes of a large catalogue, and for filling it without a checkpoint every few seconds.
+    // The buffers are large enough for the indexes of a large catalogue, and the log for filling it without a
+    // checkpoint every few seconds.
     shared_buffers: '256MB',
     wal_buffers: '32MB',
     max_wal_size: '4GB',
@@ -90,7 +91,8 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
     const server = spawn(
       join(programs, 'postgres'),
       ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-      // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops the processes in order.
+      // The server runs in its own process group, so that Ctrl-C reaches only the launcher, which stops the processes
+      // in order.
       { ...bareContext(user), detached: true, stdio: ['ignore', output.fd, output.fd] },
     );
     await Promise.race([once(server, 'spawn'), once(server, 'error').then(([error]) => Promise.reject(error))]);
@@ -109,7 +111,7 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
 }
 
 /**
- * As pg_ctl does, waits until the last line of postmaster.pid states that connections are accepted (on a replica, for
+ * Waits, as pg_ctl does, until the last line of postmaster.pid states that connections are accepted (on a replica, for
  * reading).
  */
 async function isReady(cluster: string, pid: number | undefined): Promise<boolean> {
@@ -126,7 +128,7 @@ interface Running {
 }
 
 function running({ server, lock, port, password, durable }: Running): EmbeddedPostgres {
-  // Its standard input closes when this process ends for any reason. It then stops the server.
+  // The standard input of this shell closes when this process ends for any reason. The shell then stops the server.
   const guard = spawn('/bin/sh', ['-c', 'cat; sleep 2; kill -INT "$0"', String(server.pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -147,8 +149,8 @@ function running({ server, lock, port, password, durable }: Running): EmbeddedPo
     port,
     ended,
     async stop() {
-      // A fast shutdown ends sessions and writes all data. An immediate one is like a crash, for data that is deleted
-      // afterwards.
+      // A fast shutdown ends sessions and writes all data. An immediate one is like a crash, and is used for data that
+      // is deleted afterwards.
       server.kill(durable ? 'SIGINT' : 'SIGQUIT');
       const late = setTimeout(() => server.kill('SIGQUIT'), 20_000);
       await ended;

@@ -1,4 +1,4 @@
-// The parameters of a statement: where in a request each value stands, and never a value itself.
+// The parameters of a statement: for each parameter the place of its value in a request, and never the value itself.
 import type { Criteria } from '../grammar/criteria.ts';
 import type { Position } from './cursor.ts';
 
@@ -11,24 +11,28 @@ export interface Input {
   readonly scope: Scope;
 }
 
-/** Where a condition stands, which is the same in every request of a shape: among all of it, or in an alternative. */
+/** The place of a condition: outside alternatives, or in one of them. It is the same in every request of a shape. */
 export interface ConditionLocation {
   readonly group?: number;
   readonly index: number;
 }
 
-/** A value of the scope, a sort column of the last row, or a condition's value; of a list all values, or one item. */
+/**
+ * The source of a parameter: a value of the scope, a sort column of the last row, or a condition. Of a list, it is all
+ * values or one item.
+ */
 export type Source =
   | { readonly scope: string }
   | { readonly after: number }
   | (ConditionLocation & { readonly item?: number });
 
-/** The parameter for a source: the same one for the same source. */
+/** Returns the parameter for a source. The same source always gets the same parameter. */
 export type Bind = (source: Source, cast: string) => string;
 
 /**
  * Numbers parameters in the order in which they are first bound.
- * @returns `values`, which outlives the request that was compiled: it reads the parameters of any request of the shape
+ * @returns `values` with the function that reads the parameters from any request of the shape. It does not refer to the
+ * request that was compiled.
  */
 export function parameters(): { readonly bind: Bind; readonly values: (input: Input) => unknown[] } {
   const sources: Source[] = [];

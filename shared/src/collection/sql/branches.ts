@@ -9,27 +9,27 @@ export interface Located {
   readonly place: ConditionLocation;
 }
 
-/** Rows that one ordered scan, or one for each of some values, gives. */
+/** The rows that one ordered scan returns, or one scan for each of some values. */
 export interface Branch {
   readonly conditions: readonly Located[];
-  /** Whether the leading sort column of this branch's rows may have a value, has one, or has none. */
+  /** Whether the leading sort column of the branch's rows is NULL, is not NULL, or may be either. */
   readonly leading: 'any' | 'present' | 'absent';
   /**
-   * Set when each value of the leading column is read as a scan of its own: all values, those after the last row's, or
-   * the last row's own value.
+   * Set when each value of the leading column is read by a separate scan: all values, those after the last row's value,
+   * or the last row's value only.
    */
   readonly perValue?: 'all' | 'later' | 'same';
-  /** The list to read as one ordered scan per value. */
+  /** The list that is read as one ordered scan for each value. */
   readonly fanOut: Located | undefined;
-  /** Conditions that leave at most one row for each of their values: these rows are read first, and then sorted. */
+  /** Conditions that match at most one row for each of their values. These rows are read first, and then sorted. */
   readonly keys: readonly Located[];
   /** All conditions except `fanOut` and `keys`. */
   readonly rest: readonly Located[];
 }
 
 /**
- * One branch per alternative. When the leading sort column may be NULL, its NULLs are a branch of their own: "present,
- * then absent" is no order of an index, while each half is.
+ * Returns one branch for each alternative. When the leading sort column may be NULL, its NULLs are a separate branch:
+ * no index has the order "present, then absent", but each part is in the order of an index.
  */
 export function branchesOf(spec: CollectionSpec<never>, criteria: Criteria, position: Position | undefined): Branch[] {
   const common = criteria.conditions.map((condition, index): Located => ({ condition, place: { index } }));
@@ -46,14 +46,18 @@ export function branchesOf(spec: CollectionSpec<never>, criteria: Criteria, posi
     const mayBeAbsent =
       fieldNamed(spec, leading).nullable === true && conditions.every(({ condition }) => condition.field !== leading);
     const absent: Branch = { ...given, leading: 'absent' };
-    // After an absent value come absent ones only; an alternative that asks for present ones has been shown whole.
+    // After an absent value, only absent values follow. An alternative that requires present values is therefore
+    // complete.
     if (position?.[0] === null) return mayBeAbsent ? [absent] : [];
     const present: Branch = { ...given, leading: mayBeAbsent ? 'present' : 'any' };
     return [...byTies(spec, criteria, position, present), ...(mayBeAbsent ? [absent] : [])];
   });
 }
 
-/** A few-valued leading column with a second criterion: within one value an index gives either direction. */
+/**
+ * Handles a leading column with few values and a second sort criterion. Within one value, an index provides either
+ * direction.
+ */
 function byTies(
   spec: CollectionSpec<never>,
   { sort: [first, second] }: Criteria,
@@ -73,7 +77,7 @@ function byTies(
   ];
 }
 
-/** The first list that has an index for this order, unless an equality already has one. */
+/** Returns the first list that has an index for this order, unless an equality already has one. */
 function fanned(spec: CollectionSpec<never>, { sort }: Criteria, conditions: readonly Located[]): Located | undefined {
   const leading = sort[0]?.field;
   if (conditions.some(({ condition }) => isEquality(spec, leading, condition))) return undefined;
@@ -84,7 +88,7 @@ function isEquality(spec: CollectionSpec<never>, leading: string | undefined, co
   return condition.operator === 'eq' && isScanned(spec, leading, condition);
 }
 
-/** Whether the condition leaves at most one row for each of its values. */
+/** Whether the condition matches at most one row for each of its values. */
 function isKey(spec: CollectionSpec<never>, { field, operator }: Condition): boolean {
   return (operator === 'eq' || operator === 'in') && fieldNamed(spec, field).unique === true;
 }
@@ -94,9 +98,9 @@ function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { f
 }
 
 /**
- * Whether one plan serves all values of a branch. Where rows are filtered along an index, the best plan depends on how
- * many rows the values keep, and PostgreSQL has to see them. Nearly all rows may have the same value of a closed list,
- * so that such a value does not bound the rows that are filtered.
+ * Whether one plan is good for all values of a branch. When rows are filtered along an index, the best plan depends on
+ * how many rows match, so PostgreSQL must plan with the values. A value of a closed list does not limit the filtered
+ * rows, because nearly all rows may have the same value.
  */
 export function isSteady(spec: CollectionSpec<never>, { sort }: Criteria, { fanOut, keys, rest }: Branch): boolean {
   const leading = sort[0]?.field;

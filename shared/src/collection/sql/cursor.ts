@@ -1,10 +1,10 @@
-// Cursors: the place of a page's last row, encrypted, and bound to the request that it belongs to.
+// Cursors: the position of a page's last row, encrypted and bound to its request.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { Problem } from '../../problem/index.ts';
 import { bounds } from '../grammar/bounds.ts';
 import type { InputLocation } from '../grammar/tree.ts';
 
-/** Sort columns of a row as PostgreSQL prints them; null where a column is NULL. */
+/** The sort columns of a row as PostgreSQL prints them; null where a column is NULL. */
 export type Position = readonly (string | null)[];
 
 export interface Cursors {
@@ -14,8 +14,8 @@ export interface Cursors {
    */
   seal(position: Position, binding: string): string;
   /**
-   * @param at where the cursor stood in the request
-   * @throws Problem `invalid-cursor` when it was not sealed by us for this very binding
+   * @param at the place of the cursor in the request
+   * @throws Problem `invalid-cursor` when the shop did not encrypt it with this binding
    */
   open(cursor: string, binding: string, at: InputLocation): Position;
 }
@@ -25,9 +25,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals with the first key and opens with any (AES-256-GCM with the binding as additional data: a cursor of another
- * collection, caller, filter or sort fails like a forged one). The nonce is an HMAC of all that is sealed, under a key
- * of its own, so two different cursors do not share a nonce.
+ * Encrypts with the first key and decrypts with any key (AES-256-GCM with the binding as additional data). A cursor of
+ * another collection, caller, filter or sort order therefore fails like a forged one. The nonce is an HMAC of the whole
+ * input under a separate key, so two different cursors do not share a nonce.
  * @param keys of 32 bytes each, newest first
  */
 export function createCursors(keys: readonly Buffer[]): Cursors {
@@ -38,12 +38,12 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
   return {
     seal(position, binding) {
       const content = JSON.stringify(position);
-      // JSON has no line break outside its texts, so it shows where the content ends.
+      // JSON contains no line break outside its texts, so a line break marks the end of the content.
       const nonce = createHmac('sha256', nonceKey).update(`${content}\n${binding}`).digest().subarray(0, nonceBytes);
       const cipher = createCipheriv(algorithm, newest, nonce);
       cipher.setAAD(Buffer.from(binding));
       const sealed = cipher.update(content, 'utf8');
-      // Gives no more bytes: this way of AES fills no blocks.
+      // Returns no further bytes, because this mode of AES has no padding.
       cipher.final();
       return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
     },
@@ -68,14 +68,14 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
 function tryOpen(secret: KeyObject, cursor: string, binding: string): Position | undefined {
   if (cursor.length > bounds.cursorCharacters) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');
-  // Decoding ignores characters outside base64url; a cursor must have exactly one text.
+  // Decoding ignores characters outside base64url, but a cursor must have exactly one valid text.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== cursor) return undefined;
   const decipher = createDecipheriv(algorithm, secret, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(binding));
   decipher.setAuthTag(bytes.subarray(-tagBytes));
   try {
     const opened = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
-    // Gives no more bytes, and throws unless the tag is that of these.
+    // Returns no further bytes, and throws unless the tag matches.
     decipher.final();
     return JSON.parse(opened.toString()) as Position;
   } catch {

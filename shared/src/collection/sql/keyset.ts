@@ -1,4 +1,5 @@
-// The SQL condition "after this row" in a total order, in a form that PostgreSQL seeks instead of filtering.
+// The SQL condition "after this row" in a total order, in a form for which PostgreSQL seeks in an index instead of
+// filtering.
 import type { Direction } from '../grammar/spec.ts';
 
 export interface OrderColumn {
@@ -8,14 +9,14 @@ export interface OrderColumn {
 }
 
 export interface SortColumn extends OrderColumn {
-  /** Parameter that holds the last row's value; undefined when that value is NULL. */
+  /** The parameter with the last row's value; undefined when that value is NULL. */
   readonly parameter: string | undefined;
 }
 
 /**
- * Condition for the rows that follow the last one. With one direction and no NULLs it is a row comparison; otherwise it
- * is spelled out, with the leading column's bound repeated in front: without a plain bound PostgreSQL would read the
- * whole index and filter.
+ * Returns the condition for the rows after the last one. With one direction and without NULLs, it is a row comparison.
+ * Otherwise it is written out, preceded by the bound of the leading column, because without a plain bound PostgreSQL
+ * would read the whole index and filter.
  */
 export function after(columns: readonly SortColumn[]): string {
   const [leading] = columns;
@@ -36,7 +37,7 @@ function list(columns: readonly SortColumn[], text: (column: SortColumn) => stri
   return columns.map(text).join(', ');
 }
 
-/** NULLs are last in both directions: after a value come the NULLs too, after a NULL only further NULLs. */
+/** NULLs are last in both directions. After a value, NULLs may follow; after a NULL, only further NULLs. */
 function spelledOut([first, ...rest]: readonly SortColumn[]): string {
   if (!first) return 'false';
   const { column, direction, nullable, parameter } = first;
@@ -47,7 +48,7 @@ function spelledOut([first, ...rest]: readonly SortColumn[]): string {
   return [later, absent, tied].filter((part) => part !== undefined).join(' OR ') || 'false';
 }
 
-/** ORDER BY of the columns, NULLs last. */
+/** Returns the ORDER BY of the columns, NULLs last. */
 export function orderBy(columns: readonly OrderColumn[]): string {
   return columns
     .map(({ column, direction, nullable }) =>

@@ -1,4 +1,4 @@
-// Keeps compiled statements by shape, and names the hot ones so that PostgreSQL parses and plans them once.
+// Caches compiled statements by shape, and names the frequent ones so that PostgreSQL parses and plans them once.
 
 import type { CollectionSpec } from '../grammar/spec.ts';
 import type { Input } from './bind-parameters.ts';
@@ -7,8 +7,8 @@ import { compile, type Statement, shapeOf } from './statement.ts';
 export interface Prepared {
   readonly statement: Statement;
   /**
-   * Name of the prepared statement; undefined while the shape is rare, its plan depends on the values, or names are
-   * out.
+   * The name of the prepared statement. Undefined while the shape is rare, when its plan depends on the values, and
+   * when the limit for names is reached.
    */
   readonly name: string | undefined;
 }
@@ -36,7 +36,7 @@ interface Kept {
   uses: number;
 }
 
-/** Statements of one spec. Holds at most 500 shapes and forgets the one unused for longest. */
+/** The statements of one spec. It stores at most 500 shapes, and removes the one that was unused for longest. */
 export class PreparedStatements {
   readonly #spec: CollectionSpec<never>;
   readonly #shapes = new Map<string, Kept>();
@@ -56,7 +56,7 @@ export class PreparedStatements {
     return { statement, name: statement.steady && uses >= usesBeforeName ? this.#nameOf(statement) : undefined };
   }
 
-  /** The same text has the same name for good, also after its shape was forgotten. */
+  /** The same text always has the same name, also after its shape was removed from the cache. */
   #nameOf({ text }: Statement): string | undefined {
     const known = names.get(text);
     if (known !== undefined || text.length > Math.min(longestNamed, charactersLeft)) return known;

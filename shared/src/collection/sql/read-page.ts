@@ -1,4 +1,5 @@
-// Reads one page: criteria to SQL, rows to JSON text, the last row to a cursor. The only part that touches a database.
+// Reads one page: converts criteria to SQL, rows to JSON text, and the last row to a cursor. No other part accesses the
+// database.
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Problem } from '../../problem/index.ts';
@@ -29,15 +30,15 @@ export interface PageRequest<Context> {
   /** A pool, or one of its connections. */
   readonly pool: Pick<Pool, 'query'>;
   /**
-   * A value for every scope column of the spec. It joins every branch of the statement and seals every cursor, so that
-   * no filter, alternative, cursor or projection reaches a row outside it.
+   * A value for every scope column of the spec. It is a part of every branch of the statement and of every cursor, so
+   * that no filter, alternative, cursor or projection reaches a row outside the scope.
    */
   readonly scope?: Scope;
-  /** Given to the fields' own writers. */
+  /** The context for the functions that write fields. */
   readonly context: Context;
-  /** Path and query of a GET: the answer then links to its next page. */
+  /** The path and query of a GET. If it is given, the response links to its next page. */
   readonly url?: string;
-  /** Members of the envelope beside `items` and `pagination`, as JSON text. */
+  /** Members of the envelope besides `items` and `pagination`, as JSON text. */
   readonly more?: Readonly<Record<string, string>>;
 }
 
@@ -46,9 +47,9 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
   /** The envelope: `items` and `pagination`. */
   readonly json: string;
-  /** Strong: a digest of `json`. */
+  /** The strong entity tag: a digest of `json`. */
   readonly etag: string;
-  /** What the page depends on; undefined when no row can ever be on it, or when it depends on more than its rows. */
+  /** What the page depends on. Undefined when no row can ever be on it, or when it depends on more than its rows. */
   readonly extent: (() => PageExtent) | undefined;
 }
 
@@ -56,8 +57,9 @@ const asText = { getTypeParser: () => (text: string) => text };
 const queryCanceled = '57014';
 
 /**
- * One page of a collection, as the reply of an operation. Criteria that exclude every row are answered without a query.
- * @throws Problem `invalid-cursor`; `query-too-costly` when the statement's time is over
+ * Reads one page of a collection, as the reply of an operation. Criteria that exclude every row are answered without a
+ * query.
+ * @throws Problem `invalid-cursor`; `query-too-costly` when the statement times out
  */
 export async function readPage<Context>(request: PageRequest<Context>): Promise<Page> {
   const { collection, criteria, more } = request;
@@ -87,13 +89,14 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
 
 export type Row = readonly (string | null)[];
 
-/** Where a request stands in its collection, and its page from there. */
+/** The position of a request in its collection, and the function that writes its page. */
 export interface Place {
-  /** What was sealed in the request's cursor; undefined for the first page. */
+  /** The content of the request's cursor; undefined for the first page. */
   readonly position: Position | undefined;
   /**
-   * @param rows at most one more than the limit; its presence shows that there is a next page
-   * @param positionOf what the next page needs to know of the last row
+   * Writes the page.
+   * @param rows at most one more than the limit; the additional row shows that there is a next page
+   * @param positionOf returns the position for the cursor of the next page
    */
   write(
     columns: ReadonlyMap<string, number>,
@@ -104,14 +107,14 @@ export interface Place {
 }
 
 export interface Others {
-  /** Members of the envelope beside `items` and `pagination`, as JSON text. */
+  /** Members of the envelope besides `items` and `pagination`, as JSON text. */
   readonly more?: Readonly<Record<string, string>> | undefined;
-  /** What the page depends on; undefined when that is more than its rows. */
+  /** What the page depends on; undefined when it depends on more than its rows. */
   readonly extent?: (() => PageExtent) | undefined;
 }
 
 /**
- * Opens the cursor of a request, and writes its page. For operations that read rows in an order of their own.
+ * Decrypts the cursor of a request, and writes its page. For operations that read rows in an order of their own.
  * @param binding everything that must be equal on each page
  * @throws Problem `invalid-cursor`
  */
@@ -160,7 +163,9 @@ function pageOf(
   return { status: 200, headers, json, etag: `"${hash('sha256', json, 'base64url')}"`, extent };
 }
 
-/** A scope that lacks a column would show other people's rows, so that is a fault of ours and never a page. */
+/**
+ * A scope without a value for a column would return rows of other accounts, so it is a bug and never leads to a page.
+ */
 function checkedScope(spec: CollectionSpec<never>, scope: Scope): Scope {
   const needed = Object.keys(spec.scope ?? {});
   if (needed.length !== Object.keys(scope).length || needed.some((name) => typeof scope[name] !== 'string')) {
@@ -169,14 +174,14 @@ function checkedScope(spec: CollectionSpec<never>, scope: Scope): Scope {
   return scope;
 }
 
-/** What a cursor belongs to; `limit` and `fields` may change from page to page. */
+/** The binding of a cursor. `limit` and `fields` are not a part of it, so they may differ from page to page. */
 export function bindingOf(spec: CollectionSpec<never>, { conditions, or, sort }: Criteria, scope: Scope): string {
   return JSON.stringify([spec.name, Object.entries(scope).sort(), conditions, or, sort]);
 }
 
 /**
- * The rows of a statement as PostgreSQL prints them.
- * @throws Problem `query-too-costly` when the statement's time is over
+ * Returns the rows of a statement as PostgreSQL prints them.
+ * @throws Problem `query-too-costly` when the statement times out
  */
 export async function queryRows(
   pool: Pick<Pool, 'query'>,
@@ -194,7 +199,7 @@ export async function queryRows(
   }
 }
 
-/** The problem of a query whose time is over: `query-too-costly`. */
+/** The problem of a query that timed out: `query-too-costly`. */
 export function tookTooLong(cause?: unknown): Problem {
   const detail = 'The query took too long. Ask for less: fewer alternatives, or a filter that keeps fewer rows.';
   return new Problem('query-too-costly', detail, { cause });
@@ -214,7 +219,7 @@ function writerFor<Context>(
   return writer;
 }
 
-/** The same request with another cursor, relative to the server that was asked. */
+/** Returns the URL of the same request with another cursor, relative to the requested server. */
 function nextUrl(url: string, cursor: string): string {
   const start = url.indexOf('?');
   if (start < 0) return `${url}?cursor=${cursor}`;

@@ -1,12 +1,12 @@
-// Rows as PostgreSQL prints them → JSON text, without a model or a parsed value in between.
+// Converts rows as PostgreSQL prints them into JSON text, without a model or parsed values in between.
 import { type CollectionSpec, fieldNamed, membersOf } from '../grammar/spec.ts';
 
-/** JSON object of one row. */
+/** Writes the JSON object of one row. */
 export type RowWriter<Context> = (row: readonly (string | null)[], context: Context) => string;
 
 /**
- * A writer for these members, in this order.
- * @param columns where the row holds each field's column
+ * Returns a writer for these members, in this order.
+ * @param columns the index of each field's column in the row
  */
 export function rowWriter<Context>(
   spec: CollectionSpec<Context>,
@@ -32,7 +32,8 @@ export function rowWriter<Context>(
 }
 
 /**
- * SELECT or RETURNING list of all members as text, in the order of the table. For operations that show one resource.
+ * The SELECT or RETURNING list of all members as text, in the order of the table. For operations that show one
+ * resource.
  */
 export function selectAll(spec: CollectionSpec<never>): string {
   return membersOf(spec)
@@ -41,7 +42,7 @@ export function selectAll(spec: CollectionSpec<never>): string {
     .join(', ');
 }
 
-/** A writer for rows of `selectAll`. */
+/** Returns a writer for rows of `selectAll`. */
 export function writeAll<Context>(spec: CollectionSpec<Context>): RowWriter<Context> {
   const members = membersOf(spec);
   const positions = new Map(members.map((name, index) => [fieldNamed(spec, name).column, index]));

@@ -1,4 +1,5 @@
-// Checked criteria → one parameterised SELECT for their shape: the text is made once, the values per request.
+// Compiles checked criteria to one parameterised SELECT for their shape. The text is created once, and the values for
+// each request.
 
 import type { Condition, Criteria } from '../grammar/criteria.ts';
 import { type CollectionSpec, fieldNamed, membersOf } from '../grammar/spec.ts';
@@ -6,23 +7,24 @@ import { type Bind, type Input, parameters } from './bind-parameters.ts';
 import { type Branch, branchesOf, isSteady, type Located } from './branches.ts';
 import { after, type OrderColumn, orderBy, type SortColumn } from './keyset.ts';
 
-/** Is kept for long, and so holds nothing of the request that it was compiled from. */
+/** A statement is cached for long, so it refers to nothing of the request that it was compiled from. */
 export interface Statement {
   readonly text: string;
-  /** The parameters of another request of the same shape. */
+  /** Returns the parameters for another request of the same shape. */
   readonly values: (input: Input) => unknown[];
-  /** Column of the result that holds each selected expression. */
+  /** The index of the column of the result for each selected expression. */
   readonly columns: ReadonlyMap<string, number>;
-  /** Whether one plan serves all values, so that it is worth keeping. */
+  /** Whether one plan is good for all values, so that it can be prepared. */
   readonly steady: boolean;
 }
 
 /**
- * Up to here each value of a fanned list is a branch of a UNION, merged lazily; beyond, LATERAL keeps the text short.
+ * Up to this number of values, each value of a list is a branch of a UNION, and the branches are merged lazily. For
+ * more values, LATERAL keeps the text short.
  */
 const unionBranches = 8;
 
-/** What two requests have in common when they differ in values only. */
+/** Returns the text that is equal for two requests which differ only in values. */
 export function shapeOf({ criteria, position }: Input): string {
   const conditions = (list: readonly Condition[]) =>
     list.map((c) => (c.operator === 'in' ? `${c.field} in${c.values.length}` : `${c.field} ${c.operator}`)).join();
@@ -36,7 +38,7 @@ export function shapeOf({ criteria, position }: Input): string {
   ].join('|');
 }
 
-/** Compiles the shape of a request. Identifiers come from the spec alone; everything else is a parameter. */
+/** Compiles the shape of a request. Identifiers come only from the spec; everything else is a parameter. */
 export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const { criteria } = input;
   const { bind, values } = parameters();
@@ -45,7 +47,7 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const rows = criteria.limit + 1;
   const scope = scopeSql(spec, bind);
 
-  // The plan for a condition depends on how many rows meet it.
+  // The plan for a condition of the scope depends on how many rows match it.
   let steady = Object.values(spec.scope ?? {}).every((each) => 'column' in each);
   const texts = branchesOf(spec, criteria, input.position).flatMap((branch) => {
     const { fanOut, perValue } = branch;
@@ -94,21 +96,21 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   return { text, steady, columns, values };
 }
 
-/** Parts of a request for a statement that does not read along an index of the sort order. */
+/** The parts of a request's statement, for statements that do not read along an index of the sort order. */
 export interface Fragments {
-  /** The select list: the members asked for and the sort columns. */
+  /** The select list: the requested members and the sort columns. */
   readonly list: string;
-  /** Column of the result that holds each selected expression. */
+  /** The index of the column of the result for each selected expression. */
   readonly columns: ReadonlyMap<string, number>;
-  /** Everything that a row has to meet, the scope and the position included; all of it. */
+  /** The conditions for a row, including those of the scope and of the position. A row has to meet all of them. */
   readonly where: readonly string[];
-  /** The sort order of the result, by the names of the select list. */
+  /** The sort order of the result, with the names of the select list. */
   readonly order: string;
   /** The parameters of `where`, beginning with $1. */
   readonly values: readonly unknown[];
 }
 
-/** The select list, the conditions and the order of a request. */
+/** Returns the select list, the conditions and the order of a request. */
 export function fragmentsOf(spec: CollectionSpec<never>, input: Input): Fragments {
   const { criteria, position } = input;
   const { bind, values } = parameters();
@@ -155,7 +157,8 @@ function resultColumns(columns: ReadonlyMap<string, number>, sort: readonly Orde
 }
 
 /**
- * Branches under one order and limit. Only alternatives can hold a row twice; id makes equal sort values equal rows.
+ * Combines branches under one order and limit. Only alternatives can return a row twice, so only then duplicates are
+ * removed.
  */
 function merged(
   spec: CollectionSpec<never>,
@@ -174,7 +177,7 @@ function merged(
   return `SELECT ${distinct}${list} FROM (${union}) AS merged ORDER BY ${orderBy(sort)} LIMIT ${criteria.limit + 1}`;
 }
 
-/** Expressions to select: those of the members asked for, and the sort columns for the cursor. */
+/** Returns the expressions to select: those of the requested members, and the sort columns for the cursor. */
 function selected(spec: CollectionSpec<never>, criteria: Criteria): Map<string, number> {
   const columns = new Map<string, number>();
   const names = [...(criteria.fields ?? membersOf(spec)), ...criteria.sort.map(({ field }) => field)];
@@ -186,7 +189,7 @@ function selected(spec: CollectionSpec<never>, criteria: Criteria): Map<string, 
 }
 
 /**
- * OFFSET 0 keeps PostgreSQL from a scan in the sort order, which could read every row to find the few that are named.
+ * OFFSET 0 keeps PostgreSQL from a scan in the sort order, which could read every row to find the few matching ones.
  */
 function fromSql(spec: CollectionSpec<never>, { keys }: Branch, bind: Bind): string {
   if (keys.length === 0) return spec.from;
@@ -200,7 +203,7 @@ function leadingSql({ leading, perValue }: Branch, [first]: readonly SortColumn[
   return leading === 'any' ? [] : [`${first.column} IS ${leading === 'absent' ? '' : 'NOT '}NULL`];
 }
 
-/** The sort columns of a branch. Its conditions and the split decide whether a column can be NULL. */
+/** Returns the sort columns of a branch. Its conditions and the split decide whether a column can be NULL. */
 function sortColumns(
   spec: CollectionSpec<never>,
   { criteria, position }: Input,
@@ -214,7 +217,8 @@ function sortColumns(
       column,
       direction,
       nullable: nullable === true && !settled,
-      // Bound only where it is used: PostgreSQL refuses a parameter that a statement does not mention.
+      // The parameter is bound only where it is used, because PostgreSQL refuses a parameter that does not occur in the
+      // statement.
       get parameter() {
         if (!position || position[index] === null) return undefined;
         return bind({ after: index }, type.cast);
@@ -225,7 +229,7 @@ function sortColumns(
 
 function afterSql({ position }: Input, { leading, perValue }: Branch, order: readonly SortColumn[]): string[] {
   if (!position || perValue === 'all' || perValue === 'later') return [];
-  // Present values come first, so that after one of them every absent row follows.
+  // Present values come first, so all rows with absent values follow after a row with a present one.
   if (leading === 'absent' && position[0] !== null) return [];
   return [after(leading === 'absent' || perValue === 'same' ? order.slice(1) : order)];
 }
