@@ -1,10 +1,10 @@
-// The choice between RabbitMQ and pg-boss, by the scheme of EVENTS_URL.
+// Selects RabbitMQ or pg-boss by the scheme of EVENTS_URL.
 import { StartError } from '../runtime/index.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /**
  * Connects to the broker of the URL. Also resolves while the broker is unavailable; the transport then keeps trying.
- * @throws StartError when the broker refuses the credentials, or has the topology with other arguments
+ * @throws StartError when the broker refuses the credentials, or its topology exists with other arguments
  */
 export async function connectTransport(options: TransportOptions): Promise<Transport> {
   const { url, namespace, declares } = splitParameters(options.url);

@@ -1,5 +1,5 @@
-// Handles the events of a queue, each once: inbox row and effect commit in one transaction, the acknowledgement
-// follows.
+// Handles the events of a queue, each once: the inbox row and the effect commit in one transaction, and then the
+// delivery is acknowledged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '../database/index.ts';
 import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
@@ -20,9 +20,11 @@ export interface ConsumeOptions {
   readonly log: Log;
 }
 
-// Concurrent deliveries. Each one that is not handled in a batch waits for a database connection of its own.
+// The maximum number of concurrent deliveries. Each one that is not handled in a batch waits for its own database
+// connection.
 const prefetch = 20;
-// Milliseconds before a delivery is rescheduled while the database is unavailable, so that the queue does not spin.
+// Milliseconds before a delivery is rescheduled while the database is unavailable, so that it is not redelivered in a
+// busy loop.
 const holdWhileAway = 1_000;
 
 /** Starts the consumer. The returned function stops it and waits for deliveries in progress. */
@@ -115,7 +117,7 @@ interface Arrival {
   readonly attempt: number;
 }
 
-/** Handles one event; others of its type may share its batch. */
+/** Handles one event. Other events of its type may be in the same batch. */
 type Taker = (arrival: Arrival) => Promise<'taken' | 'repeated' | 'ignored'>;
 type Takers = ReadonlyMap<string, Taker>;
 
@@ -136,7 +138,7 @@ function takerOf(options: ConsumeOptions, handler: Handler<EventType>): Taker {
   };
 }
 
-/** Work for several requests runs in the scope of none of them. */
+/** Runs work in the scope of its request. Work for several requests runs in the scope of none of them. */
 function asPartOf<T>(arrivals: readonly Arrival[], work: () => T): T {
   const [first, ...others] = arrivals;
   if (first === undefined || others.length > 0) return outsideRequests(work);

@@ -8,7 +8,7 @@ export { consumers };
 
 export type ConsumerName = keyof typeof consumers;
 
-/** One handler for each event type that the consumer takes, none missing and none more. */
+/** Exactly one handler for each event type that the consumer handles. */
 export type HandlersOf<Name extends ConsumerName> = {
   readonly [Type in (typeof consumers)[Name][number]]: Handler<Type>;
 };

@@ -4,7 +4,7 @@ import { connectTransport } from './connect-transport.ts';
 import { shopTopology } from './retry-policy.ts';
 import type { DeadLetter, Topology } from './transport.ts';
 
-/** A dead letter with the attributes of its event, as far as its content is an event. */
+/** A dead letter with the attributes of its event, if its content is an event. */
 export interface ReadableDeadLetter extends DeadLetter {
   readonly type: string | undefined;
   readonly subject: string | undefined;
@@ -14,17 +14,17 @@ export interface ReadableDeadLetter extends DeadLetter {
 export interface DeadLetterStore {
   /** The oldest dead letters, at most `limit` of each consumer. */
   list(consumer?: string, limit?: number): Promise<readonly ReadableDeadLetter[]>;
-  /** Undefined when no consumer has a dead letter of that id. */
+  /** Returns undefined when no consumer has a dead letter with that id. */
   show(id: string, consumer?: string): Promise<ReadableDeadLetter | undefined>;
-  /** Returns the event to its consumer's queue. False when no dead letter has that id. */
+  /** Returns the event to its consumer's queue. Resolves to false when no dead letter has that id. */
   replay(id: string, consumer?: string): Promise<boolean>;
-  /** Deletes the dead letter. False when no dead letter has that id. */
+  /** Deletes the dead letter. Resolves to false when no dead letter has that id. */
   discard(id: string, consumer?: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface DeadLetterOptions {
-  /** EVENTS_URL. */
+  /** The value of EVENTS_URL. */
   readonly url: string;
   readonly log: Log;
   readonly topology?: Topology;

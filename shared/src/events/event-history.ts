@@ -1,13 +1,13 @@
 // The events about one subject in one schema: those that its service sent, and those that its consumer handled.
 import type { Queryable } from '../database/index.ts';
 
-/** One step of a history. Members beyond these are the details from which `what` is made. */
+/** One step of a history. The further members are the details from which `what` is composed. */
 export interface HistoryStep {
   readonly kind: string;
   readonly at: Date;
-  /** The step as text for people. */
+  /** The step as readable text. */
   readonly what: string;
-  /** Of the request that began the chain of events; null when the schema does not keep it. */
+  /** The id of the request that began the chain of events; null when the schema does not store it. */
   readonly requestId: string | null;
   readonly traceparent?: string | null;
   readonly [detail: string]: unknown;
@@ -49,7 +49,7 @@ const handled = `
   SELECT 'delivery' AS kind, taken_at AS at, request_id AS "requestId", event_id AS "eventId", type, consumer, attempt
   FROM inbox WHERE subject = $1`;
 
-/** The events with this subject, in no particular order. Rows past their retention are missing. */
+/** The events with this subject, in no particular order. Rows whose retention has ended are missing. */
 export async function eventHistory(from: Queryable, subject: string): Promise<HistoryStep[]> {
   const handledEvents = await from.query<HandledEvent>(handled, [subject]);
   const sentEvents = await from.query<SentEvent>(sent, [subject]);
@@ -70,14 +70,14 @@ function describeSent({ type, at, publishedAt, attempts, problem }: SentEvent): 
   return `${type} published after ${Number(publishedAt) - Number(at)} ms${ordinal(attempts)}`;
 }
 
-/** Empty for the first attempt. */
+/** Returns an empty text for the first attempt. */
 function ordinal(attempt: number): string {
   return attempt > 1 ? `, attempt ${attempt}` : '';
 }
 
 /**
- * Sorts steps by time. The steps of one transaction have one time: its cause, a handled event, comes first, and the
- * events that it sent come last. Other steps with one time keep their order.
+ * Sorts steps by time. The steps of one transaction have the same time: the handled event that caused them comes first,
+ * and the events that were sent come last. Other steps with the same time keep their order.
  */
 export function sortSteps<Step extends HistoryStep>(steps: readonly Step[]): Step[] {
   return steps.toSorted((a, b) => Number(a.at) - Number(b.at) || rankOf(a) - rankOf(b));
@@ -88,7 +88,7 @@ function rankOf({ kind }: HistoryStep): number {
   return kind === 'event' ? 2 : 1;
 }
 
-/** The step as a response shows it. */
+/** Returns the step for a response. */
 export function toTraceStep({ at, what, requestId, traceparent }: HistoryStep): TraceStep {
   const traceId = traceparent?.split('-')[1];
   return { at: at.toISOString(), what, ...(requestId && { requestId }), ...(traceId && { traceId }) };

@@ -1,4 +1,5 @@
-// One event on the wire: CloudEvents 1.0, structured JSON, with the extensions sequence, traceparent and requestid.
+// The serialized form of an event: CloudEvents 1.0 as structured JSON, with the extensions sequence, traceparent and
+// requestid.
 import type { Transaction } from '../database/index.ts';
 import type { EventPayloads, EventType } from './generated.ts';
 import { isEventType, validateEnvelope, validatePayload } from './validate-event.ts';
@@ -13,12 +14,12 @@ export interface ShopEvent<Type extends EventType = EventType> {
   /** The id of the aggregate that changed. */
   readonly subject: string;
   /**
-   * The aggregate's version after the change, because events may arrive in another order. It is comparable among events
-   * of one source and subject. In `stock.released.v1` and `notification.sent.v1` it has no meaning.
+   * The aggregate's version after the change, because events may arrive out of order. It is comparable among events of
+   * one source and subject. In `stock.released.v1` and `notification.sent.v1` it has no meaning.
    */
   readonly sequence: number;
   readonly time: string;
-  /** The request that caused it, from the gateway to the e-mail. */
+  /** The id of the request that caused the event, the same from the gateway to the e-mail. */
   readonly requestId: string;
   /** W3C trace context of that request. */
   readonly traceparent: string | undefined;
@@ -26,8 +27,9 @@ export interface ShopEvent<Type extends EventType = EventType> {
 }
 
 /**
- * Handles one event in the transaction of the inbox row: every statement is given `tx`. An error rolls the transaction
- * back, and the event is delivered again after a delay. After the last attempt it becomes a dead letter.
+ * Handles one event in the transaction of the inbox row, in which every statement has to run. After an error the
+ * transaction is rolled back, and the event is delivered again after a delay. After the last attempt it becomes a dead
+ * letter.
  */
 export type EventHandler<Type extends EventType> = (event: ShopEvent<Type>, tx: Transaction) => Promise<void>;
 
@@ -47,12 +49,12 @@ export interface BatchHandler<Type extends EventType> {
 
 export type Handler<Type extends EventType> = EventHandler<Type> | SelectiveHandler<Type> | BatchHandler<Type>;
 
-/** Content that can never be handled. It becomes a dead letter without a retry. */
+/** Thrown for content that can never be handled. It becomes a dead letter without a retry. */
 export class PoisonError extends Error {
   override readonly name = 'PoisonError';
 }
 
-/** The part of a type that all its versions share: `order.created` of `order.created.v1`. */
+/** Returns the part of a type that all its versions share: `order.created` for `order.created.v1`. */
 export function familyOf(type: string): string {
   return type.replace(/\.v\d+$/, '');
 }
@@ -73,8 +75,8 @@ export interface StoredEvent {
 const sequenceDigits = 10;
 
 /**
- * The JSON text of an event. `sequence` is zero-padded, because the extension requires text that sorts like its
- * numbers.
+ * Returns the JSON text of an event. `sequence` is zero-padded, because the extension requires a text that sorts like
+ * its numbers.
  */
 export function toCloudEvent(source: string, event: StoredEvent): string {
   const envelope = JSON.stringify({

@@ -1,4 +1,4 @@
-// Events: publishing them with a change, and handling each of them once.
+// Events: publishes them together with a change, and handles each of them once.
 export { appendEvent, appendEvents, type NewEvent } from './append-event.ts';
 export { connectTransport } from './connect-transport.ts';
 export { type ConsumeOptions, consume, type Handlers } from './consume.ts';

@@ -4,14 +4,15 @@ import { batchLock } from './relay/outbox.ts';
 import { publishedEventsStay } from './retention.ts';
 
 /**
- * What happens now shall not wait behind days of events that are published again: of each service so many, once a
- * second.
+ * The maximum number of events of each service that become unpublished again in a second, so that new events do not
+ * wait behind days of old ones.
  */
 const batch = 2_000;
 
 const firstStep = "SELECT now::text, (now - $1 * interval '1 hour')::text AS past FROM clock_timestamp() AS now";
 
-// The end of a batch, counted over all types: a batch reads no more than its rows, however few are of the types.
+// Finds the end of a batch, counted over events of all types, so that a batch reads only so many rows even when few
+// have the given types.
 const nextStep = `
   SELECT published_at::text AS past FROM outbox
   WHERE published_at > $1::timestamptz AND published_at <= $2::timestamptz
@@ -25,14 +26,14 @@ const unmark = `
     FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Makes all kept published events of these types unpublished again, so that the relay publishes them within seconds or
- * minutes. All of them, because it is unknown since when a lost queue had contained unhandled events. Consumers get
- * some events twice.
+ * Marks all stored published events of these types as unpublished, so that the relay publishes them again within
+ * seconds or minutes. All of them are marked, because it is unknown since when the lost queue had contained unhandled
+ * events. Consumers get some events twice.
  */
 export async function republishEvents({ pool }: Database, types: readonly string[]): Promise<void> {
-  // Otherwise events that were published but not yet marked by the relay would be skipped.
+  // The lock waits for running relays. Otherwise events that were published but not yet marked would be skipped.
   await pool.query(`SELECT pg_advisory_xact_lock(${batchLock})`);
-  // Events that are republished from now on have a later time, so they are not republished twice.
+  // Events that are republished from now on get a later time, so they are not republished twice.
   const { rows } = await pool.query<{ now: string; past: string }>(firstStep, [publishedEventsStay]);
   const { now = '', past = '' } = rows[0] ?? {};
   for (let from = past, second = 0; from !== now; second += 1) {

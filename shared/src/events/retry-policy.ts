@@ -1,4 +1,4 @@
-// When a delivery that was not handled is tried again, and when it becomes a dead letter.
+// Decides when a delivery that was not handled is retried, and when it becomes a dead letter.
 import { consumers } from './consumers.ts';
 import type { Topology, Verdict } from './transport.ts';
 
@@ -11,8 +11,8 @@ export function retryDelays({ retries, retryDelay }: Topology): number[] {
 }
 
 /**
- * The delay in seconds and the number of the next attempt of a delivery that was not handled. Undefined when it becomes
- * a dead letter.
+ * Returns the delay in seconds and the number of the next attempt for a delivery that was not handled. Undefined when
+ * it becomes a dead letter.
  * @param attempt the number of the last attempt, from 1
  */
 export function nextTry(

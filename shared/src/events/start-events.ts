@@ -13,24 +13,25 @@ import type { Transport } from './transport.ts';
 import { loadEventSchemas } from './validate-event.ts';
 
 export interface EventsOptions<Name extends ConsumerName> {
-  /** The service, such as `orders`: the events' source and the connections' name. */
+  /** The name of the service, such as `orders`: the source of its events and the name of its connections. */
   readonly service: string;
-  /** EVENTS_URL: `amqp://…` or `postgres://…`. */
+  /** The value of EVENTS_URL: `amqp://…` or `postgres://…`. */
   readonly url: string;
-  /** DATABASE_URL of the service, for the relay's own connection. */
+  /** The service's DATABASE_URL, for the relay's own connection. */
   readonly databaseUrl: string;
   readonly database: Database;
   readonly log: Log;
   /**
-   * Called when the broker refuses the credentials or has the topology with other arguments. Retrying cannot fix that.
+   * Called when the broker refuses the credentials, or its topology exists with other arguments. Retrying cannot fix
+   * that.
    */
   readonly refused: (error: StartError) => void;
-  /** The consumer; left out by a service that only sends events. */
+  /** The consumer; absent in a service that only sends events. */
   readonly consume?: { readonly name: Name; readonly handlers: HandlersOf<Name> } | undefined;
 }
 
 export interface Events {
-  /** Rejects with the reason unless the broker can be reached. For readiness. */
+  /** Rejects with the reason unless the broker can be reached. Used by the readiness check. */
   ping(): Promise<void>;
   /** Seconds for which the oldest unpublished event has been due; 0 when there is none. */
   lag(): Promise<number>;
@@ -59,7 +60,8 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
       ? undefined
       : await consume({ name: taking.name, handlers: taking.handlers, transport, database, log });
   const lag = async (): Promise<number> => {
-    // The oldest events are among the first rows: an event that no queue accepts is rescheduled by seconds only.
+    // The oldest events are among the first rows, because an event that no queue accepts is rescheduled by only a few
+    // seconds.
     const { rows } = await database.pool.query<{ lag: number }>(
       `SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(since))), 0)::float8 AS lag
        FROM (

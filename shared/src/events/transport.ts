@@ -5,7 +5,7 @@ import type { Log, StartError } from '../runtime/index.ts';
 export interface Message {
   readonly id: string;
   readonly type: string;
-  /** CloudEvents JSON. */
+  /** The event as CloudEvents JSON. */
   readonly content: string;
 }
 
@@ -18,7 +18,7 @@ export type Outcome = 'confirmed' | 'unroutable' | 'unknown';
 /** One delivery of a message to a consumer. */
 export interface Delivery {
   readonly content: string;
-  /** 1 at the first delivery. It counts failed attempts, and no reschedules. */
+  /** The number of the attempt, from 1. It counts failed attempts, but not rescheduled ones. */
   readonly attempt: number;
 }
 
@@ -31,7 +31,7 @@ export type Verdict =
   | { readonly kind: 'failed' | 'later' | 'dead'; readonly reason: string };
 
 export interface Subscription {
-  /** The consumer, one of the topology. */
+  /** The name of the consumer in the topology. */
   readonly consumer: string;
   /** The maximum number of concurrent deliveries. */
   readonly prefetch: number;
@@ -41,16 +41,16 @@ export interface Subscription {
 
 export interface DeadLetter {
   readonly consumer: string;
-  /** The parameter of `replay` and `discard`: the event's id, where the content is an event. */
+  /** The id for `replay` and `discard`. It is the event's id when the content is an event. */
   readonly id: string;
   readonly reason: string;
   readonly attempts: number;
-  /** RFC 3339, or undefined when the broker has no time for it. */
+  /** The time in RFC 3339; undefined when the broker has not recorded it. */
   readonly deadAt: string | undefined;
   readonly content: string;
 }
 
-/** The numbers of messages that are ready, that wait for a retry, and that were given up. */
+/** The numbers of messages that are ready, that wait for a retry, and that are dead letters. */
 export interface QueueDepth {
   readonly waiting: number;
   readonly delayed: number;
@@ -73,12 +73,13 @@ export interface Transport {
   /** The oldest dead letters of a consumer. They stay in their queue. */
   deadLetters(consumer: string, limit: number): Promise<readonly DeadLetter[]>;
   /**
-   * Returns one dead letter to its consumer's queue, with its attempts reset. False when no dead letter has that id.
+   * Returns one dead letter to its consumer's queue, and resets its attempts. Resolves to false when no dead letter has
+   * that id.
    */
   replay(consumer: string, id: string): Promise<boolean>;
-  /** Deletes one dead letter. False when no dead letter has that id. */
+  /** Deletes one dead letter. Resolves to false when no dead letter has that id. */
   discard(consumer: string, id: string): Promise<boolean>;
-  /** Rejects with the reason unless publishing and consuming are possible now. */
+  /** Rejects with the reason when publishing or consuming is not possible at present. Otherwise it resolves. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -86,9 +87,9 @@ export interface Transport {
 /** Consumer → event types that it handles, and the retries of failed deliveries. */
 export interface Topology {
   readonly consumers: Readonly<Record<string, readonly string[]>>;
-  /** Retries after the first attempt; then the dead letter. */
+  /** The number of retries after the first attempt. Then the message becomes a dead letter. */
   readonly retries: number;
-  /** Delay before the first retry in seconds (whole, at least 1); doubles with each. */
+  /** The delay before the first retry, in whole seconds, at least 1. It doubles with each retry. */
   readonly retryDelay: number;
 }
 
@@ -100,7 +101,7 @@ export interface TransportOptions {
    * no further rights must.
    */
   readonly url: string;
-  /** Shown by the broker beside the connections. */
+  /** The name of the connections at the broker. */
   readonly name: string;
   readonly topology: Topology;
   readonly log: Log;

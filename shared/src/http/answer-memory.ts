@@ -1,5 +1,5 @@
-// Answers that an operation keeps: given again to a request with exactly the same text, without checking that text or
-// running the operation once more.
+// Cached responses of operations. A request with exactly the same text gets the same response, without validation and
+// without running the operation again.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller, TokenVerifier } from '../auth/index.ts';
 import type { ContractOperation } from '../contract/index.ts';
@@ -7,24 +7,24 @@ import { notModified } from './conditional.ts';
 import { measureAnswer } from './measure-answer.ts';
 import { type Beginning, beginningOf } from './request-identity.ts';
 
-/** An answer with status 200 that is the same for everybody who lacks a scope of its operation. */
+/** A response with status 200 that is the same for every caller who lacks the scopes of its operation. */
 export interface KeptAnswer {
   readonly operation: Pick<ContractOperation, 'path' | 'security'>;
   readonly etag: string;
-  /** Header fields, flat, without the request id and those of the content. */
+  /** Header fields as a flat list, without the request id and those of the content. */
   readonly headers: readonly string[];
-  /** Header fields of the content, flat. */
+  /** Header fields of the content as a flat list. */
   readonly content: readonly string[];
 }
 
 export interface AnswerMemory {
-  /** The answer that is kept for a request with this text, if it is still right. */
+  /** Returns the cached response to a request with this text, if it is still current. */
   find(text: string): { readonly answer: KeptAnswer; readonly body: Buffer } | undefined;
 }
 
 /**
- * The text of a request under which its answer is kept: all that the answer depends on beside the caller. The answer to
- * HEAD is that to GET.
+ * Returns the text under which the response to a request is cached. It contains everything that the response depends on
+ * except the caller. HEAD uses the response to GET.
  */
 export function requestText(given: string | undefined, url: string | undefined, body?: Buffer): string {
   const method = given === 'HEAD' ? 'GET' : given;
@@ -32,10 +32,10 @@ export function requestText(given: string | undefined, url: string | undefined, 
 }
 
 /**
- * Answers from the memory, if it can.
+ * Answers from the cache if possible.
  * @param caller of a token that was verified before; undefined without a token
- * @param arrived of a request that other steps have seen
- * @returns false when the request has to be checked and answered by its operation
+ * @param arrived the arrival of a request that other steps have handled
+ * @returns false when the operation has to validate and answer the request
  */
 export function answerKept(
   { answer, body }: NonNullable<ReturnType<AnswerMemory['find']>>,
@@ -56,7 +56,7 @@ export function answerKept(
   return true;
 }
 
-/** Undefined for a header that is not valid, which the operation's own path refuses. */
+/** Returns undefined for an invalid header, which the operation's own steps refuse. */
 function isUnchanged({ headers }: IncomingMessage, etag: string): boolean | undefined {
   try {
     return notModified(headers, etag);
@@ -68,8 +68,8 @@ function isUnchanged({ headers }: IncomingMessage, etag: string): boolean | unde
 const acceptable = new Set([undefined, '*/*', 'application/json']);
 
 /**
- * Answers a GET from the memory before anything else looks at it.
- * @returns false when the memory has no answer for exactly this request
+ * Answers a GET from the cache before any other step.
+ * @returns false when the cache has no response to exactly this request
  */
 export function answerFromMemory(
   memory: AnswerMemory,
@@ -80,7 +80,7 @@ export function answerFromMemory(
   const { accept, authorization } = request.headers;
   if (request.method !== 'GET' || !acceptable.has(accept) || hasBody(request)) return false;
   const caller = authorization === undefined ? undefined : verifier?.known(authorization);
-  // A token that is not known has to be verified first: it may be that of staff.
+  // An unknown token has to be verified first, because it may belong to staff.
   if (authorization !== undefined && caller === undefined) return false;
   const kept = memory.find(requestText(request.method, request.url));
   return kept !== undefined && answerKept(kept, request, response, caller);

@@ -1,11 +1,12 @@
-// Answers for what never becomes a request, and for a body that breaks off: Node's own have no problem document.
+// Responses to bytes that are not a request, and to a body that breaks off. Node's own responses have no problem
+// document.
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import { requestIdentity } from './request-identity.ts';
 
 /**
- * Answers a request that the parser refuses with a problem document if a response is possible, and closes the
+ * Answers a request that the parser refuses with a problem document, if a response is still possible, and closes the
  * connection.
  */
 export function answerParserErrors(server: Server): void {
@@ -20,7 +21,7 @@ export function answerParserErrors(server: Server): void {
       (response === undefined || response.writableFinished || broken)
     )
       socket.end(refusal(problemOf(error)));
-    // Where an answer is on its way another one would be taken for a part of it.
+    // When a response is in progress, another one would be read as a part of it.
     else socket.destroy();
   });
 }

@@ -11,7 +11,7 @@ import { requestIdentityOf } from './request-identity.ts';
  * @param share from 0 to 1
  */
 export function watchForDrift(contract: Contract, share: number, log: Log): RequestHandler {
-  // operationId → the number of validated responses, and of those that the contract does not permit.
+  // operationId → the number of validated responses, and the number of those that violate the contract.
   const counts = new Map<string, { checked: number; drifted: number }>();
   const operations = new Map(contract.operations.map((operation) => [operation.operationId, operation]));
 
@@ -44,9 +44,9 @@ export function watchForDrift(contract: Contract, share: number, log: Log): Requ
       const sent = recordSent(request, response);
       response.once('finish', () => {
         const { operationId, streamed } = response.locals;
-        // A streamed response is too large to keep.
+        // A streamed response is too large to be recorded.
         if (streamed === true) return;
-        // After the response, because checking uses the only thread of the process.
+        // The validation runs after the response was sent, because it uses the only thread of the process.
         if (typeof operationId === 'string') setImmediate(look, operationId, sent(), requestIdentityOf(response).id);
       });
     }
@@ -61,7 +61,7 @@ interface Sent {
   readonly withoutBody: boolean;
 }
 
-/** Keeps what goes into `end`. Answers that are not streamed are sent whole, by one call. */
+/** Records the argument of `end`. A response that is not streamed is sent in one call. */
 function recordSent(request: Request, response: Response): () => Sent {
   let body = '';
   let given: Readonly<Record<string, unknown>> = {};

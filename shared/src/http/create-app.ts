@@ -1,4 +1,4 @@
-// The fixed list of steps that every request of every service takes.
+// The fixed sequence of steps for every request of every service.
 import type { RequestListener } from 'node:http';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import {
@@ -22,27 +22,27 @@ import { keepAnswer, send, sendProblem, sendStream } from './send-reply.ts';
 import { toProblem } from './to-problem.ts';
 
 export interface AppOptions<Context> {
-  /** The service's name: the audience of the service tokens that it takes. */
+  /** The name of the service. It is the audience of the service tokens that it accepts. */
   readonly name: string;
   readonly contract: Contract;
-  /** operationId → function. Exactly the operations of the contract. */
+  /** operationId → function, for exactly the operations of the contract. */
   readonly operations: Operations<Context>;
   readonly context: Context;
-  /** Needed when the contract has operations that take an access token. */
+  /** Required when the contract has operations that accept an access token. */
   readonly verifier?: TokenVerifier;
-  /** Needed when the contract has internal operations. */
+  /** Required when the contract has internal operations. */
   readonly serviceTokens?: ServiceTokens;
-  /** The share of its answers that is held against the contract, from 0 to 1; none when not given. */
+  /** The share of responses that are validated by the contract, from 0 to 1; default none. */
   readonly contractWatch?: number;
-  /** Answers that operations keep. */
+  /** The cached responses of operations. */
   readonly memory?: AnswerMemory | undefined;
   readonly health: Health;
   readonly log: Log;
 }
 
 /**
- * The HTTP application of a service.
- * @throws when an operation of the contract has no function, or a function no operation
+ * Creates the HTTP application of a service.
+ * @throws when an operation of the contract has no function, or a function has no operation
  */
 export function createApp<Context>(options: AppOptions<Context>): RequestListener {
   requireSameOperations(options.contract, options.operations);
@@ -61,7 +61,7 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
     const { ready, ...report } = await options.health.report();
     send(response, { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'not ready', ...report } });
   });
-  // A path in full before one with a parameter: GET /v1/products/search asks for no product of that name.
+  // A literal path takes precedence over one with a parameter: GET /v1/products/search is not a request for a product.
   const parametersIn = (path: string): number => path.split('{').length - 1;
   const paths = [...allowedMethods(contract)].sort(([one], [other]) => parametersIn(one) - parametersIn(other));
   for (const [path, allow] of paths) {
@@ -99,13 +99,13 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
   };
 }
 
-/** An unavailable dependency is one line; an unexpected error is a fault of the program, so its stack is logged. */
+/** An unavailable dependency is logged as one line. An unexpected error is a bug, so its stack is logged. */
 function logFailure(log: Log, problem: Problem, url: string, requestId: string): void {
   if (problem.code === 'internal-error') log.error({ err: problem.cause ?? problem, requestId, url }, problem.code);
   else log.warn({ reason: reasonOf(problem), requestId, url }, problem.code);
 }
 
-/** Its detail and every cause below it, as one line. */
+/** Returns the detail of an error and of every cause below it, as one line. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const reason = error.message || error.name;
@@ -129,7 +129,7 @@ async function handle<Context>(
   if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
   const file = operation.takesFile ? bytes : undefined;
   const json = operation.takesFile ? undefined : bytes;
-  // A kept answer has no challenge.
+  // A cached response has no challenge.
   const kept = challenge || !json ? undefined : options.memory?.find(requestText(request.method, request.url, json));
   if (kept && answerKept(kept, request, response, caller, arrivalAt(response))) return;
   const body = json === undefined ? undefined : parseBody(json);
@@ -148,7 +148,7 @@ async function handle<Context>(
     headers: request.headers,
     body: file ?? body,
   };
-  // The contract has been checked, and the function's types are generated from the same contract.
+  // The request conforms to the contract, and the types of the function are generated from the same contract.
   const reply = await run(checked as never, options.context);
   const common = headersOf(operation, caller);
   keepAnswer(response, requestText(request.method, request.url, json), operation, reply, common);
@@ -164,7 +164,7 @@ const forAnyone = { 'Cache-Control': 'no-cache' };
 const forAnonymous = { ...forAnyone, Vary: 'Authorization' };
 const forCaller = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
-/** Headers of every answer of an operation but its problems. */
+/** Returns the headers of every response of an operation except its problems. */
 function headersOf({ security }: ContractOperation, caller: Caller | undefined): Readonly<Record<string, string>> {
   if (security.access === 'public') return forAnyone;
   return security.access === 'optional' && caller === undefined ? forAnonymous : forCaller;

@@ -1,4 +1,4 @@
-// Idempotency keys: the key, the effect and the answer commit together, so a repeated request has no second effect.
+// Idempotency keys: the key, the effect and the response commit together, so a repeated request has no second effect.
 import { createHash, createHmac } from 'node:crypto';
 import { type Database, type Expiry, sql, type Transaction } from '../database/index.ts';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
@@ -6,7 +6,10 @@ import type { OperationRequest, Reply } from './operation.ts';
 
 export interface IdempotencyContext {
   readonly database: Database;
-  /** The key of the fingerprint of a request, so that a stored fingerprint reveals nothing about a password in it. */
+  /**
+   * The secret that keys the fingerprints of requests, so that a stored fingerprint reveals nothing about a password in
+   * the request.
+   */
   readonly idempotencySecret: string;
 }
 
@@ -18,22 +21,22 @@ interface StoredAnswer {
   readonly body: string | null;
 }
 
-/** Hours for which an answer is kept. The SQL function `claim_idempotency_key` has the same period. */
+/** Hours for which a response is stored. The SQL function `claim_idempotency_key` uses the same period. */
 const keptHours = 24;
 
 const selectKept = `
   SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
   WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '${keptHours} hours'`;
 
-/** Refusals of valid requests, which are kept. After any other refusal, the corrected request may use the same key. */
+/** The statuses of refusals that are stored. After any other refusal, the corrected request may use the same key. */
 const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
 
 /**
- * Runs `work` in one transaction. With an `Idempotency-Key` header the answer is kept for 24 hours per account,
- * operation and key, and a repeated request gets it again with `Idempotency-Replayed: true`. A 409 or 422 thrown by
- * `work` is an answer too: its effects are rolled back and it is kept; repeated, it has the `instance` of the present
- * request. No other refusal is kept, and no failure.
- * @throws Problem 422 for the same key with another request, 409 while the first request still runs
+ * Runs `work` in one transaction. With an `Idempotency-Key` header, the response is stored for 24 hours per account,
+ * operation and key, and a repeated request gets it again with `Idempotency-Replayed: true`. A 409 or 422 that `work`
+ * throws is stored, too, after its effects were rolled back; a replay has the `instance` of the present request. Other
+ * refusals and failures are not stored.
+ * @throws Problem 422 for the same key with another request, 409 while the first request is still running
  */
 export async function idempotent<Body = never>(
   request: OperationRequest,
@@ -64,13 +67,14 @@ export async function idempotent<Body = never>(
     });
   } catch (error) {
     if (refusal === undefined || error !== refusal) throw error;
-    // What it did is rolled back. Kept apart from that, unless a repeat was quicker and has an answer by now.
+    // The effects are rolled back, so the refusal is stored in a separate transaction, unless a concurrent repetition
+    // has stored a response meanwhile.
     const reply = problemReply(refusal, request);
     return answer(() => Promise.resolve(reply));
   }
 }
 
-/** The reply that shows a problem, for an operation whose refusal has an effect that must be committed. */
+/** Returns the reply that shows a problem, for an operation whose refusal has an effect that must be committed. */
 export function problemReply(problem: Problem, request: Pick<OperationRequest, 'id'>): Reply {
   return {
     status: problem.status,
@@ -80,8 +84,7 @@ export function problemReply(problem: Problem, request: Pick<OperationRequest, '
 }
 
 /**
- * The answer that is kept for the request's key, before anything runs: for work that has to happen outside the
- * transaction.
+ * Returns the stored response for the request's key before any work. For work that has to run outside the transaction.
  * @throws Problem 422 for the same key with another request
  */
 export async function keptAnswer(request: OperationRequest, context: IdempotencyContext): Promise<Reply | undefined> {
@@ -141,7 +144,10 @@ function isRefusal({ headers }: StoredAnswer): boolean {
   return headers['Content-Type'] === problemMediaType;
 }
 
-/** A problem document with the id of the present request: `instance` and `X-Request-Id` of one answer are the same. */
+/**
+ * Returns a stored problem document with the id of the present request, because `instance` and `X-Request-Id` of a
+ * response are the same.
+ */
 function withInstance(document: string, instance: string): string {
   return JSON.stringify({ ...(JSON.parse(document) as object), instance });
 }
@@ -164,5 +170,5 @@ async function keep(
   );
 }
 
-/** Answers that are no longer kept. */
+/** The stored responses whose period has ended. */
 export const expiredAnswers: Expiry = { table: 'idempotency_keys', since: 'created_at', hours: keptHours };

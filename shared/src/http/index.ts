@@ -1,4 +1,4 @@
-// Everything between a socket and an operation.
+// The HTTP layer of a service: everything between the socket and the operations.
 export type { AnswerMemory, KeptAnswer } from './answer-memory.ts';
 export { etagOf, requireMatch, weakEtagOf } from './conditional.ts';
 export { type AppOptions, createApp } from './create-app.ts';

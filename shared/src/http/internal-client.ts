@@ -1,5 +1,5 @@
-// Calls from one service to another: a kept connection, a service token, the caller's request id and trace, a time
-// limit.
+// Calls from one service to another: over a reused connection, with a service token, the caller's request id and trace,
+// and a time limit.
 import { setTimeout } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { ServiceTokens } from '../auth/index.ts';
@@ -9,35 +9,36 @@ import { inSpan, instruments, SpanKind } from '../telemetry/index.ts';
 import type { RequestIdentity } from './request-identity.ts';
 
 export interface InternalClientOptions {
-  /** Origin of the other service. */
+  /** The origin of the other service. */
   readonly url: string;
-  /** Its name: the audience of the service tokens. */
+  /** The name of the other service, which is the audience of the service tokens. */
   readonly service: string;
   readonly serviceTokens: ServiceTokens;
 }
 
 export interface InternalAnswer {
-  /** From 200 to 499. */
+  /** The status, from 200 to 499. */
   readonly status: number;
   readonly body: unknown;
 }
 
 export interface InternalClient {
   /**
-   * Sends a POST that may be repeated. When no connection is made, or it breaks, the request is sent again, up to two
-   * times.
+   * Sends a POST that may be repeated. When no connection can be made, or it breaks, the request is sent again, up to
+   * two times.
    * @throws Problem `service-unavailable` when the other service is unavailable, slow or failing
    */
   post(path: string, body: object | undefined, identity: RequestIdentity): Promise<InternalAnswer>;
   close(): Promise<void>;
 }
 
-// For a whole call, in milliseconds.
+// The time limit of a whole call, in milliseconds.
 const timeout = 3_000;
-// No process listens at the address, or the other side closed the connection while it idled, or when it stopped.
+// Errors after which a call is repeated: no process listens at the address, or the other side closed the connection
+// because it was idle or because it stopped.
 const connectionErrors = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
-// Milliseconds before each repetition. While one of several replicas is replaced, its address still answers to the
-// name of the service for a moment.
+// Milliseconds before each repetition. For a moment after a replica was replaced, the name of the service may still
+// resolve to its address.
 const pauses = [0, 100];
 
 export function createInternalClient(options: InternalClientOptions): InternalClient {

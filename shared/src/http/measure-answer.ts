@@ -1,16 +1,16 @@
-// Metrics and the span of every request that has ended.
+// Metrics and the span of every finished request.
 import type { Response } from 'express';
 import { instruments, methodOf, type Span, SpanStatusCode } from '../telemetry/index.ts';
 import type { Arrival, Beginning } from './request-identity.ts';
 
 export interface AnsweredRequest {
   readonly method: string | undefined;
-  /** The path of the contract, such as `/v1/orders/{orderId}`; undefined for a path that is not in it. */
+  /** The path in the contract, such as `/v1/orders/{orderId}`; undefined for an unknown path. */
   readonly route: string | undefined;
   readonly status: number;
 }
 
-/** Counts an answer by the conventions for HTTP servers and ends the request's span. */
+/** Counts a response by the conventions for HTTP servers, and ends the request's span. */
 export function measureAnswer({ began, span, id }: Beginning, answered: AnsweredRequest): void {
   const { route, status } = answered;
   const method = methodOf(answered);

@@ -1,4 +1,4 @@
-// What an operation takes and gives: the values between the contract and the answer.
+// The request and the reply of an operation.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../auth/index.ts';
 import type { QueryValue } from '../contract/index.ts';
@@ -9,48 +9,53 @@ import type { KeptAnswer } from './answer-memory.ts';
 export interface OperationRequest {
   readonly operationId: string;
   readonly method: string;
-  /** Path and query as they arrived. */
+  /** The path and query exactly as they arrived. */
   readonly url: string;
   /** The request id, also the `instance` of a problem document. */
   readonly id: string;
-  /** W3C trace context of this request. */
+  /** The W3C trace context of this request. */
   readonly traceparent: string;
   /**
-   * Who calls, from the verified token; undefined when the operation is public, and when it takes a token optionally
-   * and got none that is valid and has the scopes.
+   * The caller from the verified token. Undefined for a public operation, and for an optional token that is missing,
+   * invalid or lacks the scopes.
    */
   readonly caller: Caller | undefined;
   readonly path: Readonly<Record<string, string>>;
-  /** Declared parameters: a number where the contract says integer, a list where it says array. */
+  /** The declared parameters: a number where the contract says integer, an array where it says array. */
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly headers: IncomingHttpHeaders;
   /** The body, checked against the contract, or the bytes of a file; undefined when there was none. */
   readonly body: unknown;
-  /** What the contract does not allow; empty but for an operation that refuses it itself (`x-refused-by-operation`). */
+  /**
+   * The violations of the contract. Empty except for an operation that refuses them itself (`x-refused-by-operation`).
+   */
   readonly faults: readonly Fault[];
 }
 
-/** The reply of an operation: an object that is sent as JSON, a JSON text as a whole or in pieces, or neither. */
+/**
+ * The reply of an operation. Its body is an object that is sent as JSON, a JSON text as a whole or in pieces, or
+ * absent.
+ */
 export interface Reply<Body = never> {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
   readonly json?: string;
   /**
-   * A JSON text in pieces, for one that is too large for memory. The next piece is taken when the client has read most
-   * of those before. A failure breaks the connection off, so that the client does not take the text for complete.
+   * A JSON text in pieces, when it is too large for memory. The next piece is requested when the client has read most
+   * of the previous ones. A failure closes the connection, so that the client can detect the incomplete text.
    */
   readonly stream?: AsyncIterable<string>;
   /** An entity tag, quotes included (RFC 9110 section 8.8.3). */
   readonly etag?: string;
   /**
-   * Keeps the answer for further requests with the same text. It has an entity tag, and does not depend on the caller
-   * unless the caller has the scopes of the operation.
+   * Caches the response for further requests with the same text. The response has an entity tag, and is the same for
+   * every caller who lacks the scopes of the operation.
    */
   readonly keep?: (text: string, answer: KeptAnswer, body: Buffer) => void;
 }
 
-/** The types that the generator writes for one operation of a contract. */
+/** The types that the generator creates for one operation of a contract. */
 interface OperationTypes {
   readonly parameters: { readonly query?: unknown; readonly path?: unknown };
   readonly requestBody?: unknown;
@@ -67,25 +72,25 @@ type BodyOf<Part> = Part extends { readonly content: infer Media }
 type MembersOf<Part> = [NonNullable<Part>] extends [never] ? Readonly<Record<never, never>> : NonNullable<Part>;
 type Success = 200 | 201 | 202;
 
-/** The request of an operation, with the types of its contract: the contract's check has been passed. */
+/** The request of an operation after its validation, with the types of its contract. */
 export interface TypedRequest<Types extends OperationTypes> extends OperationRequest {
   readonly path: MembersOf<Types['parameters']['path']> & OperationRequest['path'];
   readonly query: MembersOf<Types['parameters']['query']> & OperationRequest['query'];
   readonly body: BodyOf<Types['requestBody']>;
 }
 
-/** One operation of a contract. `Context` is the context of the service's operations. */
+/** One operation of a contract. `Context` is the type of the context of the service's operations. */
 export type TypedOperation<Types extends OperationTypes, Context> = (
   request: TypedRequest<Types>,
   context: Context,
 ) => Promise<Reply<ContentOf<Types['responses'][keyof Types['responses'] & Success]>>>;
 
-/** operationId → function. Each takes the request that its own contract describes. */
+/** operationId → function. Each function gets a request with the types of its own contract. */
 export type Operations<Context> = Readonly<
   Record<string, (request: never, context: Context) => Promise<Reply<unknown>>>
 >;
 
-/** The caller of an operation whose contract requires a token. */
+/** Returns the caller of an operation whose contract requires a token. */
 export function callerOf(request: OperationRequest): Caller {
   if (request.caller === undefined)
     throw new Error(`${request.operationId} runs without a caller: its contract must require one`);

@@ -5,7 +5,10 @@ import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
 import { cleanJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';
 import { contentTooLarge, Problem } from '../problem/index.ts';
 
-/** Four times the members of the largest body that a contract accepts, and twice the values of its longest lists. */
+/**
+ * The maximum numbers are four times the members of the largest body that a contract permits, and twice the values of
+ * its longest lists.
+ */
 const maxSize: JsonSize = { members: 1_000, elements: 4_000 };
 
 /** Bytes of all files together that may be in memory. */
@@ -28,7 +31,7 @@ export async function readBody(request: Request, rule: BodyRule | undefined): Pr
     throw missingBody(rule);
   }
   if (rule === undefined) {
-    // A chunked body may have no bytes.
+    // A chunked body may be empty.
     if ((await readBytes(request, maxBodyBytes)).length === 0) return undefined;
     throw new Problem('invalid-request', 'This request takes no body.', {
       errors: [{ pointer: '', detail: 'must be absent' }],
@@ -68,8 +71,8 @@ async function readFile(request: Request, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * All bytes of the body.
- * @throws Problem 413 as soon as there are too many, 400 when the connection ends before them
+ * Returns all bytes of the body.
+ * @throws Problem 413 as soon as there are too many, 400 when the connection ends before the body is complete
  */
 function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -125,7 +128,10 @@ function checkMediaType(request: Request, rule: BodyRule): void {
   }
 }
 
-/** The bytes of a body as a clean JSON value. @throws Problem 400 */
+/**
+ * Parses the bytes of a body as a valid JSON value.
+ * @throws Problem 400
+ */
 export function parseBody(bytes: Buffer): unknown {
   const text = readAs('is not valid UTF-8', () => utf8.decode(bytes));
   const size = jsonSize(text);
@@ -136,7 +142,10 @@ export function parseBody(bytes: Buffer): unknown {
   return value;
 }
 
-/** What `read` returns. @throws Problem 400 with `detail` when it throws */
+/**
+ * Returns the result of `read`.
+ * @throws Problem 400 with `detail` when `read` throws
+ */
 function readAs<T>(detail: string, read: () => T): T {
   try {
     return read();

@@ -1,4 +1,5 @@
-// One request id and one trace from the gateway to the e-mail: taken when they are well-formed, made otherwise.
+// One request id and one trace from the gateway to the e-mail: accepted when they are well-formed, and created
+// otherwise.
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
@@ -14,8 +15,8 @@ const safeId = /^[A-Za-z0-9._~:/+=@-]{1,128}$/;
 const wellFormedTrace = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * The request id from `X-Request-Id` and this hop's `traceparent` (W3C Trace Context section 3.2) in the caller's
- * trace.
+ * Returns the request id from `X-Request-Id`, and this hop's `traceparent` (W3C Trace Context section 3.2) in the
+ * caller's trace.
  */
 export function requestIdentity(headers: IncomingHttpHeaders): RequestIdentity {
   return { id: idOf(headers), traceparent: nextHop(parentOf(headers)) };
@@ -25,7 +26,7 @@ function idOf({ 'x-request-id': id }: IncomingHttpHeaders): string {
   return typeof id === 'string' && safeId.test(id) ? id : newId();
 }
 
-/** The caller's trace context, when there is a good one. */
+/** Returns the caller's trace context, if it is valid. */
 function parentOf({ traceparent }: IncomingHttpHeaders): string | undefined {
   return typeof traceparent === 'string' && wellFormedTrace.test(traceparent) ? traceparent : undefined;
 }
@@ -35,22 +36,25 @@ function nextHop(parent: string | undefined): string {
   return ['00', trace ?? random(16).toString('hex'), random(8).toString('hex'), flags ?? '00'].join('-');
 }
 
-/** Copied, for V8 keeps what `randomUUID` puts together as a tree of twenty parts, for as long as the request lasts. */
+/**
+ * The id is copied, because V8 stores the result of `randomUUID` as a tree of twenty parts for as long as the request
+ * lasts.
+ */
 function newId(): string {
   return Buffer.from(randomUUID(), 'latin1').toString('latin1');
 }
 
-/** What the answer to a request needs. */
+/** The data of a request that its response needs. */
 export interface Beginning {
   /** The request id. */
   readonly id: string;
-  /** On the clock of `performance.now()`. */
+  /** The time of arrival on the clock of `performance.now()`. */
   readonly began: number;
-  /** Its span, when its trace may be recorded. */
+  /** The span of the request, if its trace may be recorded. */
   readonly span: Span | undefined;
 }
 
-/** A request that has just come in, which calls others. */
+/** A request that has just arrived, with the trace context for its own calls. */
 export interface Arrival extends Beginning, RequestIdentity {}
 
 export function beginningOf(headers: IncomingHttpHeaders): Beginning {
@@ -58,13 +62,13 @@ export function beginningOf(headers: IncomingHttpHeaders): Beginning {
   return { id: idOf(headers), began, span: startRequestSpan(parentOf(headers)) };
 }
 
-/** As `requestIdentity`; where spans are made, this hop is one of them. */
+/** Extends `requestIdentity`: where spans are created, this hop gets one. */
 export function arrivalOf(headers: IncomingHttpHeaders): Arrival {
   const { id, began, span } = beginningOf(headers);
   return { id, traceparent: span === undefined ? nextHop(parentOf(headers)) : traceparentOf(span), began, span };
 }
 
-/** The first step: every answer will name its request, and so does every line of the log. */
+/** The first step. It gives every response and every log line the id of the request. */
 export function identify(request: Request, response: Response, next: NextFunction): void {
   const arrival = arrivalOf(request.headers);
   response.locals.arrival = arrival;

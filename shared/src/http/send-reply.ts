@@ -1,4 +1,4 @@
-// The only place that sends the answer of a service.
+// The only place that sends a service's responses.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
@@ -21,7 +21,7 @@ export function send(response: Response, reply: Reply<unknown>, headers: Readonl
 
 /**
  * Sends a reply whose body comes in pieces.
- * @throws the error of the stream, after it has broken the connection off
+ * @throws the error of the stream, after the connection was closed
  */
 export async function sendStream(
   response: Response,
@@ -49,7 +49,7 @@ function writeHead(
   content: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
 ): void {
-  // All headers in one call: a header that was set before makes Node use a slower path.
+  // All headers are set in one call, because a header that was set before makes Node use a slower path.
   response.writeHead(reply.status, {
     'X-Request-Id': requestIdentityOf(response).id,
     ...content,
@@ -57,7 +57,7 @@ function writeHead(
   });
 }
 
-/** The header fields of an answer, without the request id and those of the content. */
+/** Returns the header fields of a response, without the request id and those of the content. */
 function fieldsOf(
   response: Response,
   reply: Reply<unknown>,
@@ -78,12 +78,12 @@ function contentOf(length: number): Readonly<Record<string, string>> {
   return { 'Content-Type': 'application/json', 'Content-Length': String(length) };
 }
 
-/** What is said of the request's operation and parameters; undefined also where it has met no operation. */
+/** Returns the deprecation headers of the request's operation and parameters. Undefined when no operation matched. */
 function deprecationIn(response: Response): Readonly<Record<string, string>> | undefined {
   return response.locals.deprecation as Readonly<Record<string, string>> | undefined;
 }
 
-/** Sends a problem document, or ends the connection of an answer that has begun. */
+/** Sends a problem document, or closes the connection when a response has begun. */
 export function sendProblem(response: Response, problem: Problem): void {
   if (response.headersSent) {
     response.destroy();
@@ -102,7 +102,7 @@ export function sendProblem(response: Response, problem: Problem): void {
   response.end(text);
 }
 
-/** Gives the operation its answer, if the operation keeps it for further requests with this text. */
+/** Passes the response to the operation, if the operation caches it for further requests with this text. */
 export function keepAnswer(
   response: Response,
   text: string,

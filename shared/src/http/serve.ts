@@ -1,4 +1,5 @@
-// Listens, and stops without losing a request: not ready, no new connections, finish what runs, close what idles.
+// Listens, and stops without losing a request: reports that it is not ready, accepts no new connections, finishes the
+// running requests, and closes idle connections.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,8 +11,8 @@ export interface ServeOptions {
   /** 0 selects a free port. */
   readonly port: number;
   /**
-   * Milliseconds between the signal and the closing of the port: longer than clients keep idle connections (4 s), and
-   * no request is lost.
+   * Milliseconds between the signal and the closing of the port. The time is longer than clients keep idle connections
+   * (4 s), so that no request is lost.
    */
   readonly drain: number;
   readonly health: Health;
@@ -19,26 +20,27 @@ export interface ServeOptions {
 }
 
 /**
- * Bytes: the largest target and header section that a gateway can be configured to accept, and the fields that it adds.
+ * The maximum bytes of the header section: the largest target and header section that a gateway can be configured to
+ * accept, and the fields that it adds.
  */
 const maxHeaderSize = 2 * 65_536 + 8_192;
 
 /**
- * Serves the application until the process stops. Then it says for `drain` milliseconds that it is not ready and closes
- * each connection with its answer, before it closes the port.
+ * Serves the application until the process stops. Then, for `drain` milliseconds, it reports that it is not ready and
+ * closes each connection after its response, before it closes the port.
  * @returns the port that it listens on
  * @throws StartError when the port is taken or not allowed
  */
 export async function serve(app: RequestListener, { host, port, drain, health, life }: ServeOptions): Promise<number> {
-  // Longer than a gateway keeps an idle connection, so that it is never the service that closes first.
+  // The service keeps idle connections longer than a gateway does, so that the service never closes one first.
   const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
   const server = createServer({ ...times, maxHeaderSize }, app);
   answerParserErrors(server);
   await listen(server, host, port);
   life.onStop('HTTP server', async () => {
     health.drain();
-    // Whoever has a connection open is sent elsewhere by its next answer, so that none sends a request into the closing
-    // port.
+    // Each open connection is closed with its next response, so that no client sends a request on it when the port
+    // closes.
     server.prependListener('request', (_request: unknown, response: ServerResponse) => {
       response.shouldKeepAlive = false;
     });

@@ -1,6 +1,6 @@
 // JSON Pointers (RFC 6901) to members and elements of a body.
 
-/** Levels of objects and arrays that a body may have. */
+/** The maximum depth of objects and arrays in a body. */
 export const maxJsonDepth = 32;
 
 const plainName = /^\w*$/;
@@ -11,15 +11,15 @@ export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed();
 }
 
-/** Longer than every name of a contract. */
+/** The maximum length of a shown name. Every name of a contract is shorter. */
 const shownCharacters = 100;
 
-/** The pointer (RFC 6901) to a member or an element. A longer name comes from a client and is cut. */
+/** Returns the pointer (RFC 6901) to a member or an element. A longer name comes from a client and is truncated. */
 export function pointerTo(base: string, name: string | number): string {
   return `${base}/${escapePointer(String(name).slice(0, shownCharacters))}`;
 }
 
-/** The pointer to the end of a path of names and positions, no deeper than a body may be. */
+/** Returns the pointer to the end of a path of names and positions, not deeper than a body may be. */
 export function pointerOf(path: readonly (string | number)[]): string {
   return path.slice(0, maxJsonDepth).reduce<string>(pointerTo, '');
 }

@@ -1,7 +1,8 @@
-// How much a JSON text holds, counted before it is parsed: the work of every later step grows with these figures.
+// Measures the size of a JSON text before it is parsed, because the work of every later step grows with its numbers of
+// members and elements.
 
 export interface JsonSize {
-  /** Members as written: one that is given twice counts twice. */
+  /** The number of members in the text. A duplicate counts twice. */
   members: number;
   /** Elements of all arrays. An empty array counts as one. */
   elements: number;
@@ -9,11 +10,14 @@ export interface JsonSize {
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** More than a body may be nested. A list of fixed length costs less than one that grows with a hostile text. */
+/**
+ * The depth that is counted exactly, more than a body may have. A list of fixed length costs less than one that grows
+ * with a hostile text.
+ */
 const deepest = 64;
 
 /**
- * Counts in one pass. The figures mean nothing where the text is not JSON. Below a depth of 64, members of objects
+ * Counts in one pass. For a text that is not JSON, the numbers have no meaning. Below a depth of 64, members of objects
  * count as elements, too.
  */
 export function jsonSize(text: string): JsonSize {
@@ -50,7 +54,7 @@ export function jsonSize(text: string): JsonSize {
   return size;
 }
 
-/** The position of the quote that ends the text which begins at `start`. */
+/** Returns the position of the quote that ends the text which begins at `start`. */
 function endOfText(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     const character = text.charCodeAt(index);

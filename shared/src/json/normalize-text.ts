@@ -6,12 +6,18 @@ const forbiddenMembers = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Printable ASCII is in normalization form C and has no fault. */
 const plainText = /^[\x20-\x7e]*$/;
-/** Reads each character once: a pattern for 31 marks would begin anew at each of them. */
+/** Reads each character once. A regular expression for 31 marks would start again at each of them. */
 const marks = /\p{M}+/gu;
-/** The bound of UAX #15 section 13. Normalizing a longer run costs the square of its length: 2 s for a body. */
+/**
+ * The limit of UAX #15 section 13. The time to normalize a longer run grows with the square of its length: 2 s for the
+ * largest body.
+ */
 const maxMarks = 30;
 
-/** Why a text cannot be taken, or undefined when it can. PostgreSQL has no NUL, UTF-8 has no lone surrogates. */
+/**
+ * Returns the reason why a text is refused, or undefined. PostgreSQL cannot store NUL, and UTF-8 cannot encode lone
+ * surrogates.
+ */
 export function textFault(value: string): string | undefined {
   if (plainText.test(value)) return undefined;
   if (value.includes('\0')) return 'must not contain the character NUL (U+0000)';
@@ -29,11 +35,11 @@ export interface CleanJson {
   readonly value: unknown;
   /** A fault for each text, member name or depth that is refused, at most 100. */
   readonly faults: readonly Fault[];
-  /** How many members all its objects have together. */
+  /** The number of members in all objects together. */
   readonly members: number;
 }
 
-/** A copy of a JSON value with every text in Unicode normalization form C. */
+/** Returns a copy of a JSON value with every text in Unicode normalization form C. */
 export function cleanJson(given: unknown): CleanJson {
   const faults: Fault[] = [];
   const path: (string | number)[] = [];

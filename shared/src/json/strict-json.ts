@@ -1,26 +1,29 @@
-// What JSON.parse keeps to itself: members that are given more than once, and numbers that it rounds.
+// Finds faults that JSON.parse does not report: duplicate members, and numbers that it rounds.
 import { type Fault, maxFaults } from '../problem/index.ts';
 import { pointerOf } from './json-pointer.ts';
 
-/** A number that may not survive: 16 characters, or an exponent. Also found in texts, where it does no harm. */
+/**
+ * Matches a number that may be rounded: 16 characters, or an exponent. It may also match within texts, which is
+ * harmless.
+ */
 const doubtful = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/;
 
 /**
- * Texts, numbers and what separates them; what stands between is known to be JSON already. The closing quote is there.
- * The pattern does not ask for it: an attempt that fails would begin anew at each quote of a text.
+ * Matches texts, numbers and separators in a text that is valid JSON. The pattern does not require the closing quote,
+ * because a failed attempt would start again at each quote of a text.
  */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*|[{}[\],]/g;
 
 interface Level {
-  /** How often each member has been named; undefined in an array. */
+  /** How often each member name occurred; undefined in an array. */
   readonly names: Map<string, number> | undefined;
   /** The member or element that is being read; undefined where a name comes next. */
   at: string | number | undefined;
 }
 
 /**
- * The faults of a JSON text that its value does not show: a member given more than once has no meaning that everybody
- * shares (RFC 8259 section 4), and a number that no double holds would be guessed.
+ * Returns the faults of a JSON text that its value does not show. The meaning of a duplicate member differs between
+ * parsers (RFC 8259 section 4), and a number that no double represents exactly would be rounded.
  * @param text has been parsed before
  * @param isRepeated whether the text has more members than its value
  * @returns at most 100
@@ -51,17 +54,22 @@ export function sourceFaults(text: string, isRepeated: boolean): Fault[] {
   return faults;
 }
 
-/** Why a number that is not exact is refused. Up to 15 digits always survive; more may. */
+/**
+ * Returns the reason why an inexact number is refused. Numbers of up to 15 digits are always exact; longer ones may be.
+ */
 export const inexact = 'must be a number of at most 15 digits';
 
-/** Whether a double holds exactly the number that a text spells as JSON does. */
+/** Whether a double represents exactly the number that a JSON text contains. */
 export function isExact(source: string): boolean {
   return decimalOf(source) === decimalOf(String(Number(source)));
 }
 
 const numberText = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Digits without zeros around them, and the power of ten of the last one: the same for all spellings of one number. */
+/**
+ * Returns the digits without leading and trailing zeros, and the power of ten of the last digit. Both are the same for
+ * all notations of one number.
+ */
 function decimalOf(text: string): string | undefined {
   const [, whole, fraction = '', exponent = '0'] = numberText.exec(text) ?? [];
   if (whole === undefined) return undefined;
@@ -69,7 +77,7 @@ function decimalOf(text: string): string | undefined {
   let from = 0;
   let end = digits.length;
   while (digits[from] === '0') from += 1;
-  // By hand: a pattern for zeros at the end would begin anew at each zero before it.
+  // A loop, because a regular expression for trailing zeros would start again at each zero before them.
   while (end > from && digits[end - 1] === '0') end -= 1;
   return from === end ? '0' : `${digits.slice(from, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
 }

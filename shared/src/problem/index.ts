@@ -1,4 +1,4 @@
-// Problem documents (RFC 9457). Every other folder may import this one; it imports none.
+// Problem documents (RFC 9457). Every other folder may import this one, which imports none of them.
 export {
   contentTooLarge,
   type Fault,

@@ -1,4 +1,4 @@
-// The closed table of everything the shop refuses or fails with, and the error type that carries one entry of it.
+// The closed table of all refusals and failures of the shop, and the error type for one entry of it.
 
 /** Problem code → HTTP status and title. The `type` of a problem document is `/problems/<code>`. */
 export const problems = {
@@ -48,11 +48,15 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** The most that one step lists: more faults than anyone reads would only make a small request into a large answer. */
+/**
+ * The maximum number of faults that one step lists. A longer list would only turn a small request into a large
+ * response.
+ */
 export const maxFaults = 100;
 
 /**
- * One fault in the request. Exactly one of `pointer` (RFC 6901, into the body), `parameter` and `header` says where.
+ * One fault in the request. Exactly one of `pointer` (RFC 6901, into the body), `parameter` and `header` names its
+ * place.
  */
 export interface Fault {
   pointer?: string;
@@ -63,17 +67,17 @@ export interface Fault {
 }
 
 export interface ProblemOptions {
-  /** All faults, as far as they fit into 40 KiB. */
+  /** All faults that fit into 40 KiB. */
   errors?: readonly Fault[];
-  /** Answer headers, such as `WWW-Authenticate`, `Allow` or `Retry-After`. */
+  /** Response headers, such as `WWW-Authenticate`, `Allow` or `Retry-After`. */
   headers?: Readonly<Record<string, string>>;
   /** Extension members of the document (RFC 9457 section 3.2). */
   extensions?: Readonly<Record<string, unknown>>;
-  /** What the log gets and the client never sees. */
+  /** The cause, which is logged and never sent to the client. */
   cause?: unknown;
 }
 
-/** A refusal or failure on its way to the client; thrown by any step, rendered once by the application. */
+/** A refusal or failure. Any step can throw it, and the application converts it to a response in one place. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
@@ -81,9 +85,9 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly extensions: Readonly<Record<string, unknown>>;
 
-  /** @param detail a sentence for the client with the fault and what to do */
+  /** @param detail a sentence for the client with the fault and the remedy */
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
-    // Where a client's request was refused its document says. To find the place in the code takes longer than the
+    // A refusal needs no stack, because its document states the fault. Recording the stack takes longer than the whole
     // refusal.
     const { stackTraceLimit } = Error;
     if (problems[code].status < 500) Error.stackTraceLimit = 0;
@@ -98,20 +102,20 @@ export class Problem extends Error {
   }
 }
 
-/** The refusal of a body of more than `maxBytes` bytes. */
+/** Returns the refusal of a body of more than `maxBytes` bytes. */
 export function contentTooLarge(maxBytes: number): Problem {
   return new Problem('content-too-large', `The body is larger than ${maxBytes} bytes.`);
 }
 
 export const problemMediaType = 'application/problem+json';
 
-/** Characters of one text, and bytes of all `errors` together. */
+/** The maximum characters of one text, and the maximum bytes of all `errors` together. */
 const maxText = 1_000;
 const maxErrors = 40 * 1024;
 
 /**
- * The problem document (RFC 9457) of a problem. Texts and `errors` are truncated, so that the size of a response does
- * not grow with the request.
+ * Returns the problem document (RFC 9457) of a problem. Texts and `errors` are truncated, so that the size of a
+ * response does not grow with the request.
  * @param instance the request id
  */
 export function problemDocument(problem: Problem, instance: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-// The shop's currency: one of ISO 4217, with its own number of decimals.
+// The shop's currency: a code of ISO 4217, which defines its number of decimals.
 import type { Variable } from './config.ts';
 
 /** A currency code of ISO 4217 with known decimals. */
@@ -15,7 +15,7 @@ export function currency(name: string, fallback: string): Variable<string> {
   };
 }
 
-/** Decimals of an ISO 4217 currency: 2 for EUR, 0 for JPY. */
+/** Returns the decimals of an ISO 4217 currency: 2 for EUR, 0 for JPY. */
 export function decimalsOf(code: string): number {
   return (
     new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ?? 2

@@ -1,10 +1,10 @@
-// The health of a process: named checks, each of which rejects when a dependency is unavailable, and figures that are
-// only reported.
+// The health of a process: named checks that reject when a dependency is unavailable, and figures that are only
+// reported.
 
 export interface Health {
   /** Registers a check that must pass for readiness. */
   add(name: string, check: () => Promise<void>): void;
-  /** Registers a figure to report. Above `most` its check fails, but the process stays ready. */
+  /** Registers a figure to report. When it exceeds `most`, its check fails, but the process stays ready. */
   tell(name: string, figure: () => Promise<number>, most: number): void;
   /** Makes the process not ready from now on, because it is draining. */
   drain(): void;

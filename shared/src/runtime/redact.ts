@@ -1,5 +1,5 @@
-// Removes secrets and e-mail addresses from the log. Members with known names are censored. The text of every line is
-// searched as well, because a message may quote a secret.
+// Removes secrets and e-mail addresses from the log. The values of members with known names are replaced. The text of
+// every line is searched as well, because a message may contain a secret.
 
 /** Names of members whose values are secret. */
 export const secretMembers: readonly string[] = [
@@ -27,8 +27,9 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 
 /**
  * Matches every e-mail address that the shop accepts, and more. It searches backwards from an `@`, which few lines
- * contain, so that the time is linear in the length of the line. In a JSON line, a quote or backslash ends the address,
- * and it begins behind an escape such as `\n` or `\u0001`. A domain of digits alone is the version of a package.
+ * contain, so that the time is linear in the length of the line. In a JSON line, an address ends at a quote or
+ * backslash, and may begin after an escape such as `\n` or `\u0001`. A domain of digits alone is a package version and
+ * does not match.
  */
 const address =
   /@(?<=((?<!(?<!\\)(?:\\\\)*\\(?:u[\da-f]{0,3})?)[^\s\p{Cc}"\\<>()[\],:;@]{1,254})@)(?=[\p{N}.-]*[\p{L}\p{M}])[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;

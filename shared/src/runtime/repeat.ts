@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs `work` immediately, and again after each pause of `every` milliseconds. A failure goes to `onError`, and the
- * work is repeated all the same.
- * @param work gets a signal that tells it to end early
+ * Runs `work` immediately, and again after each pause of `every` milliseconds. After a failure, which is passed to
+ * `onError`, the work is repeated as usual.
+ * @param work gets a signal that is aborted when it should end early
  * @returns a function that stops it and waits for the work in progress
  */
 export function startRepeating(

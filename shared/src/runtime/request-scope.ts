@@ -18,14 +18,14 @@ export function inRequest<T>(scope: RequestScope, work: () => T): T {
 }
 
 /**
- * Runs `work` outside the request that started it, such as the end of a connection that the request happened to open.
- * Timers and connections that outlive the request then keep no reference to it.
+ * Runs `work` outside the request that started it. For example, a connection may end long after the request that opened
+ * it. Timers and connections that outlive the request then keep no reference to it.
  */
 export function outsideRequests<T>(work: () => T): T {
   return atStart(work);
 }
 
-/** The present request; undefined for work that no request caused. */
+/** Returns the present request; undefined for work that no request caused. */
 export function requestNow(): RequestScope | undefined {
   return scopes.getStore();
 }

@@ -9,18 +9,19 @@ export interface ProcessLife {
    * Registers a function that stops a part. The functions run in reverse order at SIGTERM, SIGINT or a failed start.
    */
   onStop(label: string, stop: () => Promise<void> | void): void;
-  /** Ends the process as a failed start does, for mistakes that are found only after the start. */
+  /** Ends the process like a failed start, for mistakes that are found only after the start. */
   fail(error: Error): void;
 }
 
-/** The start failed for a reason that the operator can fix. The message is printed without a stack. */
+/** Thrown when the start failed for a reason that the operator can fix. The message is printed without a stack. */
 export class StartError extends Error {}
 
 const stopWithin = 10_000;
 
 /**
- * Runs a process until SIGTERM or SIGINT, or until its parent is gone when it was started with an IPC channel. Then
- * stops everything in reverse order, within 10 s, and exits 0. A failed start prints one line per mistake and exits 1.
+ * Runs a process until SIGTERM or SIGINT, or until its parent has ended when it was started with an IPC channel. Then
+ * it stops everything in reverse order, within 10 s, and exits with 0. A failed start prints one line for each mistake
+ * and exits with 1.
  */
 export async function runProcess(name: string, start: (life: ProcessLife) => Promise<void>): Promise<void> {
   let log: Log;

@@ -1,4 +1,5 @@
-// Erases the personal data of erased accounts from the schema of a service, again and again until nothing can follow.
+// Erases the personal data of erased accounts from the schema of a service. It repeats this until no more data can
+// arrive.
 import { type Database, sql, type Transaction } from '../database/index.ts';
 import { type Log, startRepeating } from '../runtime/index.ts';
 
@@ -6,23 +7,23 @@ export interface ErasureOptions {
   readonly database: Database;
   readonly log: Log;
   /**
-   * Erases what the service keeps of the account, or a part of it, in a second or two. It is called again until it
-   * returns `done`, and some times afterwards.
+   * Erases the data of the account, or a part of it, within a second or two. It is called again until it returns
+   * `done`, and several times afterwards.
    */
   readonly erase: Erase;
 }
 
-/** `more`: a part of it is erased. `waits`: the rest has to stay for the present. */
+/** `more`: a part of it is erased. `waits`: the rest has to be kept for the present. */
 export type Erased = 'done' | 'more' | 'waits';
 export type Erase = (tx: Transaction, accountId: string) => Promise<Erased>;
 
 const lookEvery = 10_000;
-/** Seconds after each sweep, for requests and events that were on their way. Then comes the last one. */
+/** Seconds after each sweep, because requests and events may still be in progress. Then the last sweep follows. */
 const nextSweeps = [60, 3_600, 86_400];
-/** Seconds until the next sweep while something has to stay, and after a failure. */
+/** Seconds until the next sweep while some data has to be kept, and after a failure. */
 const retryAfter = 120;
 
-/** Records that the account is erased. The loop of any replica does the rest. Another call has no effect. */
+/** Records that the account is erased. The loop of any replica erases its data. A repeated call has no effect. */
 export async function recordErasure(tx: Transaction, accountId: string): Promise<void> {
   await sql(tx, 'INSERT INTO erased_accounts (account_id) VALUES ($1) ON CONFLICT DO NOTHING', [accountId]);
 }
@@ -38,7 +39,10 @@ export function startErasing(options: ErasureOptions): () => Promise<void> {
   );
 }
 
-/** Returns whether an account was due. One that cannot be erased is put off, so that it does not stop the others. */
+/**
+ * Erases the data of one account. Returns whether an account was due. One that cannot be erased is rescheduled, so that
+ * it does not block the others.
+ */
 async function sweepOne(options: ErasureOptions): Promise<boolean> {
   const { pool } = options.database;
   const { rows } = await pool.query<{ accountId: string }>(

@@ -1,9 +1,9 @@
-// The whole of a service's migrate.ts: bring its schema up to date and exit.
+// The content of a service's migrate.ts: brings its schema up to date and exits.
 import { migrate } from '../database/index.ts';
 import { readConfig, runProcess } from '../runtime/index.ts';
 import { serviceVariables } from './config.ts';
 
-/** Applies the missing migrations of the service and exits: with 0 when the schema is up to date, else with 1. */
+/** Applies the missing migrations of the service and exits: with 0 when the schema is up to date, otherwise with 1. */
 export function migrateService(service: string, folder: string): Promise<void> {
   return runProcess(`${service}-migrate`, async ({ log }) => {
     const { databaseUrl } = readConfig(process.env, { databaseUrl: serviceVariables.databaseUrl });

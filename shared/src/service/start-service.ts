@@ -1,4 +1,4 @@
-// The order in which every service starts: database and schema, callers, its own parts, events, HTTP.
+// The start of every service, in this order: database and schema, verification of callers, its own parts, events, HTTP.
 import { createServiceTokens, createTokenVerifier } from '../auth/index.ts';
 import { loadContract } from '../contract/index.ts';
 import { connectDatabase, type Database, startPruning, untilMigrated } from '../database/index.ts';
@@ -19,13 +19,13 @@ import type { ServiceConfig } from './config.ts';
 
 export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
   readonly name: string;
-  /** Absolute path of the workspace, where `openapi.yaml` and `migrations` are. */
+  /** The absolute path of the workspace, which contains `openapi.yaml` and `migrations`. */
   readonly folder: string;
   readonly readConfig: (environment: Environment) => Config;
-  /** The database's connections at most, when not as many as usual. */
+  /** The maximum number of database connections, if it differs from the default. */
   readonly poolSize?: number;
   /**
-   * Builds the context and the operations. The schema is migrated before; events and requests are handled afterwards.
+   * Creates the context and the operations. The schema is migrated before; events and requests are handled afterwards.
    */
   readonly build: (
     start: ServiceStart<Config>,
@@ -42,17 +42,17 @@ export interface ServiceStart<Config> extends ProcessLife {
 export interface ServiceParts<Context, Consumer extends ConsumerName> {
   readonly operations: Operations<Context>;
   readonly context: Context;
-  /** Answers that operations keep. */
+  /** The cached responses of operations. */
   readonly memory?: AnswerMemory | undefined;
   readonly consume?: { readonly name: Consumer; readonly handlers: HandlersOf<Consumer> };
-  /** The service cannot work without the broker, so it is not ready while the broker is unavailable. */
+  /** Whether the service cannot work without the broker. It is then not ready while the broker is unavailable. */
   readonly needsBroker?: boolean;
 }
 
 /**
- * Runs a service as a process, until SIGTERM or SIGINT. A mistake in the environment, a taken port or a contract
- * without its functions is one line each and exit code 1; a database, schema or broker that is not there yet is waited
- * for.
+ * Runs a service as a process, until SIGTERM or SIGINT. A mistake in the environment, a taken port, or a contract whose
+ * functions are missing prints one line each and exits with 1. The service waits for a database, a schema or a broker
+ * that is not available yet.
  */
 export function startService<Config extends ServiceConfig, Context, Consumer extends ConsumerName>(
   service: ServiceSpec<Config, Context, Consumer>,
@@ -100,7 +100,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
   });
 }
 
-/** Reports the result of each check of readiness, and their conjunction as the check `ready`. */
+/** Reports the result of each readiness check, and their conjunction as the check `ready`. */
 function observeHealth(health: Health): void {
   const about = { unit: '1', description: 'Whether a check of readiness passes.' };
   observe('shop.health', about, async (tell) => {
@@ -110,7 +110,7 @@ function observeHealth(health: Health): void {
   });
 }
 
-/** Verifies callers, of the kinds for which the configuration of the service has settings. */
+/** Creates the verifiers for those kinds of callers for which the service's configuration has settings. */
 function openCallers(
   name: string,
   config: ServiceConfig,

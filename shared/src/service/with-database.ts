@@ -1,10 +1,10 @@
-// The database of a service for as long as an operator's function runs.
+// The database of a service, for the duration of an operator's function.
 import { connectDatabase, type Database, type DatabaseOptions, errorCode } from '../database/index.ts';
 import { createLog } from '../runtime/index.ts';
 
 /**
- * Runs `use` with a database once the database answers, and closes it afterwards.
- * @throws the driver's error when the database does not answer or refuses the connection, and whatever `use` throws
+ * Runs `use` with a database as soon as the database answers, and closes it afterwards.
+ * @throws the driver's error when the database does not answer or refuses the connection, and any error of `use`
  */
 export async function withDatabase<T>(
   options: Pick<DatabaseOptions, 'url' | 'name' | 'statementTimeout'>,
@@ -19,7 +19,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Repeats attempts that time out: on a busy machine, connecting can exceed the time limit, which suits requests. */
+/** Repeats attempts that time out. The time limit suits requests, and connecting can take longer on a busy machine. */
 async function untilConnected(database: Database, attempts = 5): Promise<void> {
   try {
     await database.ping();

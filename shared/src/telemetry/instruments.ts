@@ -1,5 +1,5 @@
 // All metrics. Names and attributes follow the semantic conventions of OpenTelemetry; the shop's own begin with
-// `shop.`. The values of attributes come from closed lists. They are never ids or raw paths.
+// `shop.`. Attributes have values from closed lists, and never ids or raw paths.
 import { setTimeout } from 'node:timers/promises';
 import { type Counter, createNoopMeter, type Meter, type ObservableResult } from '@opentelemetry/api';
 
@@ -54,8 +54,8 @@ let measuring = false;
 export const instruments: Instruments = createInstruments(meter);
 
 /**
- * Makes all instruments with this meter. Call it first in a process, because gauges stay with the meter that they were
- * made with.
+ * Creates all instruments with this meter. Call it first in a process, because a gauge stays with the meter that
+ * created it.
  */
 export function measureWith(next: Meter): void {
   meter = next;
@@ -89,12 +89,12 @@ type Attributes = Readonly<Record<string, string>>;
 
 type Read = (tell: (value: number, attributes?: Attributes) => void) => Promise<void> | void;
 
-/** Reads the values at each export. A value that cannot be read is omitted. */
+/** Observes values that are read at each export. A value that cannot be read is omitted. */
 export function observe(name: string, options: GaugeOptions, read: Read): void {
   meter.createObservableGauge(name, options).addCallback(reading(read));
 }
 
-/** As `observe`, for values that only grow. */
+/** Observes values that only increase, otherwise as `observe` does. */
 export function observeTotal(name: string, options: GaugeOptions, read: Read): void {
   meter.createObservableCounter(name, options).addCallback(reading(read));
 }
@@ -108,7 +108,7 @@ function reading(read: Read): (result: ObservableResult) => Promise<void> {
       const told = read((value, attributes) => result.observe(value, attributes));
       await Promise.race([told, setTimeout(readWithin, undefined, { ref: false })]);
     } catch {
-      // The database or the broker is unavailable, which readiness reports.
+      // The error is ignored, because readiness reports that the database or the broker is unavailable.
     }
   };
 }

@@ -12,7 +12,8 @@ export async function serveMetrics(
   { host, port }: { host: string; port: number },
   life: ProcessLife,
 ): Promise<PrometheusExporter> {
-  // The name of the service on every metric, so that no rule depends on how the processes were found.
+  // Every metric has the name of the service as a label, so that no rule depends on how Prometheus discovers the
+  // processes.
   const exporter = new PrometheusExporter({
     preventServerStart: true,
     withResourceConstantLabels: /^service\.name$/,

@@ -21,7 +21,7 @@ export function readTelemetry(environment: Environment) {
     serviceName: optional(string('OTEL_SERVICE_NAME')),
     /** The share of traces that is recorded. */
     sampled: share('OTEL_TRACES_SAMPLER_ARG', 0.05),
-    /** Milliseconds between two batches of spans, and of metrics. */
+    /** Milliseconds between two batches of spans, and between two exports of metrics. */
     spanDelay: integer('OTEL_BSP_SCHEDULE_DELAY', { min: 1, max: 600_000, fallback: 5_000 }),
     metricInterval: integer('OTEL_METRIC_EXPORT_INTERVAL', { min: 100, max: 600_000, fallback: 60_000 }),
   });

@@ -1,12 +1,12 @@
-// One reading for several gauges.
+// Shares one read among several gauges.
 
-/** Milliseconds for which a reading is used, unless the caller sets another time. */
+/** The default number of milliseconds for which a result is reused. */
 const usualAge = 10_000;
 
 /**
- * A function that returns the same reading to all its callers for some time, so that the gauges of one query cause one
- * query. A failed reading is repeated by the next call.
- * @param age milliseconds for which a reading is used
+ * Returns a function that gives all callers the same result for some time, so that several gauges of one query cause
+ * only one query. After a failure, the next call reads again.
+ * @param age milliseconds for which a result is reused
  */
 export function sharedRead<T>(read: () => Promise<T>, age = usualAge): () => Promise<T> {
   let current: Promise<T> | undefined;

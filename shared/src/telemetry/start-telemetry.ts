@@ -3,7 +3,10 @@ import type { Environment, ProcessLife } from '../runtime/index.ts';
 import { readTelemetry } from './settings.ts';
 
 export interface TelemetryOptions {
-  /** Whether this process receives requests from clients. Clients do not decide which traces are recorded. */
+  /**
+   * Whether this process receives requests from clients. In that case, the clients' decision about recording is
+   * ignored.
+   */
   readonly edge?: boolean;
 }
 

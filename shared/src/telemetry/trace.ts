@@ -1,5 +1,5 @@
-// Spans, made at the few entry points of all work. The context of a trace is its `traceparent`, which requests, outbox
-// rows, messages and e-mails contain. No other context is propagated.
+// Spans. They are created at the few entry points of all work. The context of a trace is its `traceparent`, which
+// requests, outbox rows, messages and e-mails contain. No other context is propagated.
 import {
   type Attributes,
   type Context,

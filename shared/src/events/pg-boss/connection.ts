@@ -26,7 +26,7 @@ export class Connection {
     this.#connecting = this.#connect();
   }
 
-  /** Resolves when PostgreSQL was reached, or after the patience; the connection keeps trying in both cases. */
+  /** Resolves when PostgreSQL was reached, or after `patience`; the connection keeps trying in both cases. */
   async firstConnect(): Promise<void> {
     const { patience = usualPatience } = this.#options;
     await Promise.race([this.#connecting, new Promise((resolve) => setTimeout(resolve, patience).unref())]);
@@ -103,7 +103,7 @@ export class Connection {
   }
 }
 
-/** The role may own its schema and lack the right to create another one. */
+/** Whether the schema exists. The role may own its schema and lack the permission to create one. */
 async function hasSchema({ url, namespace }: PgBossOptions): Promise<boolean> {
   const { rows } = await withClient({ url, connectWithin: 3_000 }, (client) =>
     client.query<{ found: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS found', [namespace]),

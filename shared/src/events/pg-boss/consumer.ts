@@ -22,9 +22,10 @@ export async function startWork(boss: PgBoss, topology: Topology, subscription: 
 }
 
 /**
- * A delivery that is retried becomes a new job, as it becomes a new message in RabbitMQ, and so does a dead letter.
- * pg-boss's own retries serve jobs whose process died. If the process dies in between, the delivery exists twice, and
- * none is lost. All jobs of a batch therefore end in the same way, for which pg-boss has one statement.
+ * Handles one job. A delivery that is retried becomes a new job, as it becomes a new message in RabbitMQ, and so does a
+ * dead letter. All jobs of a batch can therefore be completed by one statement of pg-boss. Its own retries are only for
+ * jobs whose process died. If the process dies before the old job is completed, the delivery exists twice, and none is
+ * lost.
  */
 async function handleJob(
   boss: PgBoss,

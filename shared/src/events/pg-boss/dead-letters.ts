@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { deadOf, type Payload } from './queues.ts';
 
 export function deadLettersOf(connection: Connection): Pick<Transport, 'deadLetters' | 'replay' | 'discard'> {
-  /** A dead letter by the id of its event, or by its own when it carries none. */
+  /** Finds a dead letter by the id of its event, or by its own id when its content is not an event. */
   const find = async (consumer: string, id: string): Promise<JobWithMetadata<Payload> | undefined> => {
     const jobsBy = (by: object) => connection.boss().findJobs<Payload>(deadOf(consumer), { ...by, queued: true });
     const [letter] = await jobsBy({ data: { eventId: id } });

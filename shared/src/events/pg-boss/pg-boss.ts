@@ -6,7 +6,7 @@ import { Connection, type PgBossOptions } from './connection.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { deadOf, insertMessages } from './queues.ts';
 
-/** Resolves when PostgreSQL was reached, or after the patience; the transport keeps trying in both cases. */
+/** Resolves when PostgreSQL was reached, or after `patience`; the transport keeps trying in both cases. */
 export async function connectPgBoss(options: PgBossOptions): Promise<Transport> {
   const { topology } = options;
   const connection = new Connection(options);
@@ -30,7 +30,7 @@ export async function connectPgBoss(options: PgBossOptions): Promise<Transport> 
       return () => connection.unsubscribe(subscription);
     },
     async depth(consumer) {
-      // pg-boss counts the jobs at each of its supervisions, every two seconds.
+      // pg-boss counts the jobs in each of its maintenance runs, every two seconds.
       const [alive] = await connection.boss().getQueueStats(consumer);
       const [dead] = await connection.boss().getQueueStats(deadOf(consumer));
       const { readyCount: waiting = 0, deferredCount: delayed = 0 } = alive ?? {};

@@ -1,4 +1,4 @@
-// The queues of pg-boss: what a job carries, how queues are declared, and how messages are inserted.
+// The queues of pg-boss: the data of a job, how queues are declared, and how messages are inserted.
 import type { JobInsert, PgBoss } from 'pg-boss';
 import type { Message, Topology } from '../transport.ts';
 
@@ -7,13 +7,14 @@ export interface Payload {
   /** Undefined in a job that another program inserted. */
   readonly eventId: string | undefined;
   readonly content: string;
-  /** The number of the attempt; left out for the first one. */
+  /** The number of the attempt; absent for the first one. */
   readonly attempt?: number;
   /** Why the event became a dead letter. */
   readonly reason?: string;
 }
 
-// Handlers take milliseconds. A job whose process died is delivered again after this time, up to `deliveryLimit` times.
+// Seconds after which a job is delivered again because its process has died, at most `deliveryLimit` times. Handlers
+// take milliseconds.
 const expireInSeconds = 5;
 const deliveryLimit = 20;
 const year = 365 * 24 * 60 * 60;

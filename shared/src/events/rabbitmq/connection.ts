@@ -8,7 +8,7 @@ export interface ConnectionOptions<C extends Channel> {
   readonly url: string;
   readonly name: string;
   readonly log: Log;
-  /** Opens and prepares the channel after every connect. `drop` closes this connection and opens a new one. */
+  /** Prepares the channel after every connect. `drop` closes this connection and opens a new one. */
   readonly setUp: (model: ChannelModel, drop: (reason: string) => void) => Promise<C>;
   /** See TransportOptions. */
   readonly patience?: number;
@@ -19,12 +19,12 @@ const heartbeatSeconds = 5;
 const connectWithin = 5_000;
 const closeWithin = 1_000;
 
-// 403 access refused, 406 precondition failed (exists with other arguments), 530 not allowed (no such vhost). Retrying
-// cannot fix them.
+// Replies that retrying cannot fix: 403 access refused, 406 precondition failed (exists with other arguments), 530 not
+// allowed (no such vhost).
 const refusals = new Set([403, 406, 530]);
 
 /**
- * Resolves when the connection is open, or after the patience; it keeps trying in both cases.
+ * Resolves when the connection is open, or after `patience`; it keeps trying in both cases.
  * @throws StartError when the broker refuses credentials, the vhost or the topology within that time
  */
 export async function openConnection<C extends Channel>(options: ConnectionOptions<C>): Promise<Connection<C>> {
@@ -46,7 +46,10 @@ export class Connection<C extends Channel> {
     this.#options = options;
   }
 
-  /** The open channel. @throws BrokerUnavailableError while there is none */
+  /**
+   * Returns the open channel.
+   * @throws BrokerUnavailableError while there is none
+   */
   channel(): C {
     return this.#open().channel;
   }
@@ -56,12 +59,12 @@ export class Connection<C extends Channel> {
     return this.#open().model;
   }
 
-  /** Why the broker accepts no messages at the moment (a resource alarm), or undefined. */
+  /** The reason why the broker accepts no messages at present (a resource alarm), or undefined. */
   blocked(): string | undefined {
     return this.#alarm;
   }
 
-  /** Closes this connection, as for a broker that does not answer, and opens a new one. */
+  /** Closes this connection and opens a new one, for a broker that does not answer. */
   drop(reason: string): void {
     if (this.#current !== undefined) this.#drop(this.#current.model, reason);
   }
@@ -69,7 +72,7 @@ export class Connection<C extends Channel> {
   async close(): Promise<void> {
     this.#closing = true;
     const last = this.#current;
-    // The channel first: its last acknowledgements must reach the queue before the connection ends.
+    // The channel is closed first, because its last acknowledgements must reach the queue before the connection ends.
     const closed = (async () => {
       await last?.channel.close().catch(() => {});
       await this.#recovering?.close();
@@ -113,8 +116,7 @@ export class Connection<C extends Channel> {
   }
 
   /**
-   * Resolves at the first connection, or when the time `patience` is over. Rejects when the broker refuses the
-   * connection before that.
+   * Resolves at the first connection, or after `patience`. Rejects when the broker refuses the connection before that.
    */
   #firstConnect(recovering: RecoveringChannelModel): Promise<void> {
     const { name, log, patience = usualPatience, refused } = this.#options;
@@ -153,7 +155,7 @@ export class Connection<C extends Channel> {
       log.info('RabbitMQ accepts messages again');
     });
     const channel = await setUp(model, (reason) => this.#drop(model, reason));
-    // A lost channel counts as a lost connection, so there is one way to recover.
+    // A lost channel is handled as a lost connection, so that there is only one way to recover.
     channel.on('error', (error) => this.#drop(model, error.message));
     channel.on('close', () => this.#drop(model, 'channel closed'));
     this.#current = { model, channel };
@@ -179,7 +181,7 @@ export class Connection<C extends Channel> {
   }
 }
 
-/** Destroys the socket. A regular close would wait for the broker's answer, and a broker that hangs never gives one. */
+/** Destroys the socket, because a regular close would wait for a reply, which a hanging broker never sends. */
 function destroy(model: ChannelModel, reason: string): void {
   const { stream } = model.connection as unknown as { readonly stream: Socket };
   stream.destroy(new Error(reason));

@@ -47,7 +47,7 @@ class Deliveries {
   readonly #publisher: Publisher;
   readonly #subscription: Subscription;
   readonly #inProgress = new Set<Promise<void>>();
-  /** The channel whose deliveries can be acknowledged. */
+  /** The channel on which deliveries can be acknowledged. */
   #open: ConfirmChannel | undefined;
   #stopping = false;
   #deleted = false;
@@ -97,12 +97,13 @@ class Deliveries {
   async #handle(channel: ConfirmChannel, message: ConsumeMessage, drop: (reason: string) => void): Promise<void> {
     const { consumer, take } = this.#subscription;
     const verdict = await take({ content: message.content.toString(), attempt: attemptOf(message) });
-    // Nothing can be acknowledged on a closed channel: the broker delivers the message again.
+    // On a closed channel nothing can be acknowledged, and the broker delivers the message again.
     while (this.#open === channel) {
       try {
         const outcome = await this.#resolve(message, verdict);
         if (outcome === 'confirmed') return channel.ack(message);
-        // Waiting would not restore the queue, and each such delivery uses one place of the prefetch.
+        // The delivery is not retried: waiting would not restore the queue, and each such delivery occupies a place of
+        // the prefetch.
         if (outcome === 'unroutable') return drop(`a queue of ${consumer} does not exist, it has to be declared again`);
         throw new BrokerUnavailableError(`the broker did not confirm the next step of a delivery to ${consumer}`);
       } catch (error) {
@@ -114,8 +115,8 @@ class Deliveries {
   }
 
   /**
-   * Moves a message before it is acknowledged. If the process dies in between, the message exists twice, and none is
-   * lost.
+   * Publishes a message to its next queue before it is acknowledged. If the process dies in between, the message exists
+   * twice, and none is lost.
    */
   async #resolve(message: ConsumeMessage, verdict: Verdict): Promise<Outcome> {
     if (verdict.kind === 'done') return 'confirmed';

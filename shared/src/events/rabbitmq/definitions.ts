@@ -9,9 +9,9 @@ import { shopTopology } from '../retry-policy.ts';
 import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './topology.ts';
 
 interface Role {
-  /** The first segments of the types that the service sends, such as `order`. */
+  /** The first parts of the types that the service sends, such as `order`. */
   readonly sends: readonly string[];
-  /** The consumer of the service, if it has one, and the families of the events that it handles. */
+  /** The consumer of the service, if it has one, and the first parts of the types that it handles. */
   readonly takes: string | undefined;
   readonly handles: readonly string[];
 }
@@ -105,8 +105,8 @@ function domainOf(type: string): string {
 }
 
 /**
- * A service may configure its own queues, write to them, to the events' exchange and to the exchange of lost queues,
- * and read from its queues and, to bind them, from these exchanges.
+ * The permissions of a service. It may configure its own queues. It may write to them, to the exchange of events and to
+ * the exchange of lost queues. It may read from its queues, and from these exchanges in order to bind its queues.
  */
 function permissionsOf(names: Names, user: string, takes: string | undefined) {
   const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];
@@ -132,8 +132,8 @@ function escaped(text: string): string {
 }
 
 /**
- * RabbitMQ's salted SHA-256: base64 of a 4-byte salt and the digest of salt and password. The passwords are long and
- * random.
+ * Hashes a password as RabbitMQ's salted SHA-256: base64 of a 4-byte salt and the digest of salt and password. This is
+ * enough because the passwords are long and random.
  */
 function passwordHash(password: string): string {
   const salt = randomBytes(4);

@@ -2,7 +2,7 @@
 import type { TransportOptions } from '../transport.ts';
 
 export interface RabbitmqOptions extends TransportOptions {
-  /** The prefix of the names of the exchange and the queues. */
+  /** The prefix of the exchange's and the queues' names. */
   readonly namespace: string;
   /**
    * `all`: this process declares the queues of every consumer. `own`: it declares only the queues that it consumes

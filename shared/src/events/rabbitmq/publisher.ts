@@ -18,7 +18,7 @@ const confirmWithin = 5_000;
 /** @throws StartError when the broker refuses credentials, the vhost or the topology */
 export async function openPublisher(options: RabbitmqOptions, names: Names): Promise<Publisher> {
   const { topology, declares, log } = options;
-  /** Correlation ids of the messages that the broker returned as unroutable. */
+  /** The correlation ids of messages that the broker returned as unroutable. */
   const returned = new Set<string>();
   const connection = await openConnection<ConfirmChannel>({
     ...options,
@@ -98,8 +98,8 @@ export class Publisher {
       let unconfirmed = messages.length;
       const timer = setTimeout(() => {
         resolve([...outcomes]);
-        // A blocked broker reports when it accepts messages again. Any other one is reconnected to, which frees unsent
-        // messages.
+        // A blocked broker reports when it accepts messages again, so its connection is kept. Any other connection is
+        // replaced, which frees unsent messages.
         if (this.connection.blocked() === undefined)
           this.connection.drop(`no confirm within ${confirmWithin / 1000} s`);
       }, confirmWithin);

@@ -51,7 +51,7 @@ interface QueueNames {
   readonly dead: string;
 }
 
-/** Counts on a channel of its own, because RabbitMQ closes the channel on which a queue is missing. */
+/** Counts on a separate channel, because RabbitMQ closes the channel on which a queue is missing. */
 async function depthOf(
   connection: Connection<ConfirmChannel>,
   { queue, retries, dead }: QueueNames,

@@ -1,16 +1,19 @@
-// The messages of a deleted queue are lost in RabbitMQ and still exist in the outboxes. The process that finds a
-// consumer's queue missing asks all services to publish that consumer's events again. The inbox ignores the events that
-// had arrived.
+// Recovers the messages of a deleted queue. They are lost in RabbitMQ and still exist in the outboxes. The process that
+// finds a consumer's queue missing asks all services to publish that consumer's events again. The inbox ignores events
+// that had already been handled.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../../runtime/index.ts';
 import { isThere, type Names, repeatQueueArguments } from './topology.ts';
 
-/** Milliseconds. Several replicas detect the same loss at about the same time: their requests are answered together. */
+/**
+ * Milliseconds for which requests are collected. Several replicas detect the same loss at about the same time, and
+ * their requests are answered together.
+ */
 const gatherFor = 500;
 const againAfter = 1_000;
 
-/** Asks every service that ever declared itself by `answerRepublishRequests`. */
+/** Sends a request to every service that has ever called `answerRepublishRequests`. */
 export async function requestRepublish(
   channel: ConfirmChannel,
   names: Names,
@@ -30,8 +33,8 @@ export interface RepeatOptions {
 }
 
 /**
- * Answers the requests to this service, on a separate channel. They wait in a queue while the service is down. `drop`
- * closes the connection; it is called when requests can no longer be received.
+ * Answers the requests to this service, on a separate channel. They wait in a queue while the service is not running.
+ * `drop` closes the connection, and is called when requests can no longer be received.
  */
 export async function answerRepublishRequests(
   model: ChannelModel,
@@ -59,7 +62,7 @@ export async function answerRepublishRequests(
     const consumers = options.consumers.filter((name) => asked.has(name));
     log.warn({ consumers }, 'publishing again what a lost queue may have held');
     await repeat(consumers);
-    // Throws when the channel is closed: the messages are delivered again.
+    // An acknowledgement on a closed channel throws, and the messages are delivered again.
     for (const message of messages) channel.ack(message);
   };
   const take = async (): Promise<void> => {
@@ -73,9 +76,9 @@ export async function answerRepublishRequests(
   };
 
   if (!isNew) return take();
-  // A new queue may replace a lost one, whose requests are lost too. The queue is declared after publishing, so that a
-  // process that dies before that publishes again. Requests of the meantime reached no queue, hence the second time.
-  // New events do not wait for this.
+  // A new queue may replace a lost one, whose requests are lost, too. All events are therefore published again before
+  // the queue is declared, so that a process that dies in between repeats this. Requests that were sent meanwhile
+  // reached no queue, so the events are published again a second time. New events do not wait for this.
   log.info(
     { consumers: options.consumers },
     'publishing again what a lost queue may have held, or lost requests asked for',
@@ -86,7 +89,7 @@ export async function answerRepublishRequests(
     .catch(() => drop(`${queue} could not be made`));
 }
 
-/** Retries until it succeeds or the channel is closed. The broker gives up a request that is returned too often. */
+/** Retries until it succeeds or the channel is closed. The broker drops a request that is returned too often. */
 async function repeatWhile(
   open: () => boolean,
   { repeat, log }: RepeatOptions,

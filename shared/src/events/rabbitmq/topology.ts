@@ -1,11 +1,11 @@
-// What exists in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead
+// The topology in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead
 // letters.
 import type { Channel, ChannelModel } from 'amqplib';
 import { familyOf } from '../event.ts';
 import { retryDelays } from '../retry-policy.ts';
 import type { Topology } from '../transport.ts';
 
-/** The names that one namespace gives. */
+/** Returns the names of exchanges and queues in a namespace. */
 export function namesOf(namespace: string) {
   return {
     exchange: `${namespace}.events`,
@@ -16,8 +16,8 @@ export function namesOf(namespace: string) {
     lost: `${namespace}.lost`,
     repeat: (service: string) => `${namespace}.${service}.repeat`,
     /**
-     * The exchange that leads to the queues of this consumer only. A user with access to the broker's default exchange
-     * could write to every queue.
+     * The exchange that is bound only to the queues of this consumer. A user with access to the broker's default
+     * exchange could write to every queue.
      */
     desk: (consumer: string) => `${namespace}.${consumer}.desk`,
   };
@@ -26,13 +26,13 @@ export function namesOf(namespace: string) {
 export type Names = ReturnType<typeof namesOf>;
 
 /**
- * Deliveries without a verdict, because the consumer died or lost its connection, after which the message becomes a
- * dead letter.
+ * The number of deliveries without an outcome, because the consumer died or lost its connection, after which the
+ * message becomes a dead letter.
  */
 const deliveryLimit = 20;
 
-// Listing dead letters fetches and returns them, which counts as a delivery. RabbitMQ 4 would drop them at its default
-// limit of 20.
+// The delivery limit of the dead letters. Listing them fetches and returns them, which counts as a delivery, and
+// RabbitMQ 4 would drop them at its default limit of 20.
 const lookLimit = 1_000_000;
 
 type QueueArguments = Readonly<Record<string, string | number>>;
@@ -50,7 +50,7 @@ export interface BindingDeclaration {
 
 /** The exchange, queues and bindings of one consumer. */
 export interface ConsumerDeclarations {
-  /** Name of its direct exchange. */
+  /** The name of its direct exchange. */
   readonly desk: string;
   readonly queues: readonly QueueDeclaration[];
   readonly bindings: readonly BindingDeclaration[];
@@ -60,8 +60,8 @@ export interface ConsumerDeclarations {
 export const repeatQueueArguments: QueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit': deliveryLimit };
 
 /**
- * At-least-once dead-lettering (RabbitMQ 3.10 and later) needs reject-publish, and keeps a message until its new queue
- * has it.
+ * At-least-once dead-lettering (RabbitMQ 3.10 and later) requires reject-publish. It keeps a message until its new
+ * queue has accepted it.
  */
 function deadLettersTo(exchange: string, queue: string): QueueArguments {
   return {
@@ -73,8 +73,8 @@ function deadLettersTo(exchange: string, queue: string): QueueArguments {
 }
 
 /**
- * The queues of a consumer and their bindings. The main queue is bound by the event's family. A later version of an
- * event therefore reaches the consumer and becomes a dead letter, instead of being lost.
+ * Returns the queues of a consumer and their bindings. The main queue is bound without the version of the event types.
+ * A later version of an event therefore reaches the consumer and becomes a dead letter, instead of being lost.
  */
 export function declarationsOf(names: Names, topology: Topology, consumer: string): ConsumerDeclarations {
   const [desk, main, dead] = [names.desk(consumer), names.queue(consumer), names.dead(consumer)];

@@ -3,7 +3,7 @@ import pg from 'pg';
 
 export interface OutboxConnectionOptions {
   readonly databaseUrl: string;
-  /** Shown by PostgreSQL beside the connection. */
+  /** The application name of the connection in PostgreSQL. */
   readonly name: string;
   /** Called when a row was added to the outbox. */
   readonly added: () => void;
@@ -31,7 +31,7 @@ export class OutboxConnection {
       application_name: name,
       connectionTimeoutMillis: 3_000,
       query_timeout: 10_000,
-      // A relay that hangs frees its rows after this time.
+      // If the relay hangs, PostgreSQL ends its transaction after this time and frees its rows.
       idle_in_transaction_session_timeout: 20_000,
       keepAlive: true,
     });

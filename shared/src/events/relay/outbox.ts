@@ -1,11 +1,11 @@
-// The statements on the outbox, and what its columns mean.
+// The statements on the outbox, and the meaning of its columns.
 import type { Queryable } from '../../database/index.ts';
 
 /** Every relay of a schema holds this lock in shared mode from its claim until its marks are committed. */
 export const batchLock = "hashtextextended('outbox:' || current_schema(), 0)";
 
 /**
- * The time from which the age of an unpublished row counts. A row that no queue accepts keeps its age when it is
+ * The time from which the age of an unpublished row is measured. A row that no queue accepts keeps its age when it is
  * rescheduled.
  */
 export const waitingSince = 'CASE WHEN problem IS NULL THEN next_attempt_at ELSE created_at END';
@@ -16,7 +16,7 @@ export const longestLag = 30;
 export interface Backlog {
   /** Events that are not published yet. */
   readonly waiting: number;
-  /** For how long the oldest of them has been due, in seconds; 0 when there is none. */
+  /** Seconds for which the oldest of them has been due; 0 when there is none. */
   readonly lagSeconds: number;
 }
 

@@ -6,7 +6,7 @@ import type { Outcome } from '../transport.ts';
 export interface Batch {
   /** The rows to send. In a sampled trace, the consumer's spans become children of the span of sending. */
   readonly rows: readonly StoredEvent[];
-  /** Records the outcome of each row. Without outcomes, all of them are unknown. */
+  /** Records the outcome of each row. Without outcomes, every row counts as unknown. */
   end(outcomes?: readonly Outcome[]): void;
 }
 

@@ -11,15 +11,15 @@ import { OutboxConnection } from './outbox-connection.ts';
 import { beginMeasuring, measureBatch } from './relay-metrics.ts';
 
 export interface RelayOptions {
-  /** Connection string of the service's role; the relay has a connection of its own. */
+  /** The connection string of the service's role. The relay opens its own connection. */
   readonly databaseUrl: string;
   readonly transport: Transport;
-  /** CloudEvents source, such as `/orders`. */
+  /** The CloudEvents source, such as `/orders`. */
   readonly source: string;
   readonly log: Log;
-  /** The most rows that one batch publishes; default 500. */
+  /** The maximum number of rows that one batch publishes; default 500. */
   readonly batchSize?: number;
-  /** Milliseconds between two looks at the outbox when no NOTIFY arrives; default 1000. */
+  /** Milliseconds between two reads of the outbox when no NOTIFY arrives; default 1000. */
   readonly pollInterval?: number;
 }
 
@@ -29,8 +29,8 @@ export interface Relay {
 }
 
 /**
- * Pause after a batch, so that events of the meantime share the next batch. The first event after a quiet time does not
- * wait.
+ * Milliseconds to pause after a batch, so that events that arrive meanwhile share the next batch. The first event after
+ * an idle time does not wait.
  */
 const batchDelay = 25;
 const longestDelay = 2_000;
@@ -50,7 +50,7 @@ class OutboxRelay implements Relay {
   readonly #connection: OutboxConnection;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  /** Rows were added since the last claim began. */
+  /** Whether rows were added since the last claim began. */
   #added = false;
   #pause: Pause | undefined;
 
@@ -89,10 +89,10 @@ class OutboxRelay implements Relay {
         if (claimed < this.#batchSize) await this.#waitForRows();
       } catch (error) {
         failures += 1;
-        // A connection that failed, or that does not answer, would block every later batch.
+        // The connection is closed, because one that failed or does not answer would block every later batch.
         if (!(error instanceof BrokerUnavailableError)) this.#connection.abandon();
         this.#log.warn(unavailableOrUnexpected(error), 'events wait in the outbox');
-        // New events do not end this pause: they would meet the same fault.
+        // New events do not end this pause, because they would fail for the same reason.
         const delay = Math.min(50 * 2 ** failures, longestDelay) * (0.5 + Math.random() / 2);
         await sleep(delay, undefined, { signal: this.#stop.signal }).catch(() => {});
       }
@@ -151,8 +151,8 @@ class OutboxRelay implements Relay {
 }
 
 /**
- * The members of a log line: a reason when the broker or the database is unavailable, otherwise the error with its
- * stack.
+ * Returns the members of a log line: a reason when the broker or the database is unavailable, otherwise the error with
+ * its stack.
  */
 function unavailableOrUnexpected(error: unknown): object {
   return error instanceof BrokerUnavailableError || isDatabaseUnavailable(error)
