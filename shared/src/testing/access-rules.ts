@@ -1,5 +1,5 @@
-// Access rules: the status that an operation gives to each kind of caller, on an own, a foreign and a missing resource.
-// Each service states the rules of its operations in test/access-rules.ts; test/access proves them.
+// Access rules: the status that an operation returns to each kind of caller, for an own, a foreign and a missing
+// resource. Each service defines the rules of its operations in test/access-rules.ts, and test/access tests them.
 
 /** Each kind of caller with the scopes of its token. */
 const scopes = {
@@ -32,13 +32,13 @@ export interface AccessRule {
   readonly body?: () => unknown;
   /** The body is a text of this media type, and not JSON. */
   readonly mediaType?: string;
-  /** Tokens are ignored. */
+  /** Whether tokens are ignored. */
   readonly public?: true;
   /** The scope that the token needs. */
   readonly scope?: string;
-  /** A machine may call it with one of its scopes, although the token needs no scope. */
+  /** Whether a machine may call it with one of its scopes, although the token needs no scope. */
   readonly forMachines?: true;
-  /** The response is a stream that does not end. */
+  /** Whether the response is a stream that does not end. */
   readonly streams?: true;
   /** The status for a permitted caller. */
   readonly expected: (caller: AccessCaller, target: AccessTarget) => number;
@@ -47,6 +47,6 @@ export interface AccessRule {
 /** operationId → rule. */
 export type AccessRules = Readonly<Record<string, AccessRule>>;
 
-/** 404 for a missing resource, and otherwise this status for every permitted caller. */
+/** Returns 404 for a missing resource, and otherwise this status for every permitted caller. */
 export const unlessAbsent = (status: number) => (_caller: AccessCaller, target: AccessTarget) =>
   target === 'absent' ? 404 : status;

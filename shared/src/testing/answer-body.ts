@@ -1,8 +1,8 @@
-// The JSON of an answer as tests read it.
+// The JSON of a response as tests read it.
 
 /**
- * The members that tests read, each with its type in every contract. The test client validates each response by its
- * contract, so the members exist. All other members are only compared.
+ * The members that tests read, each with the type that all contracts agree on. The test client validates each response
+ * by its contract, so the members exist. All other members are only compared.
  */
 export interface AnswerBody {
   readonly id: string;

@@ -1,21 +1,21 @@
-// An HTTP client for tests that holds every answer against the OpenAPI documents.
+// An HTTP client for tests that validates every response by the OpenAPI documents.
 import type { Answer, Contract, ContractOperation } from '../contract/index.ts';
 import { problems } from '../problem/index.ts';
 import type { AnswerBody } from './answer-body.ts';
 
 export interface CallOptions {
-  /** Access token, sent as bearer. */
+  /** An access token, which is sent as bearer token. */
   readonly token?: string;
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** A body that is sent unchanged, instead of `body`. */
   readonly rawBody?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface TestAnswer {
   readonly status: number;
-  /** Names in lower case. */
+  /** The header fields, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   /** The body as JSON; undefined without a body. */
@@ -30,9 +30,9 @@ export interface TestClient {
 }
 
 /**
- * A client of `baseUrl`. Every call throws when its answer has a status, header or member that the contracts do not
- * document, or when an answer outside every contract is no problem document.
- * @param added headers, in lower case, that something in front of the services adds to every answer
+ * Creates a client of `baseUrl`. Every call throws when its response has a status, header or member that the contracts
+ * do not document, or when a response outside every contract is not a problem document.
+ * @param added headers, in lower case, that a proxy in front of the services adds to every response
  */
 export function createClient(
   baseUrl: string,

@@ -7,9 +7,9 @@ import type { ServiceName } from '../runtime/index.ts';
 import { adminUrlVariable } from './run-state.ts';
 
 export interface TestDatabase {
-  /** Connection string of each role. */
+  /** The connection string of each role. */
   readonly urls: Readonly<Record<SchemaName, string>>;
-  /** Connection string of the superuser, for this database. */
+  /** The connection string of the superuser, for this database. */
   readonly adminUrl: string;
   drop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export function serviceFolder(service: ServiceName): string {
   return fileURLToPath(new URL(`../../../services/${service}`, import.meta.url));
 }
 
-/** A fresh database with the schemas of the services, migrated. The first call creates the template. */
+/** Creates a database with the migrated schemas of the services. The first call creates the template. */
 export async function createTestDatabase(services: readonly ServiceName[]): Promise<TestDatabase> {
   const adminUrl = process.env[adminUrlVariable];
   if (adminUrl === undefined) throw new Error(`${adminUrlVariable} is not set: run the tests through npm test`);

@@ -1,9 +1,9 @@
-// Waits for what happens a little later: events, e-mails, recovery.
+// Waits for effects that take some time: events, e-mails, recovery.
 import { atThisPace } from './pace.ts';
 
 /**
- * Calls `check` until it stops throwing and returns its value; its last error after `within` milliseconds (default
- * 5000), on a slower machine later.
+ * Calls `check` until it no longer throws, and returns its value. Throws its last error after `within` milliseconds
+ * (default 5000), which are extended on a slower machine.
  */
 export async function eventually<T>(check: () => Promise<T> | T, within = 5_000): Promise<T> {
   const deadline = performance.now() + atThisPace(within);

@@ -1,4 +1,4 @@
-// The limits of what one account may hold, for tests in which one account places many orders.
+// Limits of what one account may hold, for tests in which one account places many orders.
 
-/** No test reaches these limits, and what accounts hold is counted all the same. */
+/** The limits are so high that no test reaches them, but the units that accounts hold are still counted. */
 export const highHoldLimits = { HOLD_ORDERS: '1000000', HOLD_UNITS: '1000000' };

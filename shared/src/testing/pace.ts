@@ -1,8 +1,8 @@
-// How much slower this machine is at the moment than the one on which times are promised.
+// Measures how much slower this machine is at present than the machine for which the time limits are stated.
 
 import { paceVariable } from './run-state.ts';
 
-/** Milliseconds that the work below takes on one core of a build machine that does nothing else. */
+/** Milliseconds that the work below takes on one core of an otherwise idle build machine. */
 const reference = 45;
 const samples = 5;
 const orders = Array.from({ length: 1_000 }, (_, index) => ({
@@ -12,9 +12,9 @@ const orders = Array.from({ length: 1_000 }, (_, index) => ({
 }));
 
 /**
- * 1 on a machine as fast and as free as the reference, 3 on one that takes three times as long, because it is slower or
- * because others are at work on it. Never below 1: a faster machine gets no less time. Keeps this process busy for the
- * time that it takes.
+ * Returns 1 on a machine as fast and as idle as the reference, and 3 on one that takes three times as long, because it
+ * is slower or busy. It is never below 1, so a faster machine gets no less time. The measurement keeps this process
+ * busy.
  */
 export function slowness(): number {
   const times = Array.from({ length: samples }, () => {
@@ -26,7 +26,7 @@ export function slowness(): number {
   return Math.max(1, median / reference);
 }
 
-/** As many milliseconds, or more by as much as this machine was slower when the run of tests began. */
+/** Returns a number of milliseconds, multiplied by the slowness that was measured when the run of tests began. */
 export function atThisPace(milliseconds: number): number {
   return milliseconds * Number(process.env[paceVariable] ?? 1);
 }

@@ -1,4 +1,4 @@
-// The plans with which PostgreSQL reads the pages of a collection, for tests of indexes.
+// The plans by which PostgreSQL reads the pages of a collection, for tests of indexes.
 import pg from 'pg';
 import { type CollectionSpec, type Criteria, compile, type Input } from '../collection/index.ts';
 
@@ -13,7 +13,10 @@ export interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** The plan in production: a generic plan for statements that keep their text, a custom plan for the others. */
+/**
+ * Returns the plan that is used in production: a generic plan for statements that keep their text, a custom plan for
+ * the others.
+ */
 async function explain(client: pg.Client, spec: CollectionSpec<never>, input: Input): Promise<Plan> {
   const { text, steady, values } = compile(spec, input);
   await client.query(`SET plan_cache_mode = ${steady ? 'force_generic_plan' : 'force_custom_plan'}`);
@@ -33,7 +36,7 @@ async function explain(client: pg.Client, spec: CollectionSpec<never>, input: In
   return rows[0]['QUERY PLAN'][0].Plan;
 }
 
-/** The plans of the first page, and, when there are rows, of a page from the middle. */
+/** Returns the plans of the first page and, when there are rows, of a page from the middle. */
 export async function plansOf(
   client: pg.Client,
   spec: CollectionSpec<never>,
@@ -57,7 +60,7 @@ export async function plansOf(
   return [await explain(client, spec, first), await explain(client, spec, { ...first, position })];
 }
 
-/** All nodes of a plan. */
+/** Returns all nodes of a plan. */
 export function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }

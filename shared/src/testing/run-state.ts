@@ -1,7 +1,7 @@
-// What the set-up of a test run leaves for its test files and for its end.
+// The data that the set-up of a test run passes to its test files and to its tear-down.
 import type { EmbeddedPostgres } from '../embedded/index.ts';
 
-/** The superuser's connection string, handed to the test files in the environment. */
+/** The variable with the superuser's connection string. */
 export const adminUrlVariable = 'SHOP_TEST_ADMIN_URL';
 
 /** The variable with the result of `slowness()` at the start of the run. */
@@ -10,5 +10,5 @@ export const paceVariable = 'SHOP_TEST_PACE';
 /** Servers of this run and the folders to remove after them. */
 export const running = new Map<EmbeddedPostgres, string>();
 
-/** What else has to be stopped at the end of the run. */
+/** Further functions that stop something at the end of the run. */
 export const stops: (() => Promise<void>)[] = [];

@@ -18,36 +18,36 @@ import { startIssuer, type TestIssuer } from './tokens.ts';
 export interface TestService {
   readonly url: string;
   readonly client: TestClient;
-  /** A pool with the service's own role. */
+  /** A pool that connects as the service's own role. */
   readonly database: pg.Pool;
-  /** What the process has written so far. */
+  /** The output of the process so far. */
   output(): string;
-  /** Ends the process with a signal and waits for it. */
+  /** Sends a signal to the process and waits for its end. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts the process again on the same port and database; `environment` is added to the first one's. */
+  /** Starts the process again on the same port and database. `environment` is added to the first environment. */
   restart(environment?: Readonly<Record<string, string>>): Promise<void>;
 }
 
 export interface TestServices {
-  /** @throws when the service is not among those that were started */
+  /** @throws when the service was not started */
   service(name: ServiceName): TestService;
   readonly issuer: TestIssuer;
   readonly database: TestDatabase;
-  /** Where the notifications service writes its e-mails. */
+  /** The folder in which the notifications service writes its e-mails. */
   readonly mailFolder: string;
   stop(): Promise<void>;
 }
 
 export interface StartOptions {
-  /** Broker address; the embedded queue on the test database when left out. */
+  /** The URL of the broker; default the embedded queue on the test database. */
   readonly eventsUrl?: string;
-  /** Added to the environment of each process. */
+  /** Variables that are added to the environment of each process. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 const readyWithin = 20_000;
 
-/** Starts the services and waits until each is ready. Call `stop` when the test file is done. */
+/** Starts the services and waits until each is ready. Call `stop` at the end of the test file. */
 export async function startServices(names: readonly ServiceName[], options: StartOptions = {}): Promise<TestServices> {
   const [database, issuer, mailFolder, ports] = await Promise.all([
     createTestDatabase(names),
@@ -69,7 +69,7 @@ export async function startServices(names: readonly ServiceName[], options: Star
     MAIL_DIR: mailFolder,
     EMAILS_PER_HOUR: '1000000',
     ...highHoldLimits,
-    // A test reads what it has just written. page-cache.test.ts keeps pages.
+    // Pages are not cached, because a test reads what it has just written. page-cache.test.ts tests cached pages.
     PAGE_CACHE_MB: '0',
     ...Object.fromEntries(
       serviceNames.map((name) => [`${name.toUpperCase()}_URL`, urls.get(name) ?? 'http://127.0.0.1:9']),

@@ -1,4 +1,4 @@
-// Access tokens for tests: an issuer of its own with a real key set address.
+// Access tokens for tests: a separate issuer with a real key set address.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
@@ -7,13 +7,13 @@ import { newId } from '../runtime/index.ts';
 export interface TokenClaims {
   readonly accountId?: string;
   readonly scopes?: readonly string[];
-  /** The token is that of a machine, whose client id is `accountId`. */
+  /** Whether the token belongs to a machine, whose client id is then `accountId`. */
   readonly isMachine?: boolean;
-  /** Whether the token is that of a log-in with the password, just now. */
+  /** Whether the token comes from a log-in with the password that has just happened. */
   readonly loggedIn?: boolean;
-  /** True when left out. */
+  /** Whether the e-mail address is verified; default true. */
   readonly emailVerified?: boolean;
-  /** Seconds from now; negative: expired. */
+  /** Seconds from now. A negative number gives an expired token. */
   readonly expiresIn?: number;
   readonly issuer?: string;
   readonly audience?: string;
@@ -24,9 +24,9 @@ export interface TestIssuer {
   readonly jwksUrl: string;
   readonly issuer: string;
   readonly audience: string;
-  /** A signed access token. */
+  /** Returns a signed access token. */
   sign(claims?: TokenClaims): Promise<string>;
-  /** A token that is right in everything but its signature, made with another key under the same `kid`. */
+  /** Returns a token that is valid except for its signature, which was made with another key under the same `kid`. */
   forge(claims?: TokenClaims): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// What docs/identity-provider.md says about tokens of another issuer, against the code that verifies them.
+// Compares docs/identity-provider.md with the code that verifies the tokens of another issuer.
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
@@ -25,7 +25,7 @@ afterEach(async () => {
   await keySet.close();
 });
 
-/** The caller behind the token of the guide, with some of its members changed or, where undefined, left out. */
+/** Returns the caller of the guide's token. Some of its members are changed, or removed if undefined. */
 async function callerOf(changedHeader: object = {}, changedClaims: object = {}) {
   const now = Math.floor(Date.now() / 1000);
   const payload = JSON.parse(JSON.stringify({ ...claims, iat: now, exp: now + 900, ...changedClaims })) as JWTPayload;

@@ -1,4 +1,4 @@
-// An issuer whose key set a test can change at any moment, and which counts who asks for it.
+// An issuer whose key set a test can change at any time, and which records the requests for it.
 import { generateKeyPairSync, hash, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -16,15 +16,15 @@ export const audience = 'shop';
 
 export class Issuer {
   readonly server: Server;
-  /** What the address answers; text is sent as it is. */
+  /** The response of the address. A text is sent unchanged. */
   published: unknown = { keys: [] };
   status = 200;
-  /** `If-None-Match` of every question for the key set so far. */
+  /** The `If-None-Match` of every request for the key set so far. */
   readonly questions: (string | undefined)[] = [];
-  /** What `/ended-sessions` answers. */
+  /** The response of `/ended-sessions`. */
   ended: unknown = { sessionIds: [], next: '1', keepSeconds: 60 };
   endedStatus = 200;
-  /** Path and query of every question for ended sessions so far. */
+  /** The path and query of every request for ended sessions so far. */
   readonly endedQuestions: string[] = [];
   url = '';
 

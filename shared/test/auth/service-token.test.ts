@@ -1,4 +1,4 @@
-// Calls from one service to another: who may make them, to whom, and for what.
+// Calls from one service to another: permitted callers, services and requests.
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createServiceTokens } from '../../src/auth/index.ts';
 

@@ -1,4 +1,4 @@
-// The cache of verified tokens: one token is one entry, however its header is written.
+// The cache of verified tokens. One token is one entry, however its header is written.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTokenVerifier, type TokenVerifier } from '../../src/auth/index.ts';
 import { createLog } from '../../src/runtime/index.ts';
@@ -25,7 +25,7 @@ describe('a verified token', () => {
       const signed = await token(pair);
       const caller = await tokens.verify(`Bearer ${signed}`);
       expect(caller).toBeDefined();
-      // What was verified anew is another object.
+      // A token that was verified again gives another object.
       expect(await tokens.verify(`${scheme}${signed}`)).toBe(caller);
       expect(await tokens.verify(`Bearer ${signed}`)).toBe(caller);
     },

@@ -1,4 +1,4 @@
-// Hostile input is refused, quickly, and reaches SQL only as a parameter.
+// Hostile input is refused quickly, and reaches SQL only as a parameter.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { compile, fromBody, fromQuery } from '../../src/collection/index.ts';
@@ -6,10 +6,10 @@ import { Problem } from '../../src/problem/problem.ts';
 import { criteria } from './arbitraries.ts';
 import { sample } from './sample.ts';
 
-// The longest address and the longest body that arrive here.
+// The maximum length of a URL and of a body in a request.
 const long = 8_192;
 const longBody = 100_000;
-/** Milliseconds. */
+/** The permitted processor time in milliseconds. */
 const enough = 5;
 const deep = (levels: number): unknown => (levels === 0 ? { eq: 'A' } : { or: [deep(levels - 1)] });
 

@@ -1,9 +1,9 @@
-// Random criteria of the sample collection, in the canonical form that checking gives.
+// Random criteria of the sample collection, in the canonical form that the check returns.
 import fc from 'fast-check';
 import { type Condition, type Criteria, fromBody, toBody, type Value } from '../../src/collection/index.ts';
 import { sample, statuses } from './sample.ts';
 
-/** Text that a request can carry at all: no NUL, no lone surrogate, NFC. */
+/** Text that a request can contain: no NUL, no lone surrogate, NFC. */
 export const anyText = fc
   .string({ unit: 'binary', maxLength: 40 })
   .map((text) => text.replaceAll('\0', '').normalize('NFC'))
@@ -19,7 +19,7 @@ const values: Readonly<Record<string, fc.Arbitrary<Value>>> = {
   createdAt: fc.integer({ min: 0, max: 2_000 }).map((ms) => new Date(Date.UTC(2026, 10, 21) + ms).toISOString()),
 };
 
-/** Conditions that may exclude each other. */
+/** Returns conditions that may exclude each other. */
 function conditions(pool = values, maximum = 4): fc.Arbitrary<Condition[]> {
   const fields = Object.keys(pool);
   const one = fc.constantFrom(...fields).chain((field): fc.Arbitrary<Condition> => {
@@ -45,7 +45,7 @@ const sorts = fc.uniqueArray(
   { minLength: 0, maxLength: 3, selector: ({ field }) => field },
 );
 
-/** Criteria as a search body makes them, also such that exclude every row. */
+/** Criteria as a search body expresses them, including criteria that exclude every row. */
 export function criteria(groups = 3, pool = values): fc.Arbitrary<Criteria> {
   return fc
     .record({

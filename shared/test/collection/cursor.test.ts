@@ -6,7 +6,7 @@ import { createCursors } from '../../src/collection/index.ts';
 const key = (byte: number) => Buffer.alloc(32, byte);
 const at = { parameter: 'cursor' };
 const cursors = createCursors([key(1)]);
-/** Another process with the same key. */
+/** A second process with the same key. */
 const elsewhere = () => createCursors([key(1)]);
 
 describe('a cursor', () => {
@@ -30,7 +30,7 @@ describe('a cursor', () => {
       cursors.seal(['1'], 'products'),
       cursors.seal(['2'], 'products'),
       cursors.seal(['1'], 'orders'),
-      // The border between position and binding is part of what the nonce is made of.
+      // The boundary between position and binding is part of the input of the nonce.
       cursors.seal([], '["x"]\n'),
       cursors.seal(['x'], '[]'),
       createCursors([key(2)]).seal(['1'], 'products'),

@@ -1,4 +1,4 @@
-// Both spellings become the same criteria, and everything that is no spelling is refused with its place.
+// Both notations become the same criteria, and an invalid request is refused with the place of each fault.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { matches } from '../../src/collection/cache/page-extent.ts';
@@ -8,7 +8,7 @@ import { type Fault, Problem } from '../../src/problem/problem.ts';
 import { anyText, criteria } from './arbitraries.ts';
 import { sample, statuses } from './sample.ts';
 
-/** As the application decodes a query string. */
+/** Decodes a query string as the application does. */
 function decode(query: string): Record<string, string[]> {
   const parameters: Record<string, string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(query)) {
@@ -35,12 +35,15 @@ function faultsOf(work: () => unknown, code = 'invalid-request'): readonly Fault
   return problem.errors;
 }
 
-/** The query that a refusal as too costly proposes; undefined when it was accepted, or refused for something else. */
+/**
+ * Returns the query that a refusal as too costly proposes. Undefined when the request was accepted, or refused for
+ * another reason.
+ */
 function tooCostly(work: () => unknown): unknown {
   return tooCostlyProblem(work)?.extensions.nearest;
 }
 
-/** The refusal as too costly; undefined when it was accepted, or refused for something else. */
+/** Returns the refusal as too costly. Undefined when the request was accepted, or refused for another reason. */
 function tooCostlyProblem(work: () => unknown): Problem | undefined {
   try {
     work();
@@ -371,8 +374,8 @@ describe('bounds', () => {
   });
 
   it('proposes only queries that are accepted', () => {
-    // Lists around the bound, also of one value many times, beside conditions that exclude some, all or none of their
-    // values.
+    // Lists with about as many values as permitted, some with duplicates, beside conditions that exclude some, all or
+    // none of the values.
     const price = fc.integer({ min: 0, max: 160 });
     const list = fc.oneof(
       fc.tuple(fc.integer({ min: 0, max: 40 }), price).map(([from, more]) => numbers(from, from + more)),

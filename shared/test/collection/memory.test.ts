@@ -1,4 +1,4 @@
-// What large requests leave behind in a process is bounded.
+// The memory that large requests leave occupied in a process is bounded.
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -14,7 +14,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 const newCursors = () => createCursors([Buffer.alloc(32, 1)]);
 
 async function keptBytes(): Promise<number> {
-  // A weak reference that was looked at or made lives until its job is over.
+  // A weak reference that was read or created keeps its object until the end of the job.
   await setImmediate();
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
@@ -34,7 +34,7 @@ describe('a process', () => {
         return [given, position, scope, given.sort, ...conditions].map((part) => new WeakRef<object>(part));
       });
     const parts = fill();
-    // V8 compiles functions in the background, and holds their objects until it has finished.
+    // V8 compiles functions in the background, and keeps their objects until it has finished.
     await eventually(async () => {
       await keptBytes();
       expect(parts.filter((part) => part.deref() !== undefined)).toHaveLength(0);
@@ -51,7 +51,7 @@ describe('a process', () => {
     for (let index = 0; index < 1_000; index += 1) {
       opening.open(sealing.seal([`${index}`], binding(index)), binding(index), at);
     }
-    // Two hundred megabytes of text went by.
+    // Two hundred megabytes of text have been read.
     await eventually(async () => expect((await keptBytes()) - before).toBeLessThan(20_000_000));
     expect(sealing.open(opening.seal(['1'], binding(1)), binding(1), at)).toEqual(['1']);
   });

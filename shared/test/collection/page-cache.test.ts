@@ -1,4 +1,4 @@
-// Kept pages: a page is dropped exactly when a change makes it another one.
+// A cached page is removed exactly when a change affects it.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PageCache, type PageExtent, type RowValues } from '../../src/collection/index.ts';
@@ -7,7 +7,7 @@ type Criteria = PageExtent['criteria'];
 type Place = NonNullable<PageExtent['after']>;
 type Row = RowValues & { readonly id: string };
 
-// Beyond the first plane, where the order by code point differs from that by UTF-16 unit.
+// Texts beyond the first plane, where the order by code point differs from that by UTF-16 unit.
 const names = ['A', 'a', 'Z', '\uFB01', '𝒜', '😀'];
 const row = (id: string): fc.Arbitrary<Row> =>
   fc.record({
@@ -42,7 +42,7 @@ const criteria: fc.Arbitrary<Criteria> = fc.record({
 
 const codePoints = (text: string) => [...text].map((character) => character.codePointAt(0) ?? 0);
 
-/** The order of PostgreSQL, written differently from the code under test. */
+/** The order of PostgreSQL, implemented differently from the tested code. */
 function order(one: unknown, other: unknown): number {
   if (typeof one === 'number') return one - Number(other);
   const [a, b] = [codePoints(String(one)), codePoints(String(other))];
@@ -72,7 +72,7 @@ function isMet({ field, operator, ...rest }: Criteria['conditions'][number], of:
 
 const placeOf = ({ sort }: Criteria, of: RowValues): Place => sort.map(({ field }) => of[field] ?? null);
 
-/** The page as the database would read it, and its extent. */
+/** Returns the page as the database would read it, and its extent. */
 function read(all: readonly Row[], of: Criteria, after: Place | undefined): { text: string; extent: PageExtent } {
   const found = all
     .filter((each) => of.conditions.every((one) => isMet(one, each)))
@@ -101,7 +101,7 @@ function keep(cache: PageCache<string>, text: string, page: { text: string; exte
 
 const found = (cache: PageCache<string>, text: string): string | undefined => cache.find(text)?.body.toString();
 
-/** Everything that a change of one row and one page can be. */
+/** Every possible change of one row, with one page. */
 const situation = fc.record({
   rows,
   criteria,
@@ -132,7 +132,7 @@ describe('a kept page', () => {
         keep(cache, 'page', page);
         cache.apply({ id, before: before.find((each) => each.id === id), after: present });
         if (isChanged) expect(found(cache, 'page')).toBeUndefined();
-        // A row that is on the page counts as changed, and the page does not know which row follows the one behind it.
+        // A row on the page counts as changed. The page does not know which row follows the one after it.
         else if (!wasShown && page.extent.behind !== id) expect(found(cache, 'page')).toBe(page.text);
       }),
       { numRuns: 5_000 },

@@ -89,7 +89,7 @@ function meets(row: Row, condition: Condition): boolean {
   }[condition.operator];
 }
 
-/** Code point order, as COLLATE "C" compares UTF-8. */
+/** Compares by code point, as COLLATE "C" compares UTF-8. */
 function compare(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
@@ -115,7 +115,7 @@ async function page(given: Criteria, url?: string) {
   return { headers: reply.headers, ...JSON.parse(reply.json) };
 }
 
-/** All pages, each through the other spelling than the one before. */
+/** Reads all pages. Each request uses the other notation than the one before. */
 async function walk(given: Criteria, between?: () => Promise<void>): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;

@@ -1,4 +1,4 @@
-// Connections hold the usual statements prepared, and a bounded amount of what clients invent.
+// Connections keep frequent statements prepared, and only a bounded amount of those that clients invent.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { type Collection, createCursors, fromBody, openCollection, readPage } from '../../src/collection/index.ts';
@@ -27,7 +27,7 @@ describe('a connection', () => {
     await database.drop();
   });
 
-  /** Often enough for a name. */
+  /** Repeats a request often enough that its statement gets a name. */
   async function ask(body: object): Promise<void> {
     for (let time = 0; time < 4; time += 1) {
       await readPage({ collection, criteria: fromBody(sample, body), pool: connection, context: undefined });
@@ -66,7 +66,7 @@ describe('a connection', () => {
     const statements = await prepared();
     expect(statements.join('').length).toBeLessThanOrEqual(100_000);
     expect(statements).toEqual(expect.arrayContaining(usual.map(textOf)));
-    // Whoever forgot the shapes, as this one did, gives none of them a second name.
+    // A new collection has forgotten the shapes. It gives none of them a second name.
     collection = openCollection(sample, newCursors());
     for (const body of [...usual, ...shapes]) await ask(body);
     expect((await prepared()).sort()).toEqual(statements.sort());

@@ -217,7 +217,7 @@ describe('an unavailable database', () => {
     const fatal = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command', '', ''].join(
       '\0',
     );
-    // Authenticated, ready for a query, and terminated, all at once.
+    // The messages for an authenticated connection, a ready query and a termination, all in one packet.
     const answer = Buffer.concat([
       message('R', Buffer.alloc(4)),
       message('Z', Buffer.from('I')),
@@ -259,7 +259,7 @@ describe('an unavailable database', () => {
     const reader = await busy.pool.connect();
     const [first, again] = [await reader.query(named), await reader.query(named)];
     expect(again.rows).toEqual(first.rows);
-    // Runs every timer of one minute to one hour, while the connection is in use.
+    // Runs every timer of one minute to one hour while the connection is in use.
     for (const [over, delay = 0] of timers.mock.calls) if (delay >= 60_000 && delay <= 3_600_000) over();
     timers.mockRestore();
     reader.release();
@@ -277,7 +277,7 @@ describe('an unavailable database', () => {
     await database.pool.query(terminate);
     const cut = database.transaction((tx) => sql(tx, 'SELECT pg_terminate_backend(pg_backend_pid())'));
     expect(isDatabaseUnavailable(await cut.catch((error: unknown) => error))).toBe(true);
-    // A lost connection of the pool may be taken once more in the moment before its loss is heard of.
+    // The pool may use a lost connection once more before it detects the loss.
     await eventually(async () => {
       expect(await database.transaction((tx) => sql(tx, 'SELECT 1 AS one'))).toEqual([{ one: 1 }]);
     });

@@ -1,4 +1,4 @@
-// Provisioning: each role reaches its own schema and nothing else; running it again, or several at once, does no harm.
+// Provisioning: each role has access to its own schema only. Repeated and concurrent runs change nothing else.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,8 @@ import { adminUrlVariable } from '../../src/testing/run-state.ts';
 
 const adminUrl = process.env[adminUrlVariable] ?? '';
 const database = `provision_${randomBytes(6).toString('hex')}`;
-// Roles belong to the whole server, which other test files use at the same time: the password is the one they use.
+// Roles belong to the whole server, which other test files use at the same time, so the password is the one that they
+// use.
 const roles = Object.fromEntries(schemas.map((name) => [name, 'only-for-tests'])) as Record<SchemaName, string>;
 let urls: Record<SchemaName, string>;
 

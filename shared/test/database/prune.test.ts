@@ -25,7 +25,7 @@ const keys = async (where = 'true'): Promise<number> =>
   (await query(`SELECT count(*)::int AS n FROM idempotency_keys WHERE ${where}`)).rows[0].n;
 
 describe('prune', () => {
-  /** The oldest first by its number; the last one of the backlog is a second from having to stay. */
+  /** Adds rows, the oldest first. The last expired row is one second past its period. */
   beforeEach(async () => {
     await query(`
       TRUNCATE idempotency_keys;

@@ -1,4 +1,5 @@
-// Reads on a streaming replica: never older than they may be, and none lost while it is away, hangs or lags.
+// Reads on a streaming replica: their data is never older than permitted, and none fails while the replica is
+// unavailable, hangs or lags.
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { openReadReplica, type Queryable, type ReadReplica } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
@@ -41,7 +42,7 @@ const onReplica = () =>
   });
 const until = (expected: boolean) => eventually(async () => expect(await onReplica()).toBe(expected), recovery);
 
-/** Reads all the time until `during` is over; every read must be answered. */
+/** Reads continuously until `during` has ended. Every read must succeed. */
 async function whileReading(during: () => Promise<void>): Promise<number> {
   let over = false;
   let count = 0;
@@ -76,7 +77,7 @@ describe('a replica that is well', () => {
     };
     const first = await reads.read(async (on) => {
       const found = await who(on);
-      // Whatever waits for minutes, up to an hour, finds the connection in use.
+      // Runs every timer of some minutes to one hour while the connection is in use.
       for (const [over, delay = 0] of timers.mock.calls) if (delay >= 60_000 && delay <= 3_600_000) over();
       return found;
     });

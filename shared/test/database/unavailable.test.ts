@@ -1,4 +1,4 @@
-// What PostgreSQL raises when it cannot do something at the moment, and connections that lead to a read-only server.
+// PostgreSQL's errors for a temporary failure, and connections that lead to a read-only server.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDatabase, type Database, isDatabaseUnavailable, sql, unavailableStates } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** The members of the classes that PostgreSQL 18 defines. */
+/** The SQLSTATEs of the classes that PostgreSQL 18 defines. */
 const membersOf: Readonly<Record<string, readonly string[]>> = {
   '08': ['08000', '08001', '08003', '08004', '08006', '08007', '08P01'],
   '28': ['28000', '28P01'],
@@ -28,7 +28,7 @@ const unavailable = Object.keys(unavailableStates).flatMap((state) => membersOf[
 
 const raise = (state: string): string => `DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '${state}'; END $$`;
 
-/** What a query of the pool and a statement of a transaction throw for this state. */
+/** Returns the errors of a query of the pool and of a statement in a transaction for this SQLSTATE. */
 async function raised(state: string): Promise<unknown[]> {
   const thrown = (error: unknown): unknown => error;
   return [

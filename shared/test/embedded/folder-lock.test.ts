@@ -1,4 +1,5 @@
-// The lock of a folder: one living process holds it, and only one of several processes takes over that of a dead one.
+// The lock of a folder: only one living process can hold it, and only one of several processes takes over the lock of a
+// dead one.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A process that starts the embedded server in the given folder, says where, and stays until it is killed.
+// A process that starts the embedded server in the given folder, prints its URL, and runs until it is killed.
 import { startEmbeddedPostgres } from '../../src/embedded/index.ts';
 
 const server = await startEmbeddedPostgres({ dataDir: process.argv[2] ?? '', durable: true });

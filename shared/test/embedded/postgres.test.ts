@@ -1,4 +1,5 @@
-// The embedded server: kept data, one user at a time, no orphan, one line when it cannot start.
+// The embedded server: its data is kept, a folder has one user at a time, no server outlives its process, and a failed
+// start prints one line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -36,7 +37,7 @@ async function ask(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-/** Another process that starts the server and then does nothing. Resolves with the server's URL. */
+/** Starts another process that only runs the server. Resolves with the server's URL. */
 async function startElsewhere(): Promise<{ url: string; kill(): Promise<void> }> {
   const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
   const child = spawn(process.execPath, [script, dataDir()], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -196,7 +197,7 @@ describe('the embedded PostgreSQL', () => {
     } finally {
       taken.close();
     }
-    // The refused start has let go of the folder.
+    // The refused start has released the folder.
     await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
   });
 

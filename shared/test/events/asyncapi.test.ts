@@ -77,7 +77,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
 const documentOf = (service: string) =>
   bundleDocument(new URL(`../../../services/${service}/asyncapi.yaml`, import.meta.url));
 
-/** The channels of the operations with an action. */
+/** Returns the channels of the operations with an action. */
 const channelsOf = (document: Node, action: string): Node[] =>
   Object.values(nodeOf(document.operations))
     .map(nodeOf)

@@ -13,9 +13,9 @@ export const log = createLog('test', 'silent');
 export interface TestEvents {
   readonly url: string;
   open(topology: Topology, name?: string): Promise<Transport>;
-  /** Deletes a consumer's queue behind everybody's back. */
+  /** Deletes a consumer's queue without notice to the processes that use it. */
   deleteQueue(consumer: string): Promise<void>;
-  /** Puts any text into a consumer's queue. */
+  /** Adds any text to a consumer's queue. */
   inject(consumer: string, content: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export async function startEventsFor(kind: Kind): Promise<TestEvents> {
   };
 }
 
-/** A consumer that notes every delivery and answers with what `verdict` says. */
+/** A consumer that records every delivery and answers with the result of `verdict`. */
 export async function record(
   transport: Transport,
   consumer: string,

@@ -1,4 +1,5 @@
-// The consumer on both transports: each event takes effect once, also with repeated deliveries and killed processes.
+// The consumer on both transports: each event takes effect once, even when deliveries are repeated and processes are
+// killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// A process that ends itself with SIGKILL at the named point: `relay` after publishing and before marking, `consumer`
+// A process that kills itself with SIGKILL at the named point: `relay` after publishing and before marking, `consumer`
 // after the handler's COMMIT and before the acknowledgement.
 import { connectDatabase, sql } from '../../src/database/index.ts';
 import { connectTransport, consume, startRelay, type Topology, type Transport } from '../../src/events/index.ts';

@@ -32,7 +32,7 @@ describe('startEvents', () => {
       silent.listen(0, '127.0.0.1');
       await once(silent, 'listening');
       const { port } = silent.address() as AddressInfo;
-      // It is given up after some seconds, and by then the start is over.
+      // The connection attempt is abandoned after some seconds, when the start has already ended.
       const givenUp = once(silent, 'connection').then(async ([socket]: Socket[]) => {
         if (socket !== undefined) await once(socket, 'close');
         return 'the connection was given up';

@@ -1,4 +1,5 @@
-// A TCP proxy that can cut, refuse and freeze: a broker or a database that is lost, away or hung.
+// A TCP proxy that can close, refuse and freeze connections, to simulate a broker or a database that is lost,
+// unavailable or hanging.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { freePorts } from '../../src/embedded/index.ts';
@@ -8,7 +9,7 @@ export interface TcpProxy {
   readonly url: string;
   /** Ends every connection and refuses new ones until `restore`. */
   cut(): Promise<void>;
-  /** Keeps every connection open and passes nothing on any more, until `restore`. */
+  /** Keeps every connection open and forwards nothing until `restore`. */
   freeze(): void;
   restore(): Promise<void>;
   close(): Promise<void>;

@@ -14,9 +14,9 @@ let events: TestEvents;
 let store: TestStore;
 let subscription: Subscription;
 let stop: () => Promise<void>;
-/** The ids that the handler was given, by transaction. */
+/** The ids that the handler received, by transaction. */
 const handled: string[][] = [];
-/** Events that the handler cannot take. */
+/** Events that make the handler fail. */
 const unfit = new Map<string, Error>();
 
 beforeAll(async () => {
@@ -97,7 +97,7 @@ describe('events that are handled together', () => {
     ]);
     const [together, ...alone] = handled;
     expect(together).toEqual([a, poison, failing, d]);
-    // Each in a transaction of its own, side by side.
+    // Each event was handled in a separate transaction, concurrently.
     expect(alone.toSorted()).toEqual([[a], [poison], [failing], [d]]);
     expect(await effects()).toEqual([a, d]);
     expect(await inbox()).toEqual([a, d]);

@@ -1,4 +1,4 @@
-// The detection of contract drift over HTTP: its counts and logs, and its effect on responses, which is none.
+// The detection of contract drift over HTTP: its counts and logs. It has no effect on responses.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,7 +28,7 @@ interface Warning {
   readonly requestId: string;
 }
 
-/** A service whose listNotes gives the replies in turn; `warnings` is what its log holds. */
+/** Starts a service whose operation listNotes sends the replies in turn. `warnings` contains its log. */
 async function serviceOf(replies: readonly (Reply<object> | Problem)[], contractWatch: number) {
   const warnings: Warning[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line)) });
@@ -111,7 +111,7 @@ describe('the contract watch', () => {
     expect((await fetch(`${url}/v1/notes`, { method: 'HEAD' })).status).toBe(200);
     expect((await list()).status).toBe(403);
     await eventually(() => expect(warnings.at(-1)).toMatchObject({ status: 403, checked: 2 }));
-    // HEAD with an undocumented ETag is drift of its header, not of a body that it cannot have.
+    // HEAD with an undocumented ETag is a drift of its headers, and not of its body, which it cannot have.
     expect(warnings.map(({ deviations }) => deviations)).toEqual([
       ['header etag is not documented'],
       ['status 403 is not documented'],

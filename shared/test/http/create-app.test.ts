@@ -1,4 +1,4 @@
-// The steps that every request of every service takes, over HTTP, with a contract of a few operations.
+// The steps of every request to a service, over HTTP, with a contract of a few operations.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -34,7 +34,7 @@ const nextPage = '</v1/notes?cursor=x>; rel="next"';
 let seen: OperationRequest | undefined;
 let effects = 0;
 let work: () => Promise<void> = async () => {};
-/** What listNotes sends in pieces. */
+/** The pieces that listNotes sends. */
 let pieces: (() => AsyncGenerator<string>) | undefined;
 
 beforeAll(async () => {
@@ -541,7 +541,7 @@ describe('a reply in pieces', () => {
   ])('is broken off and logged by %s after the first piece', async (_, failure, message) => {
     pieces = async function* () {
       yield '{"a":1';
-      // Otherwise the client may see the end before the beginning.
+      // Without this pause, the client might see the end before the beginning.
       await new Promise((resolve) => setTimeout(resolve, 50));
       throw failure;
     };

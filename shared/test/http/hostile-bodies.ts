@@ -1,14 +1,14 @@
-// Bodies as large as an operation accepts, small work for the client and expensive for the service that reads or
+// Bodies of the maximum size of an operation. They are cheap for the client and expensive for the service that reads or
 // refuses them.
 
-/** `piece` between `start` and `end` as often as fits into so many bytes. */
+/** Repeats `piece` between `start` and `end` as often as it fits into so many bytes. */
 function filledTo(bytes: number, start: string, piece: string, end: string): string {
   const room = bytes - Buffer.byteLength(start + end);
   const pieces = piece.repeat(Math.floor(room / Buffer.byteLength(piece)));
   return `${start}${pieces.replace(/,$/, '')}${end}`;
 }
 
-/** An object of counted names, as many as fit. */
+/** Returns an object with numbered members, as many as fit. */
 function membersTo(bytes: number, name: string, value: string): string {
   const count = Math.floor((bytes - 100) / (name.length + value.length + 9));
   return `{${Array.from({ length: count }, (_, index) => `"${name}${index}":${value}`).join()}}`;
@@ -16,7 +16,7 @@ function membersTo(bytes: number, name: string, value: string): string {
 
 const marks = '\u0301\u0316';
 
-/** What each is → its text of at most `bytes` bytes. */
+/** Returns a description → text of at most `bytes` bytes. */
 export function hostileBodies(bytes: number): Readonly<Record<string, string>> {
   const filled = (start: string, piece: string, end: string) => filledTo(bytes, start, piece, end);
   const members = (name: string, value: string) => membersTo(bytes, name, value);

@@ -1,9 +1,7 @@
-// Queries as long as a request may have, made to be small for the client and expensive for the service that reads or
+// Queries of the maximum length of a request. They are cheap for the client and expensive for the service that reads or
 // refuses them.
 
-/**
- * What each is → its text of at most `bytes` bytes. The header section of a request has at most 16 KiB at a service.
- */
+/** Returns a description → text of at most `bytes` bytes. A service accepts header sections of at most 16 KiB. */
 export function hostileQueries(bytes: number): Readonly<Record<string, string>> {
   const filled = (start: string, piece: string, end = ''): string =>
     `${start}${piece.repeat(Math.floor((bytes - start.length - end.length) / piece.length))}${end}`;

@@ -1,4 +1,4 @@
-// Calls between services over real connections: which failures are repeated, and what the caller is told.
+// Calls between services over real connections: which failures are repeated, and the caller's error.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ let server: Server;
 let port: number;
 let client: InternalClient;
 let attempts: number;
-/** Connections that the server ends without an answer. */
+/** The number of connections that the server closes without a response. */
 let broken: number;
 let status: number;
 

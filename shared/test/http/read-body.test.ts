@@ -1,4 +1,4 @@
-// What a body may hold: numbers as they were written, each member once, texts that can be normalized; refusals stay
+// The permitted content of a body: exact numbers, no duplicate members, texts that can be normalized. Refusals stay
 // small.
 import { describe, expect, it } from '@jest/globals';
 import { maxBodyBytes } from '../../src/contract/index.ts';
@@ -107,7 +107,7 @@ describe('a body of', () => {
     const problem = refusal(text);
     const pointers = (problem?.errors ?? []).map(({ pointer = '' }) => pointer);
     expect(pointers.length).toBeLessThanOrEqual(100);
-    // 32 names of 100 characters, each of which an escape may double.
+    // A pointer has at most 32 names of 100 characters, which escapes may double.
     expect(Math.max(0, ...pointers.map(({ length }) => length))).toBeLessThan(32 * 201);
     if (problem) expect(JSON.stringify(problemDocument(problem, 'x')).length).toBeLessThan(64 * 1024);
   });

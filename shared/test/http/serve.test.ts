@@ -1,4 +1,4 @@
-// A service's server over raw sockets: how much it takes, and problem documents for what never becomes a request.
+// A service's server over raw sockets: its limits, and problem documents for bytes that are not a request.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';

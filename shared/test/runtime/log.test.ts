@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const sourceOf = (program: string): string =>
   `import { createLog, inRequest } from ${JSON.stringify(door)}; const log = createLog('sample', 'trace'); ${program}`;
 
-/** What a process writes that runs this. */
+/** Returns the lines that a process writes when it runs this program. */
 async function linesOf(program: string): Promise<Record<string, unknown>[]> {
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', sourceOf(program)], {
     timeout: 20_000,

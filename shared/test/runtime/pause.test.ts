@@ -1,4 +1,4 @@
-// Pauses that can be cut short.
+// Pauses that can be ended early.
 import { expect, it } from '@jest/globals';
 import { startPause } from '@shop/shared/runtime';
 

@@ -1,4 +1,4 @@
-// The current request is available to work that runs for it, and not to work that it only starts.
+// The present request is visible to work that is a part of it, and not to work that it only starts.
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { inRequest, outsideRequests, requestNow } from '../../src/runtime/index.ts';

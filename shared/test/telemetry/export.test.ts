@@ -1,4 +1,4 @@
-// Where a process sends its spans and metrics, as the environment says.
+// The export of spans and metrics of a process, as the environment configures it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ describe('spans and metrics', () => {
     await startTelemetry('sample', life, { edge: true }, environment);
     observe('sample.figure', { unit: '1', description: 'One.' }, (tell) => tell(1));
     startRequestSpan(undefined)?.end();
-    // What is left is sent when the process stops.
+    // The remaining data is sent when the process stops.
     await Promise.all(stops.map((stop) => stop()));
     await eventually(async () => {
       expect(receiver.spans).toMatchObject([{ service: 'sample', name: 'request' }]);

@@ -56,7 +56,7 @@ afterAll(async () => {
   await provider.shutdown();
 });
 
-/** The values of a metric by the text of their attributes. */
+/** Returns the values of a metric by the text of their attributes. */
 async function valuesOf(name: string): Promise<Record<string, unknown>> {
   exporter.reset();
   await reader.forceFlush();

@@ -1,4 +1,4 @@
-// Finds a RabbitMQ for tests: the one named in the environment, a container, or a server of the machine.
+// Finds a RabbitMQ for tests: the one that the environment names, a container, or an installed server.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,17 +10,17 @@ import { freePorts } from '../../embedded/free-ports.ts';
 import { installPackage } from './install-package.ts';
 
 export interface BrokerServer {
-  /** `amqp://user:password@host:port`. Stays the same over a stop and start of the broker inside. */
+  /** The URL `amqp://user:password@host:port`. It stays the same when the broker is stopped and started. */
   readonly url: string;
-  /** Runs `rabbitmqctl` on it and returns its output. */
+  /** Runs `rabbitmqctl` for this server and returns its output. */
   control(...parameters: readonly string[]): Promise<string>;
-  /** Ends it as a loss of power does (SIGKILL); its data stays. */
+  /** Kills the server with SIGKILL, like a loss of power. Its data is kept. */
   kill(): Promise<void>;
-  /** Starts it again after `kill`; resolves when it takes connections. */
+  /** Starts the server again after `kill`. Resolves when it accepts connections. */
   start(): Promise<void>;
   /**
-   * Halts all its processes (SIGSTOP), as a machine that hangs: connections stay open and nothing answers. Until
-   * `thaw`.
+   * Suspends all its processes (SIGSTOP) until `thaw`, like a machine that hangs: connections stay open and nothing
+   * answers.
    */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
@@ -31,14 +31,14 @@ const image = 'rabbitmq:4-management';
 const startWithin = 90_000;
 const run = promisify(execFile);
 
-/** Whether a server of one's own is needed because the test stops or blocks it, or any will do. */
+/** Whether the test needs its own server, because it stops or blocks the server. */
 export interface BrokerWish {
   readonly own?: boolean;
 }
 
 /**
- * Starts a broker, by the first way that works here.
- * @throws Error with one line that names the ways and why each failed
+ * Starts a broker in the first way that works on this machine.
+ * @throws Error with one line that names the ways and why each of them failed
  */
 export async function startBrokerServer({ own = false }: BrokerWish = {}): Promise<BrokerServer> {
   const given = process.env.TEST_AMQP_URL;
@@ -107,7 +107,7 @@ async function startContainer(): Promise<BrokerServer> {
   };
 }
 
-/** Right after its start a server may not even know its own name yet. */
+/** Immediately after its start, a server may not even know its own name. */
 async function untilStarted(control: BrokerServer['control']): Promise<void> {
   for (const deadline = performance.now() + startWithin; ; ) {
     try {
@@ -120,7 +120,10 @@ async function untilStarted(control: BrokerServer['control']): Promise<void> {
   }
 }
 
-/** The folder of the programs, because Debian's wrapper in the PATH changes the user and loses the settings. */
+/**
+ * Returns the folder of the programs themselves, because Debian's wrapper in the PATH changes the user and loses the
+ * settings.
+ */
 const programFolders = ['/usr/lib/rabbitmq/bin', '/opt/rabbitmq/sbin', ...(process.env.PATH ?? '').split(delimiter)];
 
 async function startFromPath(): Promise<BrokerServer> {
@@ -169,7 +172,7 @@ async function findPrograms(): Promise<string> {
   throw new Error('not found');
 }
 
-/** @param ports of the server, of Erlang's distribution and of its port mapper */
+/** @param ports the ports of the server, of Erlang's distribution and of its port mapper */
 function brokerEnvironment(data: string, ports: readonly number[]): NodeJS.ProcessEnv {
   const [port, distribution, names] = ports;
   return {
@@ -193,7 +196,7 @@ function brokerEnvironment(data: string, ports: readonly number[]): NodeJS.Proce
   };
 }
 
-/** The server in a process group of its own, so that a signal reaches all of its processes. */
+/** Starts the server in its own process group, so that a signal reaches all of its processes. */
 class BrokerProcess {
   readonly #program: string;
   readonly #environment: NodeJS.ProcessEnv;
@@ -228,7 +231,7 @@ class BrokerProcess {
 }
 
 /**
- * Stops Erlang's port mapper, which was started with the server and can be stopped once it has noticed the server's
+ * Stops Erlang's port mapper, which was started with the server. It can be stopped once it has noticed the server's
  * end.
  */
 async function stopNames(environment: NodeJS.ProcessEnv): Promise<void> {

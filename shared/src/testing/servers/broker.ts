@@ -1,4 +1,4 @@
-// RabbitMQ for tests: one server per run, started when the first test file asks for it, shared by all of them.
+// RabbitMQ for tests: one server for each run, started when the first test file requests it, and shared by all of them.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BrokerServer, startBrokerServer } from './broker-server.ts';
 
-/** The variable with the folder through which the processes of a run exchange messages; set by `offerBroker`. */
+/** The variable with the folder through which the processes of a run exchange messages. `offerBroker` sets it. */
 const folderVariable = 'SHOP_TEST_BROKER_FOLDER';
 
 type Answer = { readonly url: string } | { readonly error: string };
 
 /**
- * Called once by the set-up of a run: starts the broker as soon as a test file asks for it.
+ * Called once by the set-up of a run. Starts the broker as soon as a test file requests it.
  * @param folder of the run, which exists and is removed after it
- * @returns what stops the broker again
+ * @returns a function that stops the broker
  */
 export function offerBroker(folder: string): () => Promise<void> {
   process.env[folderVariable] = folder;
@@ -42,8 +42,8 @@ export function offerBroker(folder: string): () => Promise<void> {
 }
 
 /**
- * The value of EVENTS_URL for the broker of the run, with a new namespace. The first call of a run waits until the
- * broker is started.
+ * Returns the EVENTS_URL of the run's broker with a new namespace. The first call of a run waits until the broker has
+ * started.
  * @throws Error that names the ways to install a broker when there is none
  */
 export async function testBroker(): Promise<string> {

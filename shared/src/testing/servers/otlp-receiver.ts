@@ -1,4 +1,4 @@
-// Takes what processes send by OTLP over HTTP, in place of a collector.
+// Receives the data that processes send by OTLP over HTTP, in place of a collector.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,16 +8,16 @@ export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Of the span above; undefined for the first of a trace. */
+  /** The id of the parent span; undefined for the first span of a trace. */
   readonly parentSpanId: string | undefined;
 }
 
 export interface OtlpReceiver {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
-  /** Everything received so far. */
+  /** All spans that were received so far. */
   readonly spans: readonly ReceivedSpan[];
-  /** Service → names of the metrics that it sent. */
+  /** Service → names of the metrics that it has sent. */
   readonly metrics: ReadonlyMap<string, ReadonlySet<string>>;
   close(): Promise<void>;
 }

@@ -8,22 +8,25 @@ import { withClient } from '../../database/index.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../embedded/index.ts';
 
 export interface ReplicatedPostgres {
-  /** Connection strings of the superuser, for the database `postgres`. */
+  /** The connection strings of the superuser, for the database `postgres`. */
   readonly primaryUrl: string;
   readonly replicaUrl: string;
-  /** Pauses or resumes the replay of the replica. */
+  /** Resumes or pauses the replay of the replica. */
   replay(follow: boolean): Promise<void>;
-  /** Ends the replica as a crash does. */
+  /** Ends the replica like a crash. */
   killReplica(): Promise<void>;
   startReplica(): Promise<void>;
-  /** Stops the primary and starts it again on its port. */
+  /** Stops the primary and starts it again on the same port. */
   restartPrimary(): Promise<void>;
-  /** Ends the primary for good and promotes the replica, which is the only server from then on. */
+  /** Ends the primary permanently and promotes the replica, which is then the only server. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts both: the replica begins as a copy of the primary's files and follows it from there. Takes some seconds. */
+/**
+ * Starts both servers. The replica begins as a copy of the primary's files, and follows the primary from then on. This
+ * takes some seconds.
+ */
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-replica-'));
   // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
@@ -34,7 +37,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
     for (const each of stops.reverse()) await each();
   };
   try {
-    // A cold copy needs a server that has written everything down.
+    // The files are only consistent after the server has shut down.
     const first = await startEmbeddedPostgres({ dataDir: primaryFolder, durable: true });
     const { port } = first;
     await first.stop();
@@ -67,13 +70,13 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   }
 }
 
-/** Files of a stopped server become those of a replica of it. */
+/** Copies the files of a stopped server, as the beginning of a replica. */
 async function copyCluster(from: string, to: string, primaryUrl: string): Promise<void> {
   const cluster = await realpath(join(from, 'cluster'));
   await appendFile(join(cluster, 'pg_hba.conf'), 'host  replication  postgres  127.0.0.1/32  scram-sha-256\n');
   await mkdir(to, { mode: 0o711 });
   await cp(join(from, 'password'), join(to, 'password'));
-  // Keeps owner and modes, which Node's own copy does not.
+  // `cp` keeps owners and modes, which Node's own copy does not.
   await promisify(execFile)('cp', ['-a', cluster, join(to, 'cluster')]);
   await writeFile(join(to, 'cluster', 'standby.signal'), '');
   const { hostname, port, username, password } = new URL(primaryUrl);

@@ -1,4 +1,5 @@
-// The relay on a real PostgreSQL and a real broker: whatever dies, nothing is lost and nothing is left behind.
+// The relay on a real PostgreSQL and a real broker: no event is lost and none stays unpublished, whichever process
+// dies.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -124,7 +125,7 @@ export const relaySuite = (kind: Kind): void =>
       });
       await eventually(() => expect(taker.deliveries).toHaveLength(50), 15_000);
       expect(published).toEqual(ids);
-      // pg-boss promises no order among the jobs of one batch.
+      // pg-boss guarantees no order among the jobs of one batch.
       if (kind === 'rabbitmq') expect(inOrder(taker.deliveries)).toEqual(ids);
       else expect(idsOf(taker.deliveries)).toEqual(ids);
     });
@@ -249,7 +250,7 @@ export const relaySuite = (kind: Kind): void =>
       expect(ended.rowCount).toBe(1);
       await admin.end();
       const second = await store.append();
-      // An event that was published but not yet marked comes twice.
+      // An event that was published but not yet marked is delivered twice.
       await eventually(() => expect([...new Set(idsOf(taker.deliveries))]).toEqual([first, second]));
       await proxy.cut();
       const third = await store.append();

@@ -1,4 +1,4 @@
-// What is published again: all that is kept of the wanted types, in batches.
+// Republishing: all stored events of the requested types are published again, in batches.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { republishEvents } from '../../../src/events/republish-events.ts';
 import { eventType, startStore, type TestStore } from '../service.ts';

@@ -1,4 +1,4 @@
-// The dead letters as people see them, on both transports.
+// The dead letters as operators see them, on both transports.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDeadLetters } from '../../../src/events/index.ts';
 import type { Topology } from '../../../src/events/transport.ts';

@@ -1,4 +1,4 @@
-// The dead letters as people see them, on a real RabbitMQ.
+// The dead letters as operators see them, on a real RabbitMQ.
 import { deadLettersSuite } from './dead-letters-suite.ts';
 
 deadLettersSuite('rabbitmq');

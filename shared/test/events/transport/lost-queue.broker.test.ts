@@ -1,4 +1,4 @@
-// A queue is deleted with events in it: the outboxes still have them, and each takes effect once.
+// A queue is deleted with events in it. The events are still in the outboxes, and each takes effect once.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { sql } from '../../../src/database/index.ts';
@@ -59,7 +59,7 @@ describe('a deleted queue', () => {
   const take = (transport: Awaited<ReturnType<typeof service>>, pause = 0) =>
     consume({
       name: 'taker',
-      // One at a time: the others are in the queue when it is deleted.
+      // The consumer handles one event at a time, so the others are in the queue when it is deleted.
       transport: { ...transport, subscribe: (all) => transport.subscribe({ ...all, prefetch: 1 }) },
       database: store.database,
       log,
@@ -79,9 +79,9 @@ describe('a deleted queue', () => {
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await store.append());
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
-    // It has been down for almost as long as published events are kept.
+    // The service has been stopped for almost as long as published events are kept.
     await store.database.pool.query("UPDATE outbox SET published_at = published_at - interval '71 hours'");
-    // Or more, because the sender may also republish events when its own queue is missing.
+    // There may be more, because the sender also republishes events when its own queue is missing.
     expect(await deleteQueue()).toBeGreaterThanOrEqual(20);
     const taker = await service();
     const stop = await take(taker);
@@ -117,7 +117,7 @@ describe('a deleted queue', () => {
     for (let n = 0; n < 20; n += 1) ids.push(await store.append());
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     await asAdmin((channel, _, names) => channel.deleteQueue(names.repeat('sender')));
-    // The queue exists again, with its consumer, so the following is not caused by its absence.
+    // The queue and its consumer exist again, so the next failure has another cause.
     await eventually(
       () =>
         asAdmin(async (channel, _, names) => {
@@ -157,7 +157,7 @@ describe('a deleted queue', () => {
     connection.on('error', () => {});
     const channel = await connection.createConfirmChannel();
     const names = namesOf(new URL(own).searchParams.get('namespace') ?? '');
-    // Its queue did not exist before, so the events from before and until its declaration are republished.
+    // The queue did not exist before, so events that were published before its declaration are republished.
     await eventually(() => expect(answered).toEqual(['first,second,third', 'first,second,third']));
     [asked.length, answered.length] = [0, 0];
     await requestRepublish(channel, names, ['first']);

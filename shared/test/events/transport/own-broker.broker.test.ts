@@ -1,4 +1,4 @@
-// What only a RabbitMQ of one's own shows: users with few rights, and an alarm.
+// Tests that need a separate RabbitMQ: users with few permissions, and a resource alarm.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type BrokerUser,
@@ -127,7 +127,7 @@ describe('a broker with an alarm', () => {
     await server.control('set_vm_memory_high_watermark', '0.00001');
     const memory = process.memoryUsage().rss;
     const large = 'x'.repeat(100_000);
-    // Only when something is published does the broker say that it blocks.
+    // The broker reports that it blocks only when a message is published.
     expect(await transport.publish([{ ...message('order.shipped.v1'), content: large }])).toEqual(['unknown']);
     await expect(transport.ping()).rejects.toThrow(/RabbitMQ is blocked: /);
     for (let n = 0; n < 500; n += 1) {

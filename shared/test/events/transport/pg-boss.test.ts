@@ -1,4 +1,4 @@
-// What PostgreSQL does to the embedded queue: it is away at the start, cut off, and ends every session.
+// Faults of PostgreSQL under the embedded queue: unavailable at the start, disconnected, and restarted sessions.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { connectTransport } from '../../../src/events/connect-transport.ts';
@@ -38,7 +38,7 @@ describe('the embedded queue', () => {
     const sent = message();
     await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 10_000);
     await eventually(() => expect(deliveries.map(({ content }) => content)).toContain(sent.content), 10_000);
-    // One whose end is cut off before it is written would come again, in whatever test runs then.
+    // A job whose completion is interrupted would be delivered again during a later test.
     const working = "SELECT FROM events.job WHERE name = 'taker' AND state = 'active'";
     await eventually(async () => expect((await pool.query(working)).rowCount).toBe(0), 10_000);
     return sent;
@@ -127,7 +127,7 @@ describe('the embedded queue', () => {
       await eventually(() => expect(taker.deliveries.at(-1)?.content).toBe(sent.content));
       times.push(performance.now() - start);
     }
-    // Looking every second, the ten would take five seconds or so.
+    // With one read each second, the ten events would take about five seconds in total.
     expect(times.reduce((sum, time) => sum + time, 0)).toBeLessThan(2_500);
     await taker.stop();
     await transport.close();

@@ -1,4 +1,4 @@
-// What RabbitMQ does to us: it refuses, disappears, hangs, and gives up on a message.
+// Faults of RabbitMQ: it refuses, disappears, hangs, and returns a message.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
 import { connectTransport } from '../../../src/events/connect-transport.ts';

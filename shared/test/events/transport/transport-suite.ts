@@ -1,4 +1,4 @@
-// What both transports promise, held against a real RabbitMQ and a real PostgreSQL.
+// The guarantees of both transports, tested with a real RabbitMQ and a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message, Topology, Transport } from '../../../src/events/transport.ts';
 import { newId } from '../../../src/runtime/index.ts';

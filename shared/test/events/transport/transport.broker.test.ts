@@ -1,4 +1,4 @@
-// What every transport promises, on a real RabbitMQ.
+// The guarantees of every transport, on a real RabbitMQ.
 import { transportSuite } from './transport-suite.ts';
 
 transportSuite('rabbitmq');

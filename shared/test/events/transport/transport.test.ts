@@ -1,4 +1,4 @@
-// What every transport promises, on pg-boss on a real PostgreSQL.
+// The guarantees of every transport, on pg-boss on a real PostgreSQL.
 import { transportSuite } from './transport-suite.ts';
 
 transportSuite('pg-boss');
