@@ -82,6 +82,41 @@ describe('a POST with an idempotency key', () => {
   });
 });
 
+describe('an import of products', () => {
+  const state = { id, lines: 2, linesRead: 0, created: 0, changed: 0, unchanged: 0, refused: 0, refusedLines: [] };
+  const lines = [
+    { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5 },
+    { externalKey: 'LID', name: 'Lid\n', brand: 'Acme', category: 'kitchen', price: 1 },
+  ];
+
+  it('is sent as JSON lines with one key, and followed until it has ended', async () => {
+    const ended = { ...state, status: 'completed', linesRead: 2, created: 2, endedAt: '2026-11-20T08:00:02.000Z' };
+    const shop = await clientOf([
+      refused(503, 'service-unavailable', { 'Retry-After': '0' }),
+      { status: 202, body: { ...state, status: 'waiting' } },
+      { status: 200, body: { ...state, status: 'running', linesRead: 1 } },
+      { status: 200, body: ended },
+    ]);
+    expect(await shop.importProducts(lines)).toEqual(ended);
+    const post = 'POST /v1/products/imports';
+    const get = `GET /v1/products-imports/${id}`;
+    expect(server.seen.map(({ line }) => line)).toEqual([post, post, get, get]);
+    expect(new Set(keys().slice(0, 2)).size).toBe(1);
+    expect(server.seen[1]?.headers['content-type']).toBe('application/x-ndjson');
+    expect(
+      server.seen[1]?.body
+        .split('\n')
+        .slice(0, 2)
+        .map((line) => JSON.parse(line)),
+    ).toEqual(lines);
+  });
+
+  it('that is refused is a Refusal', async () => {
+    const shop = await clientOf([refused(413, 'content-too-large')]);
+    await expect(shop.importProducts(lines)).rejects.toMatchObject({ name: 'Refusal' });
+  });
+});
+
 describe('a change without a key', () => {
   const change = { params: { path: { accountId: 'me' } }, body: { name: 'Kim' } } as const;
 
