@@ -1,5 +1,5 @@
-// Staff sees how to reach the customer of an order, kept up to date from the events of accounts, and who gets the
-// parcel.
+// Staff sees the contact data of an order's customer, which events of accounts keep up to date, and the recipient of
+// the parcel.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { announceAccounts } from '@shop/accounts/operator';
 import { newId } from '@shop/shared/runtime';
@@ -13,7 +13,7 @@ let own: string;
 let reader: string;
 let packer: string;
 let productId: string;
-/** Placed without an address, and with addresses that name a recipient and do not. */
+/** Orders without an address, with an address that names a recipient, and with one that does not. */
 let plain: string;
 let named: string;
 let unnamed: string;
@@ -48,7 +48,7 @@ async function place(shippingAddress?: object, token = own): Promise<string> {
 
 const view = (id: string, token: string): Promise<TestAnswer> => orders().get(`/v1/orders/${id}`, { token });
 
-/** Changes the account, which other members than the e-mail address and the password need no password for. */
+/** Changes members of the account other than the e-mail address and the password, so no password is needed. */
 async function change(body: object): Promise<void> {
   const { client } = services.service('accounts');
   const answer = await client.patch(`/v1/accounts/${accountId}`, { token: own, body });
@@ -127,7 +127,7 @@ describe('the customer of an order', () => {
   it('is learnt of an account from before by an announcement, which changes nothing else', async () => {
     const { database } = services.service('orders');
     const known = await database.query('SELECT * FROM customers ORDER BY account_id');
-    // As an event of a version before the telephone number leaves it, and as no event at all.
+    // First the row lacks the telephone number, as after an event of an older release. Then the row is missing.
     await change({ phone_number: '+44 20 7946 0001' });
     await expectCustomer({ name: 'Ada King', email: first.email, phone_number: '+44 20 7946 0001' });
     await database.query('UPDATE customers SET phone_number = NULL');

@@ -14,7 +14,7 @@ const ada = {
   phone_number: '+41 61 737373 01',
   shipping_address: { street_address: 'Zwergengasse 17', city: 'Oberfoppel', postal_code: '98-7654', country: 'CH' },
 };
-/** What must not be left, in any spelling of letters. */
+/** Texts of the holder that must not be left, in upper or lower case. */
 const traces = ['quibblewick', '737373', 'zwergengasse', 'oberfoppel', '98-7654', 'fribblenook', 'moved to'];
 const [reason, secondEmail] = ['I moved to my aunt', 'ada@fribblenook.example'];
 
@@ -52,7 +52,7 @@ async function query<T extends object>(schema: string, text: string, values: unk
 
 const schemas = ['accounts', 'orders', 'catalogue', 'notifications', 'events'];
 
-/** The tables, logs and files in which one of the texts stands, with the text. */
+/** Finds the tables, logs and files that contain one of the texts. Returns each place with the text. */
 async function searchEverything(): Promise<string[]> {
   const found: string[] = [];
   for (const schema of schemas) {
@@ -106,9 +106,9 @@ beforeAll(async () => {
   for (const verb of ['process', 'ship', 'deliver'])
     await act(orders.delivered, verb, verb === 'ship' ? tracking : undefined);
   for (const verb of ['process', 'ship']) await act(orders.shipped, verb, verb === 'ship' ? tracking : undefined);
-  // Another address that is never verified.
+  // The account changes to another address, which is never verified.
   await call('PATCH', '/v1/accounts/me', { email: secondEmail, current_password: password });
-  // The e-mails about the orders, and the verification.
+  // Waits for the e-mails about the orders, and for the verification e-mail.
   await eventually(async () => {
     const mails = await readdir(join(shop.dataDir, 'mail'));
     expect(mails.length).toBeGreaterThanOrEqual(10);
@@ -144,7 +144,7 @@ describe('an erasure', () => {
     await call('POST', '/v1/accounts/me/erase', { current_password: password });
     await eventually(async () => {
       const mails = (await readdir(join(shop.dataDir, 'mail'))).filter((name) => name.includes('erasure-requested'));
-      // Of the request that was withdrawn, and of this one.
+      // One e-mail is about the request that was withdrawn, and one about this request.
       expect(mails).toHaveLength(2);
     }, 15_000);
   });
@@ -174,7 +174,7 @@ describe('an erasure', () => {
       );
       expect(rows).toHaveLength(1);
     }, 60_000);
-    // Handled jobs go after five minutes by themselves.
+    // The jobs would be deleted after five minutes without this statement.
     await query('events', "DELETE FROM job WHERE state = 'completed'");
     const onItsWay = await query<{ id: string }>(
       'orders',

@@ -1,4 +1,4 @@
-// Joins two connections, for proxies of tests between a client and a server.
+// Joins two connections, for test proxies between a client and a server.
 import type { Socket } from 'node:net';
 
 /** Forwards the bytes of each to the other, and ends each after the other. `open` contains both while they are open. */

@@ -1,4 +1,4 @@
-// The whole life of an account and an order, by plain HTTP through the gateway of a shop that `npm start` has started.
+// The whole life of an account and an order, over HTTP through the gateway of a shop that `npm start` has started.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -137,7 +137,7 @@ describe('a shop that npm start has started', () => {
     const customer = await register();
     const page = await client.get('/v1/products?status=available&limit=1');
     const times: number[] = [];
-    // The fastest of three attempts, because the machine may pause for a moment.
+    // The fastest of three attempts counts, because the machine may pause for a moment.
     for (let n = 0; n < 3; n += 1) {
       const placed = await order(customer, String(page.body.items[0]?.id), 1);
       const orderPath = placed.headers.location ?? '';

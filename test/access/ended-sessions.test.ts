@@ -1,4 +1,4 @@
-// Access tokens end with their session: at the gateway and at every service, within 2 s.
+// Access tokens are refused within 2 s of the end of their session, by the gateway and by every service.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -61,7 +61,7 @@ function sessionIn(body: { access_token: string; refresh_token: string }): Sessi
   return { id: String(decodeJwt(token).sid), token, refreshToken };
 }
 
-/** The statuses with this access token: of both services through the gateway, and of both without it. */
+/** Returns the statuses of requests with this access token: to both services, through the gateway and directly. */
 async function statusesWith(token: string): Promise<number[]> {
   const bases = [gateway.url, accounts.services.service('accounts').url];
   const targets = [
@@ -89,7 +89,7 @@ async function expectRefusedWithin2Seconds({ token, refreshToken }: Session, sin
 const call = (method: string, path: string, token: string, body?: object) =>
   accounts.client.call(method, path, { token, ...(body && { body }) });
 
-/** As a member of staff who has just logged in. */
+/** Sends a request of a member of staff with a token from a new log-in. */
 async function act(accountId: string, action: 'block' | 'unblock' | 'end-sessions'): Promise<void> {
   const { email } = await register(accounts);
   await grantScopes({ DATABASE_URL: accounts.services.database.urls.accounts }, email, ['accounts:support']);
@@ -97,7 +97,7 @@ async function act(accountId: string, action: 'block' | 'unblock' | 'end-session
   expect((await call('POST', `/v1/accounts/${accountId}/${action}`, token, { reason: 'Test' })).status).toBe(204);
 }
 
-/** Each ends the session `ended`, and with `all` also the session `other` of the same account. */
+/** Actions that each end the session `ended`. Those with `all` also end the session `other` of the same account. */
 const ends: Record<string, { readonly all?: true; end(account: Holder, sessions: Session[]): Promise<unknown> }> = {
   'a log-out': {
     end: (_account, [ended]) =>

@@ -46,7 +46,7 @@ const operations: readonly Known[] = globSync('{services/*,gateway/plugin/**}/op
 );
 const internal = operations.filter((operation) => operation.internal);
 const offered = operations.filter((operation) => !operation.internal);
-/** The services that take requests. */
+/** The services that accept requests. */
 const services = serviceNames.filter((name) => operations.some(({ service }) => service === name));
 
 const ways = ['through the gateway', 'past the gateway'] as const;
@@ -131,7 +131,7 @@ it('has a rule for every operation of every contract except internal ones, and f
   expect(Object.keys(rules).sort()).toEqual(offered.map(({ operationId }) => operationId).sort());
 });
 
-/** A new session of the account. */
+/** Logs in to start a new session of the account. */
 async function logIn(target: 'own' | 'foreign'): Promise<string> {
   const body = { email: `${target}@example.com`, password: someone.password };
   return String(decodeJwt((await client.post('/v1/tokens', { body })).body.access_token).sid);
@@ -172,7 +172,7 @@ describe.each(cells)('$id $way as $caller', (cell) => {
   const { way, operation, rule, caller } = cell;
   it.each(rule.resource === undefined ? (['own'] as const) : accessTargets)('on %s', async (target) => {
     const requestId = newId();
-    // A session ends once.
+    // Each request needs a session of its own, because a session can be ended only once.
     if (rule.resource === 'session' && caller === 'owner') ids.session.own = await logIn('own');
     const { status, headers, text } = await call(cell, target, requestId);
     const refused = refusal(rule, caller);
@@ -184,7 +184,7 @@ describe.each(cells)('$id $way as $caller', (cell) => {
   });
 });
 
-/** All bytes of a response, without the values that differ between requests. */
+/** Returns all bytes of a response, without the values that differ between requests. */
 async function bytesOf({ way, operation, rule, caller }: Cell, target: AccessTarget): Promise<string> {
   const { host, port } = new URL(way === 'through the gateway' ? gateway.url : serviceBehind(operation).url);
   const token = tokens.get(caller);

@@ -23,7 +23,7 @@ const services = await Promise.all(
 
 export const rules: AccessRules = Object.assign({}, ...services, board);
 
-/** The status of the refusal that follows from the token alone; undefined when the caller is permitted. */
+/** Returns the status of a refusal for which the token alone is enough; undefined when the caller is permitted. */
 export function refusal(rule: AccessRule, caller: AccessCaller): 401 | 403 | undefined {
   if (rule.public === true) return undefined;
   if (caller === 'nobody' || caller === 'expired' || caller === 'forged') return 401;

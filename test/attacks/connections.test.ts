@@ -1,4 +1,4 @@
-// Connections from one address that idle, send or read slowly, or send expensive bodies, while another address is
+// Connections from one address that are idle, send or read slowly, or send expensive bodies, while another address is
 // served.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -156,7 +156,7 @@ describe('expensive bodies', () => {
     await Promise.all(attempts);
     const { asked, failures } = await stop();
     await dispatcher.close();
-    // Two busy cores answer three requests a second here. The limit of each request's time is the actual test.
+    // Two busy cores answer three requests a second here. The actual test is the time limit of each request.
     expect(asked).toBeGreaterThan(10);
     report('expensive bodies', attempts.length, [...failures, ...faults]);
   });

@@ -1,11 +1,11 @@
-// Every combination of a length, a coding, a body and an end of line that two parsers might read differently.
+// Every combination of length, transfer coding, body and line end that two parsers might read differently.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createFramingCheck, shown } from '../../gateway/test/framing-check.ts';
 import type { Parts, Variant } from '../../gateway/test/framing-variants.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
 import { report } from './report.ts';
 
-/** Header lines about the length; `\n` stands for the end of a line. */
+/** Header lines about the length of the body. `\n` stands for a line end. */
 const lengths = [
   '',
   'Content-Length: 5\n',

@@ -28,7 +28,7 @@ const wild: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom('', '\0', '\ud800', '__proto__', 'a'.repeat(5_000), 1e308, -0, 9_007_199_254_740_992, [], {}, null),
 );
 
-/** @param ids by the name of a path parameter, those that exist */
+/** @param ids the existing ids, by the name of a path parameter */
 export function requestsOf(
   { service, document, path, method, item }: AttackedOperation,
   ids: Readonly<Record<string, readonly string[]>>,
@@ -93,7 +93,7 @@ export function requestsOf(
 
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()).replace(/^\.{1,2}$/, 'x');
 
-/** What an HTTP client sends in a header field. */
+/** Returns the part of a text that an HTTP client sends in a header field. */
 const sendable = (text: string): string => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '');
 
 /** Usually a valid value, and sometimes any value. */
@@ -142,7 +142,7 @@ function objectOf(document: Node, schema: Node, depth: number): fc.Arbitrary<unk
     .tuple(known, open ? added : fc.option(added, { nil: {}, freq: 12 }), fc.option(fc.constantFrom(...required, 'x')))
     .map(([object, more, missing]) => {
       const all: Record<string, unknown> = { ...object, ...more };
-      // One in six lacks a required member.
+      // One request in six lacks a required member.
       if (missing !== null && Object.keys(all).length % 6 === 5) delete all[String(missing)];
       return all;
     });
@@ -173,7 +173,7 @@ function textOf(schema: Node): fc.Arbitrary<unknown> {
     try {
       return fc.stringMatching(new RegExp(schema.pattern, 'u'), { maxLength: 100 });
     } catch {
-      // A pattern from which no text can be generated, such as one with a look-ahead.
+      // No text can be generated from the pattern, for example because it has a look-ahead.
     }
   }
   const least = Math.max(Number(schema.minLength ?? 0) - 1, 0);

@@ -55,7 +55,7 @@ it('JSON texts are refused as JSON exactly when they are not JSON', async () => 
   report('JSON texts', attempts.length, through);
 });
 
-/** The field that accepts a string, and the member of the response that returns it. */
+/** Returns the field that accepts a string, and the member of the response that contains it. */
 function placesOf(
   text: string,
   index: number,

@@ -42,7 +42,7 @@ async function logIn(page: Page): Promise<void> {
   await page.locator('#log-in button').click();
 }
 
-/** The page of the board, with the errors of the browser in `complaints`. */
+/** Opens the page of the board. `complaints` contains the errors of the browser. */
 async function openBoard(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ baseURL: shop.url, ...options });
   context.setDefaultTimeout(60_000);
@@ -56,7 +56,7 @@ async function openBoard(options: BrowserContextOptions = {}): Promise<Page> {
   return page;
 }
 
-/** The board for staff. */
+/** Opens the board for staff. */
 async function openAsStaff(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await openBoard(options);
   await logIn(page);

@@ -22,11 +22,11 @@ afterAll(async () => {
 
 interface Visit {
   readonly page: Page;
-  /** Console errors and warnings, uncaught errors, and requests to other hosts. */
+  /** Collects console errors and warnings, uncaught errors, and requests to other hosts. */
   readonly complaints: string[];
 }
 
-/** Opens a page, and again when the machine's network changed meanwhile, which aborts loading. */
+/** Opens a page, and opens it again when the machine's network changed meanwhile, which aborts loading. */
 async function visit(path: string, options: BrowserContextOptions = {}): Promise<Visit> {
   for (let left = 3; ; left--) {
     const context = await browser.newContext({ baseURL: shop.url, ...options });
@@ -51,8 +51,8 @@ async function visit(path: string, options: BrowserContextOptions = {}): Promise
 const paths = ['/docs', ...guideNames.map((name) => `/docs/${name}`), '/problems', '/problems/price-changed'];
 
 /**
- * The luminance of the page and of its first heading, from 0 (black) to 1 (white). A page without a colour has the
- * browser's.
+ * Returns the luminance of the page and of its first heading, from 0 (black) to 1 (white). A page without a colour has
+ * the browser's.
  */
 async function lightness(page: Page): Promise<{ ground: number | undefined; text: number }> {
   const [body = '', root = '', heading = ''] = await page.evaluate<string[]>(

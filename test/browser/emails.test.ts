@@ -1,4 +1,5 @@
-// The HTML of every e-mail in a real browser: on a phone and a desktop, light and dark, without a request elsewhere.
+// The HTML of every e-mail in a real browser: on a phone and a desktop, in light and dark mode, without requests to
+// other hosts.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
@@ -17,10 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** The smallest contrast of a text with its background that WCAG 2.2 section 1.4.3 permits. */
+/** The minimum contrast of a text with its background in WCAG 2.2, section 1.4.3. */
 const leastContrast = 4.5;
 
-/** Runs in the page: the smallest contrast of a text with the nearest opaque background. */
+/** Runs in the page. Returns the smallest contrast of a text with the nearest opaque background. */
 const smallestContrast = `
   const parts = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
   const luminance = (colour) => {

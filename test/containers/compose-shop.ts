@@ -13,7 +13,7 @@ import { highHoldLimits } from '../../shared/src/testing/hold-limits.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const composeFile = 'docker-compose.yml';
 const healthyWithin = 120_000;
-/** Seconds that the compose file gives a process to end. */
+/** Seconds that the compose file allows a process to end. */
 const grace = 15;
 
 export type Engine = Awaited<ReturnType<typeof getContainerRuntimeClient>>;
@@ -30,15 +30,15 @@ export interface ComposeShop {
   /** Runs a program inside a service's container. */
   run(service: string, ...command: string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
   /**
-   * As `docker compose run --rm operator …`, with a folder of this machine as `/files` when one is given. Builds the
+   * Runs `docker compose run --rm operator …`, with a folder of this machine as `/files` when one is given. Builds the
    * image first.
-   * @returns the exit code and what was written
+   * @returns the exit code and the output
    */
   operate(
     folder: string | undefined,
     ...command: string[]
   ): Promise<{ readonly exitCode: number; readonly output: string }>;
-  /** As `docker compose up --scale`, and waits until all of them are healthy. */
+  /** Runs `docker compose up --scale`, and waits until all replicas are healthy. */
   scale(numbers: Readonly<Record<string, number>>): Promise<void>;
   /** Restarts a container as an operator does and waits until it is healthy again. */
   restart(container: Container): Promise<void>;
@@ -56,8 +56,8 @@ export async function startComposeShop(): Promise<ComposeShop> {
   const standalone = await onlyStandalone();
   const [port] = await freePorts(1);
   const projectName = `shop-test-${randomBytes(4).toString('hex')}`;
-  // The load places more orders for each customer in a minute than a recipient may get e-mails in an hour, and than an
-  // account may hold.
+  // The limits are raised, because the load places more orders for each customer in a minute than a recipient may get
+  // e-mails in an hour, and than an account may hold.
   const environment = { GATEWAY_PORT: String(port), EMAILS_PER_HOUR: '1000000', ...highHoldLimits };
   const executable = standalone ? { executable: { standalone: true as const } } : {};
   const started = await new DockerComposeEnvironment(root, composeFile)
@@ -145,7 +145,7 @@ function numberOf(labels: Readonly<Record<string, string>>): number {
   return Number(labels['com.docker.compose.container-number']);
 }
 
-/** Whether Compose is here as the program docker-compose and not as `docker compose`. */
+/** Whether Compose is installed as the program docker-compose and not as `docker compose`. */
 async function onlyStandalone(): Promise<boolean> {
   const answers = (program: string, ...parameters: string[]): Promise<boolean> =>
     promisify(execFile)(program, parameters).then(

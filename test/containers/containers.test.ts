@@ -177,7 +177,7 @@ describe('PostgreSQL', () => {
 });
 
 describe('RabbitMQ', () => {
-  /** The subject of the events that a service sends, such as `order`, and the queue of the events that it takes. */
+  /** The subject of the events that a service sends, such as `order`, and the queue of the events that it handles. */
   function ownOf(service: ServiceName) {
     const consumer = Object.keys(consumers).find((name) => name.startsWith(`${service}.`));
     return { sends: senders[service][0]?.split('.')[0], takes: consumer && `shop.${consumer}` };
@@ -306,7 +306,7 @@ describe('the operator', () => {
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'shop-files-'));
       try {
-        // The user of the container writes there, too.
+        // The user of the container writes to the folder, too.
         await chmod(folder, 0o777);
         const lines = [
           'externalKey,name,brand,category,price,stock',
@@ -360,15 +360,15 @@ describe('replicas', () => {
   it('can be restarted under load without a lost request', async () => {
     const staff = await register('catalogue:write');
     const productId = await createProduct(staff, 1_000_000);
-    // Enough customers that none of them reaches a limit.
+    // There are enough customers that none of them reaches a limit.
     const customers: Customer[] = [];
-    // Not all at once, because accounts refuses more log-ins than its queue has room for.
+    // The customers are created one after the other, because accounts refuses log-ins that do not fit into its queue.
     while (customers.length < 40) customers.push(...(await Promise.all(Array.from({ length: 8 }, () => register()))));
     const placed: string[] = [];
     const expectStatus = (what: string, { status, body }: Answer, expected: number): void => {
       if (status !== expected) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
     };
-    // Without idempotency keys, because requests that the gateway must not repeat must not fail either.
+    // The requests have no idempotency keys, because requests that the gateway must not repeat must not fail either.
     const load = startLoad(4, async (number) => {
       const customer = customers[number % customers.length] as Customer;
       expectStatus('products', await call('GET', '/v1/products?limit=5'), 200);
@@ -378,7 +378,7 @@ describe('replicas', () => {
       placed.push(answer.body.id);
       expectStatus('orders', await call('GET', '/v1/orders?limit=5', customer.token), 200);
     });
-    // One replica of each service at the same time, as in a release of the whole shop.
+    // One replica of each service is restarted at the same time, as in a release of the whole shop.
     const containers = await Promise.all(services.map((service) => shop.containersOf(service)));
     for (let replica = 0; replica < Math.max(...Object.values(replicas)); replica += 1) {
       await Promise.all(containers.flatMap((all) => all[replica] ?? []).map((container) => shop.restart(container)));
@@ -386,7 +386,7 @@ describe('replicas', () => {
     const { requests, failures } = await load.stop();
     expect(failures).toEqual([]);
     expect(requests).toBeGreaterThan(100);
-    // Nothing was done twice: each order has one e-mail.
+    // Nothing was done twice, because each order has one e-mail.
     await eventually(async () => {
       const orders = (await mails()).map((name) => name.slice(0, 36)).filter((id) => placed.includes(id));
       expect(orders.sort()).toEqual([...placed].sort());

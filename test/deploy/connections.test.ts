@@ -7,18 +7,19 @@ import { readCompose } from './compose.ts';
 import { render } from './kustomize.ts';
 import { containersOf, type Manifest } from './manifest.ts';
 
-/** Connections for jobs, the operator and interactive sessions. */
+/** Connections that are reserved for jobs, the operator and interactive sessions. */
 const kept = 20;
 
 function source(path: string): string {
   return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 }
 
-/** The connection of the catalogue for changes of products. */
+/** The connection on which the catalogue receives changes of products. */
 const further: Readonly<Record<string, number>> = { catalogue: 1 };
 
 /**
- * Returns the connections that one replica opens at most: its pool, one each for the relay and a probe, and further.
+ * Returns the maximum number of connections of one replica: its pool, one each for the relay and a probe, and the
+ * further ones.
  */
 function connectionsOf(service: string): number {
   const usual = /poolSize: size = (\d+)/.exec(source('shared/src/database/connect.ts'))?.[1];
@@ -32,15 +33,15 @@ function named(manifests: readonly Manifest[], kind: string, name: string): Mani
   return found;
 }
 
-/** With an update of all services at once. */
+/** Returns the maximum number of connections while all services are updated at the same time. */
 function mostConnections(manifests: readonly Manifest[]): number {
   return services
     .map((service) => {
       const { maxReplicas } = named(manifests, 'HorizontalPodAutoscaler', service).spec;
       const { strategy, minReadySeconds } = named(manifests, 'Deployment', service).spec;
       expect(strategy).toMatchObject({ rollingUpdate: { maxSurge: 1 } });
-      // 5 s until no load balancer sends to it and 10 s to end. Then the next one starts, so that only one ends at a
-      // time.
+      // A replica gets no requests after 5 s, and ends within 10 s more. Only then the next one starts, so that only
+      // one ends at a time.
       expect(minReadySeconds).toBeGreaterThanOrEqual(5 + 10);
       return (Number(maxReplicas) + 2) * connectionsOf(service);
     })

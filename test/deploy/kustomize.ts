@@ -75,7 +75,7 @@ function isOperations(patch: Manifest | readonly Operation[]): patch is readonly
   return Array.isArray(patch);
 }
 
-/** RFC 6902, the one operation that is used: adding to the end of a list. */
+/** Applies the one operation of RFC 6902 that is used: appending to a list. */
 function applyOperation(manifest: Manifest, { op, path, value }: Operation): Manifest {
   if (op !== 'add' || !path.endsWith('/-')) throw new Error(`the tests cannot apply ${op} ${path}`);
   const list = path

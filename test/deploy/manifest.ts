@@ -75,7 +75,7 @@ export function containersOf(manifest: Manifest): Manifest[] {
   return [...initContainers, ...containers];
 }
 
-/** The environment of a container from the manifests. For secrets it has the names of their files. */
+/** Returns the environment of a container from the manifests. Secrets are represented by the names of their files. */
 export function environmentOf(manifests: readonly Manifest[], container: Manifest): Record<string, string> {
   const { env = [], envFrom = [] }: Partial<Manifest> = container;
   const maps = envFrom.map(({ configMapRef }) =>

@@ -1,5 +1,5 @@
-// deploy/kubernetes as rendered: every document fits its schema, every pod fits the restricted Pod Security Standard,
-// and the network policies permit the arrows of the architecture and nothing else.
+// deploy/kubernetes as rendered: every document conforms to its schema, every pod conforms to the restricted Pod
+// Security Standard, and the network policies permit the connections of the architecture and no others.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
@@ -161,7 +161,8 @@ describe.each(names)('%s', (name) => {
     expect(deployment.spec.replicas).toBeUndefined(); // the autoscaler's to say
     const { terminationGracePeriodSeconds, topologySpreadConstraints } = deployment.spec.template.spec;
     const [container = {} as Manifest] = containersOf(deployment);
-    // 5 s until no load balancer sends to it, and 10 s to end, of which 4.5 s to close its connections with responses.
+    // A process gets no requests after 5 s, and ends within 10 s more. It uses 4.5 s of these to close its connections
+    // with responses.
     expect(container.lifecycle.preStop.exec.command).toEqual(['node', '-e', 'setTimeout(() => {}, 5000)']);
     expect(terminationGracePeriodSeconds).toBeGreaterThan(5 + 10);
     expect(environmentOf(manifests, container)).toMatchObject({ DRAIN_MS: '4500' });
@@ -206,7 +207,7 @@ describe.each(names)('%s', (name) => {
     const expected = [
       'ingress-nginx → gateway:8080',
       ...called.map((service) => `gateway → ${service}:8080`),
-      // the key set
+      // the key set, which these services read from accounts
       ...called.map((service) => `${service} → accounts:8080`),
       // reserving stock, and resolving reservations
       'orders → catalogue:8080',

@@ -11,13 +11,13 @@ interface Place {
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** The labels of all pods. Pods that Kubernetes operators create are known by the labels in their manifests. */
+/** The labels of all pods. For pods that Kubernetes operators create, the labels come from the operators' manifests. */
 function placesOf(manifests: readonly Manifest[]): Place[] {
   const fromPods = manifests.flatMap<Manifest['labels']>((manifest) => podOf(manifest)?.metadata?.labels ?? []);
   const fromOperators = manifests.flatMap(({ kind, metadata }) =>
     ['Cluster', 'RabbitmqCluster'].includes(kind) ? [{ 'app.kubernetes.io/name': metadata.name }] : [],
   );
-  // A pod that no policy names, whose connections must be denied, too.
+  // A pod that no policy names. Its connections must be denied, too.
   const stranger = { 'app.kubernetes.io/name': 'stranger' };
   const inside = [...fromPods, ...fromOperators, stranger].map((labels) => ({
     name: String(labels['app.kubernetes.io/name']),

@@ -39,7 +39,7 @@ afterAll(async () => {
   await shop.stop();
 });
 
-/** Runs in a session of its own, because PostgreSQL adds the statistics of a session when it ends. */
+/** The query runs in a separate session, because PostgreSQL publishes the statistics of a session when it ends. */
 async function query<Row extends pg.QueryResultRow>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
   const client = new pg.Client({ connectionString: shop.services.database.urls.orders });
   await client.connect();
@@ -63,7 +63,8 @@ async function partitionOf({ accountId }: Customer): Promise<string | undefined>
 }
 
 /**
- * The partitions that the service reads or writes for `work`. The service is stopped, so that its statistics are added.
+ * Returns the partitions that the service reads or writes for `work`. The service is stopped, so that its statistics
+ * are published.
  */
 async function touched(work: () => Promise<void>): Promise<string[]> {
   const orders = shop.services.service('orders');
@@ -86,7 +87,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(body.items).toHaveLength(1);
     expect(body.items[0]).toMatchObject({ totalCost: 10, itemsSummary: [{ productId, quantity: 2 }] });
     const partitions = new Set(await Promise.all(customers.map(partitionOf)));
-    // 24 accounts that all fall into fewer than 6 of 16 partitions: less likely than one in a hundred thousand.
+    // The probability that 24 accounts are in fewer than 6 of 16 partitions is less than one in a hundred thousand.
     expect(partitions.size).toBeGreaterThanOrEqual(6);
     const rows = await query("SELECT count(*)::int AS left FROM pg_tables WHERE tablename LIKE '%\\_whole'");
     expect(rows).toEqual([{ left: 0 }]);
@@ -132,7 +133,8 @@ describe('the tables of orders in hash partitions', () => {
       });
       expect(resolved).toMatchObject({ status: 200, body: { state: 'exists' } });
     });
-    // Customers do not report payments, and the shop looks for unpaid orders of all accounts all the time.
+    // These tables are excluded, because customers do not report payments, and the shop continuously looks for unpaid
+    // orders of all accounts.
     const others = /^(order_payments|payment_ledger)_/;
     const expected = tables.map((table) => `${table}_${own}`).filter((name) => !others.test(name));
     expect(names.filter((name) => !others.test(name))).toEqual(expected.sort());
@@ -163,7 +165,7 @@ describe('the tables of orders in hash partitions', () => {
     const key = { headers: { 'Idempotency-Key': 'a-used-up-reservation' } };
     const first = await shop.order(customer, { [productId]: 1 }, key);
     expect(first.status).toBe(201);
-    // As after a crash that lost the reply: the same key leads to the same reservation, which an order has used.
+    // Simulates a crash that lost the reply. The same key leads to the same reservation, which an order has used.
     await query("DELETE FROM idempotency_keys WHERE key = 'a-used-up-reservation'");
     const second = await shop.order(customer, { [productId]: 1 }, key);
     expect(second.status).toBe(201);

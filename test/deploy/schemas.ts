@@ -5,8 +5,8 @@ type Errors = readonly { readonly instancePath: string; readonly message?: strin
 type Model = new (data: unknown) => { validate(): void };
 
 /**
- * The package of the models of each group. RabbitMQ's operator has no maintained models on npm, so the tests compare
- * its manifest with expectations of their own.
+ * The package with the models of each group. RabbitMQ's operator has no maintained models on npm, so the tests compare
+ * its manifest with their own expectations.
  */
 const packages: Readonly<Record<string, string>> = {
   v1: 'kubernetes-models/v1',
@@ -29,7 +29,7 @@ export async function faultsOf(manifest: Manifest): Promise<string[]> {
   const model = ((await import(path)) as Record<string, Model | undefined>)[kind];
   if (model === undefined) return [`no schema for ${apiVersion} ${kind}`];
   const watched = watch(manifest);
-  // The models copy references, so the observed members stay observed in them.
+  // The models copy references, so the observed members stay observed in the copies.
   const instance = new model({});
   Object.assign(instance, watched.value);
   try {
@@ -42,8 +42,9 @@ export async function faultsOf(manifest: Manifest): Promise<string[]> {
 }
 
 /**
- * The schemas permit undefined members, as the API server did for long, so a misspelt member silently has no effect.
- * The compiled validators read exactly the defined members, so a member that was never read is undefined.
+ * Finds members that the schema does not define. The schemas permit such members, as the API server did for a long
+ * time, so a misspelt member would have no effect without an error. The compiled validators read exactly the defined
+ * members. A member that was never read is therefore undefined.
  */
 function watch(root: Manifest): { value: object; untouched(): string[] } {
   const places = new Map<object, { path: string; read: Set<string>; keys: string[] }>();
@@ -65,7 +66,7 @@ function watch(root: Manifest): { value: object; untouched(): string[] } {
     value: members,
     untouched: () =>
       [...places.values()].flatMap(({ path, read, keys }) =>
-        // The members of an object of which nothing was read are free.
+        // When no member of an object was read, all its members are permitted.
         read.size === 0 ? [] : keys.filter((key) => !read.has(key)).map((key) => `${path}/${key}`),
       ),
   };

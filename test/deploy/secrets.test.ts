@@ -17,7 +17,7 @@ const owners = Object.keys(files);
 const compose = readCompose();
 const composeServices = Object.entries(compose.services);
 
-/** The names of the files below a folder that an environment names. */
+/** Returns the names of files that an environment refers to below a folder. */
 function filesNamed(values: readonly unknown[], folder: string): string[] {
   return values
     .filter((value): value is string => typeof value === 'string' && value.startsWith(`${folder}/`))

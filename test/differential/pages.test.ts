@@ -1,8 +1,9 @@
-// Kept pages under faults: two processes of the catalogue on one database, of which one keeps pages in memory. Random
-// readers and writers run while the connection for changes is cut or hangs, and while PostgreSQL restarts or fails
-// over. After each fault, both processes give the same pages.
+// Cached pages under faults: two processes of the catalogue use one database, and one of them caches pages in memory.
+// Random readers and writers run while the connection for changes is closed or hangs, and while PostgreSQL restarts or
+// fails over. After each fault, both processes return the same pages.
 //
-// DIFFERENTIAL_ROUNDS repeats the faults, and DIFFERENTIAL_WRITES and DIFFERENTIAL_READERS set the load of each.
+// DIFFERENTIAL_ROUNDS is the number of rounds, and DIFFERENTIAL_WRITES and DIFFERENTIAL_READERS set the load of each
+// round.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
@@ -29,7 +30,10 @@ import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.t
 const rounds = Number(process.env.DIFFERENTIAL_ROUNDS ?? 1);
 const writesOfFault = Number(process.env.DIFFERENTIAL_WRITES ?? 300);
 const readers = Number(process.env.DIFFERENTIAL_READERS ?? 4);
-/** Milliseconds for which the connection for changes hangs, and after a commit until every page shows it. */
+/**
+ * Milliseconds for which the connection for changes hangs, and milliseconds after a commit within which every page
+ * shows it.
+ */
 const [hangs, bound] = [2_500, 50];
 
 let postgres: ReplicatedPostgres;
@@ -101,7 +105,7 @@ async function keepReading(requests: readonly PageRequest[], reader: number, isO
 
 async function keepWriting(seed: number): Promise<void> {
   for (const write of someWrites(writesOfFault, seed)) {
-    // A write that fails may have happened, which both processes then show.
+    // A write that fails may still have been committed. Both processes then show it.
     await writeProduct(catalogue.database, ids, write).catch(() => sleep(20));
     writes += 1;
   }
@@ -132,7 +136,7 @@ async function underFault(requests: readonly PageRequest[], seed: number, fault:
   });
   await Promise.all(reading);
   await bothAnswer();
-  // A connection that hung has been replaced, or has delivered what waited for it.
+  // A connection that hung was replaced, or has delivered the waiting notifications.
   await sleep(bound * slowness() + 1_000);
   return compare(requests);
 }

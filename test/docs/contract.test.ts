@@ -34,7 +34,7 @@ const operations = Object.entries(nodeOf(document.paths)).flatMap(([path, item])
   }),
 );
 
-/** Each media type of each request body and response, including problem documents. */
+/** Returns each media type of each request body and response, including problem documents. */
 const contents = operations.flatMap(({ name, node }) =>
   [['request', node.requestBody] as const, ...Object.entries(nodeOf(node.responses))].flatMap(([place, value]) =>
     Object.entries(nodeOf(dereference(document, value).content)).map(([type, content]) => ({
@@ -53,7 +53,7 @@ function examplesOf(content: Node): unknown[] {
   return named.length > 0 || !Array.isArray(examples) ? named : examples;
 }
 
-/** For each source file with problem codes, the codes and the sentences, with one word for each `${…}`. */
+/** Returns for each source file its problem codes and sentences. Each `${…}` is replaced by one word. */
 const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('/problem-texts.ts'))
   .flatMap((path) => {
@@ -65,7 +65,7 @@ const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**
     return codes === '' ? [] : [new RegExp(`^(?:${codes}):(?: (?:${sentences.join('|')}))+$`)];
   });
 
-/** The strings and templates of a syntax tree. A NUL stands for each substitution. */
+/** Returns the strings and templates of a syntax tree. A NUL stands for each substitution. */
 function textsIn(tree: unknown): string[] {
   if (Array.isArray(tree)) return tree.flatMap(textsIn);
   if (!isNode(tree)) return [];

@@ -22,7 +22,10 @@ export interface Snippet {
   readonly code: string;
 }
 
-/** In the order of the page. A block that begins with `HTTP/1.1` is the response to the request before it. */
+/**
+ * Returns the examples in the order of the page. A block that begins with `HTTP/1.1` is the response to the request
+ * before it.
+ */
 export function examplesOf(guide: string): (Exchange | Snippet)[] {
   const text = readFileSync(new URL(`../../docs/${guide}.md`, import.meta.url), 'utf8');
   const found: (Exchange | Snippet)[] = [];
@@ -57,7 +60,8 @@ function messageOf(block: string): { first: string; headers: Record<string, stri
 }
 
 /**
- * The differences of a response from the example: missing members and other types. Values may differ unless `exact`.
+ * Returns the differences between a response and the example: missing members and other types. Values may differ unless
+ * `exact`.
  */
 export function differences(shown: unknown, given: unknown, at = ''): string[] {
   if (Array.isArray(shown)) {

@@ -1,4 +1,5 @@
-// The guides are tested with a running shop: every request in them is sent, and answered as they show.
+// The guides are tested with a running shop: every request in them is sent, and its response is compared with the shown
+// one.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => shop.stop());
 
-/** The values of the placeholders of a guide. Responses add to them. */
+/** The values of the placeholders of a guide. Responses add further values. */
 type Values = Record<string, string>;
 
 async function newCustomer(): Promise<Values> {
@@ -53,14 +54,14 @@ async function newStaff(): Promise<Values> {
   return { ...values, customerEmail, customerId, staffToken: token };
 }
 
-/** A customer, and the machine that reports payments. */
+/** A customer, and a machine that reports payments. */
 async function newPayer(): Promise<Values> {
   const create = ['machines', 'create', `payments-${randomUUID()}`, '--scope', 'payments:write'];
   const { clientId, clientSecret } = await askShop<MachineSecret>(shop.dataDir, ...create);
   return { ...(await newCustomer()), clientId, clientSecret };
 }
 
-/** Of the guides in which others than a customer appear. */
+/** The callers of guides in which others than a customer send requests. */
 const callers = new Map([
   ['staff', newStaff],
   ['taking-payments', newPayer],

@@ -1,4 +1,4 @@
-// No request to an operation with a body or a query makes a service send a long response, take long or run out of
+// No request to an operation with a body or a query makes a service send a long response, respond slowly or run out of
 // memory.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ let token: string;
 let accountId: string;
 
 beforeAll(async () => {
-  // The memory of a service in the smallest container.
+  // The service has the memory limit of the smallest container.
   shop = await startServices(services, { environment: { NODE_OPTIONS: '--max-old-space-size=128' } });
   accountId = newId();
   token = await shop.issuer.sign({

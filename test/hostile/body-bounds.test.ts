@@ -1,5 +1,5 @@
-// Every operation accepts the largest body that its contract describes; a byte past its bound is refused before it is
-// read.
+// Every operation accepts the largest body that its contract permits. A body with one more byte than the limit is
+// refused before it is read.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'tests' });
 const names = serviceNames;
 
-/** The service's status for the largest body, which is never a refusal of the body. */
+/** The status with which the service answers the largest body. It is never a refusal of the size. */
 const answers: Readonly<Record<string, number>> = {
   registerAccount: 201,
   updateAccount: 404,
@@ -42,13 +42,13 @@ const answers: Readonly<Record<string, number>> = {
   reserveStock: 422,
   allocateStock: 204,
   requestPasswordReset: 202,
-  // The token is not one that was sent: `invalid-token`.
+  // The token was never issued, so the problem is `invalid-token`.
   verifyEmail: 400,
   undoEmailChange: 400,
   confirmPasswordReset: 400,
 };
 
-/** A search has no largest body. The values of its longest list fill it to the bound. */
+/** The body of a search has no largest valid form. The values of its longest list fill it to the limit. */
 const longestSearch = JSON.stringify({
   filters: { brand: { in: Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(100, 'x')) } },
 });

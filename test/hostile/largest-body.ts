@@ -1,7 +1,10 @@
-// The largest JSON body that a schema of a contract accepts, in its longest usual form.
+// Builds the largest JSON body that a schema of a contract accepts, in its longest usual form.
 import { dereference, maxBodyBytes, type Node, nodeOf } from '@shop/shared/contract';
 
-/** A letter of four bytes in UTF-8 and twelve as `\u` escapes, then characters for patterns that accept no letters. */
+/**
+ * A letter with four bytes in UTF-8 and twelve as `\u` escapes, followed by characters for patterns that accept no
+ * letters.
+ */
 const alphabet = ['\u{20000}', '0'];
 const email = `${'\u{20000}'.repeat(250)}@b.c`;
 const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
@@ -30,7 +33,7 @@ function subsets(names: readonly string[]): string[][] {
   return subsets(rest).flatMap((each) => [each, [first, ...each]]);
 }
 
-/** With escapes, or without them when the longest body that the shop accepts has no room for these. */
+/** Escapes are used unless the longest body that the shop accepts is too short for them. */
 function spelled(body: unknown): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const plain = JSON.stringify(body, null, 2);
@@ -61,7 +64,7 @@ function largest(document: Node, schema: Node): unknown {
   throw new Error(`no largest value for ${JSON.stringify(schema)}`);
 }
 
-/** Members with names of the client's choice: as many as there may be, with names as long as they may be. */
+/** Adds members with names of the client's choice, the maximum number of them with the maximum length. */
 function furtherMembers(document: Node, schema: Node): [string, unknown][] {
   if (typeof schema.additionalProperties !== 'object') return [];
   const { maxLength } = dereference(document, schema.propertyNames);

@@ -1,6 +1,6 @@
 // The processor time of the process that answers a request, which does not depend on other load of the machine.
 
-/** Seconds of processor time that a process has used so far, from its metrics. */
+/** Returns the seconds of processor time that a process has used so far, from its metrics. */
 export async function processorTime(metrics: string): Promise<number> {
   const text = await (await fetch(metrics)).text();
   const times = [...text.matchAll(/^process_cpu_time_total\{[^}]*\} (\S+)$/gm)].map(([, time]) => Number(time));
@@ -9,7 +9,7 @@ export async function processorTime(metrics: string): Promise<number> {
 }
 
 /**
- * Milliseconds of processor time for each request.
+ * Returns the milliseconds of processor time for each request.
  * @param send sends `requests` requests one after the other
  */
 export async function costOf(

@@ -1,5 +1,5 @@
 // No body costs a service much more processor time than the cheapest accepted one of the same size, so no client can
-// block others.
+// slow down the others.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
 import { freePorts } from '@shop/shared/embedded';
@@ -59,8 +59,8 @@ describe.each(operations)('$operationId', (operation) => {
   const costOfBody = (body: string) => costOf(metrics, requests, () => send(operation, body));
 
   /**
-   * The smallest of several ratios to the cost of the accepted body. Both costs of a ratio are measured one after the
-   * other, because the pace of the machine changes within seconds.
+   * Returns the smallest of several ratios to the cost of the accepted body. Both costs of a ratio are measured one
+   * after the other, because the speed of the machine changes within seconds.
    */
   async function leastRatio(body: string): Promise<number> {
     const ratios: number[] = [];

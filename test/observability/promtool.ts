@@ -1,4 +1,4 @@
-// Finds promtool: the one in the PATH, or the one of Debian's package, which root gets with apt-get.
+// Finds promtool: the one in the PATH, or the one from Debian's package, which root can install with apt-get.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { installPackage } from '@shop/shared/testing';

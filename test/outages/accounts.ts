@@ -12,7 +12,10 @@ export interface Identity {
   readonly keySecret: string;
 }
 
-/** Registers until the answer is clear. @returns the account's id */
+/**
+ * Repeats the registration until its reply is clear.
+ * @returns the account's id
+ */
 export async function register(journal: Journal, gatewayUrl: string, name: string): Promise<string> {
   const email = `${name}@example.com`;
   const body = { email, password: 'a long password for tests', name };
@@ -36,8 +39,8 @@ export async function grant(databaseUrl: string, name: string, scope: StaffScope
 const hour = 3_600;
 
 /**
- * An access token that is signed with the shop's own key. It differs from the tokens of accounts only in its times: it
- * is three hours old and valid for a day, so that it is valid for every clock of the test.
+ * Returns an access token that is signed with the shop's own key. It differs from the tokens of accounts only in its
+ * times: it is three hours old and valid for a day, so that it is valid for every clock of the test.
  */
 export async function signToken(
   admin: pg.Pool,

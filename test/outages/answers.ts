@@ -2,7 +2,7 @@
 import type { Interrupts } from './fault.ts';
 import type { Recorded } from './journal.ts';
 
-/** A fault, and the interval in which it may have affected an order. */
+/** A fault, and the time in which it may have affected an order. */
 export interface Interruption {
   readonly interrupts: Interrupts;
   readonly from: number;

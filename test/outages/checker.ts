@@ -125,7 +125,7 @@ async function stockViolations({ admin }: System, initialStock: ReadonlyMap<stri
   return found;
 }
 
-/** Each payment that was answered is in the ledger once, and the books of all orders add up. */
+/** Checks that each payment with a reply is in the ledger once, and that the amounts of all orders add up. */
 async function moneyViolations({ admin }: System, { orders }: Journal): Promise<string[]> {
   const { rows } = await admin.query<{ reference: string; entries: number }>(`
     SELECT reference, count(*)::int AS entries FROM orders.payment_ledger WHERE kind = 'received' GROUP BY reference`);

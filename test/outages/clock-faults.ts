@@ -5,10 +5,10 @@ import { countRows, type Fault, seen } from './fault.ts';
 const hour = 3_600_000;
 
 /**
- * The clocks stay wrong until everything was counted. First nothing else is broken, and no order may notice; then a
- * reservation is left behind, which processes with wrong clocks have to resolve. The gateway's clock is right, and
- * access tokens are older and hold longer than an hour: what those of ordinary length do under a wrong clock is decided
- * by RFC 7519, not by the shop.
+ * The clocks stay wrong until everything was counted. At first there is no other fault, and no order may be affected.
+ * Then a reservation is left without an order, which processes with wrong clocks have to resolve. The gateway's clock
+ * is right, and access tokens are older and valid for longer than an hour, because RFC 7519 and not the shop decides
+ * how a wrong clock affects tokens of usual length.
  */
 const apart: Fault = {
   name: "the services' clocks are two hours apart",

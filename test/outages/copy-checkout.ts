@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const left = ['node_modules', '.data', '.git'];
 
-/** @returns the copy's folder: the same packages installed, the workspaces among them being the copy's own */
+/**
+ * @returns the copy's folder. It has the same installed packages, but the workspaces among them are those of the copy.
+ */
 export function copyCheckout(): string {
   const copy = mkdtempSync(join(tmpdir(), 'shop-copy-'));
   const packages: string[] = [];

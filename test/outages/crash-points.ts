@@ -2,13 +2,13 @@
 // arms it. It observes the statements that are sent to PostgreSQL, so the services need no code for it.
 import pg from 'pg';
 
-/** The points at which a process can die, each at most once after it was armed. */
+/** The points at which a process can die. A process dies at most once after it was armed. */
 const crashPoints = [
   // The transaction of a request is open and empty.
   'after BEGIN',
   'before COMMIT',
   'after COMMIT before the answer',
-  // The catalogue holds the stock, and orders has written nothing of the order.
+  // The catalogue has reserved the stock, and orders has not written anything about the order.
   'between reservation and order',
   'after publish before mark',
   "after the handler's COMMIT before the ack",
@@ -19,7 +19,7 @@ export type CrashPoint = (typeof crashPoints)[number];
 /** The message that arms a process. */
 export interface CrashOrder {
   readonly crashAt: CrashPoint;
-  /** Only in a statement about this account. */
+  /** Limits the crash to a statement about this account. */
   readonly account?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ process.on('message', (message: unknown) => {
   if (typeof message === 'object' && message !== null && 'crashAt' in message) armed = message as CrashOrder;
 });
 
-/** The first statement of a request that writes: with an idempotency key, and of a reservation in the catalogue. */
+/** The first statement of a request that writes: with an idempotency key, and for a reservation in the catalogue. */
 const opensRequest = /claim_idempotency_key|INSERT INTO reservations \(id, account_id, settle_at\b/;
 const takesEvent = /INSERT INTO inbox/;
 

@@ -41,7 +41,8 @@ export const databaseFaults: readonly Fault[] = [
     name: 'the database connection is cut between COMMIT and its answer',
     interrupts: 'service',
     async inject({ system, journal }) {
-      // Only a committed request leaves a reply that is replayed. Some of the cut COMMITs are those of handlers.
+      // Only a committed request stores a reply that can be replayed. Some of the interrupted COMMITs are those of
+      // handlers.
       const replays = () => journal.answers.filter(({ replayed }) => replayed).length;
       const before = { cuts: system.databaseProxy.cuts(), replays: replays() };
       for (let time = 1; time <= 30 && (time <= 4 || replays() === before.replays); time += 1) {
@@ -107,7 +108,7 @@ export const databaseFaults: readonly Fault[] = [
           most = Math.max(most, rows[0]?.waiting ?? 0);
           return most >= poolSize;
         }, 15_000);
-        // Requests that get no connection are answered 503.
+        // Requests that get no connection are answered with 503.
         const refused = await seen(
           () => journal.answers.some(({ at, status }) => at > began && status === 503),
           15_000,
@@ -143,7 +144,8 @@ async function serverTime({ admin }: System): Promise<Date> {
 }
 
 /**
- * Waits until consumers have handled events since a time. Returns their number and their largest number of attempts.
+ * Waits until consumers have handled events since a time. Returns the number of events and their largest number of
+ * attempts.
  */
 async function deliveriesSince(system: System, since: Date): Promise<{ taken: number; longest: number }> {
   const read = async () => {

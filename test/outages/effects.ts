@@ -1,4 +1,4 @@
-// Compares the effects of each order, released stock and e-mails, with the order.
+// Compares the effects of each order, the released stock and the e-mails, with the order.
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
 
@@ -90,7 +90,7 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
 
 /**
  * Counts how often the handlers of notifications ran to their COMMIT. Most handlers have no effect the second time, so
- * no figure of the shop shows that one ran twice. The attempt to add an existing e-mail shows it.
+ * no data of the shop shows that one ran twice, except the attempt to add an existing e-mail.
  */
 export const handlerWatch = `
   CREATE SCHEMA harness;
@@ -101,7 +101,7 @@ export const handlerWatch = `
     FOR EACH ROW EXECUTE FUNCTION harness.count_run();`;
 
 async function handlerViolations(admin: pg.Pool): Promise<string[]> {
-  // Late events of erased accounts have no e-mail.
+  // Late events of erased accounts cause no e-mail.
   const { rows } = await admin.query<{ runs: number; events: number }>(`
     WITH erased (subject) AS (
       SELECT account_id::text FROM orders.erased_accounts

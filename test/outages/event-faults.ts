@@ -44,7 +44,7 @@ export const eventFaults: readonly Fault[] = [
           channel.publish('shop.events', 'order.cancelled.v1', Buffer.from(content), { persistent: true });
         await channel.waitForConfirms();
       });
-      // Two consumers handle this type of event, and each has to make every one of them a dead letter.
+      // Two consumers handle this type of event, and each of them has to turn every event into a dead letter.
       const expected = 2 * poison.length;
       const letters = async () => (await fullQueues(system)).filter(({ dead }) => dead);
       const all = await seen(async () => (await letters()).reduce((sum, { count }) => sum + count, 0) === expected);

@@ -1,4 +1,4 @@
-// A fault, and what its injection needs.
+// A fault, and the data for its injection.
 import type { Journal } from './journal.ts';
 import type { Random } from './random.ts';
 import type { System } from './system.ts';
@@ -13,8 +13,8 @@ export interface Fault {
   readonly name: string;
   readonly interrupts: Interrupts;
   /**
-   * Milliseconds until the shop has recovered; 10,000 unless more processes have to start concurrently than two cores
-   * allow.
+   * Milliseconds within which the shop has recovered; 10,000 unless more processes have to start concurrently than two
+   * cores can handle.
    */
   readonly recovery?: number;
   /**
@@ -22,7 +22,7 @@ export interface Fault {
    * effect.
    */
   inject(scene: Scene): Promise<string | undefined>;
-  /** Removes effects that must last until everything was counted. */
+  /** Removes effects that must last until everything has been counted. */
   mend?(system: System): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface Scene {
   readonly system: System;
   readonly random: Random;
   readonly productIds: readonly string[];
-  /** The replies that the buyers get meanwhile. */
+  /** The replies that the buyers get during the fault. */
   readonly journal: Journal;
 }
 
@@ -48,14 +48,14 @@ export async function seen(happened: () => boolean | Promise<boolean>, within = 
 }
 
 /**
- * Whether orders were placed whose events had to wait, which shows that the broker is unavailable and orders are not
+ * Whether orders were placed whose events had to wait. This shows that the broker is unavailable and orders are not
  * affected.
  */
 export function eventsWait(system: System): Promise<boolean> {
   return seen(async () => (await countRows(system, 'orders.outbox WHERE published_at IS NULL')) >= 20);
 }
 
-/** @param from table, and a condition if any */
+/** @param from the table, and a condition if needed */
 export async function countRows(system: System, from: string): Promise<number> {
   const { rows } = await system.admin.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${from}`);
   return rows[0]?.count ?? 0;

@@ -15,7 +15,7 @@ export interface Recorded {
   readonly replayed: boolean;
 }
 
-/** The outcome of one order, as its buyer knows it. */
+/** The outcome of one order as its buyer observes it. */
 export interface OrderOutcome {
   readonly key: string;
   readonly accountId: string;
@@ -49,7 +49,7 @@ export interface Journal {
 
 export interface ClearRequest {
   readonly token?: string;
-  /** With a key it is a POST, without one a GET. */
+  /** The key of a POST; a request without a key is a GET. */
   readonly key?: string;
   readonly body?: object;
 }
@@ -58,7 +58,7 @@ export interface ClearRequest {
 const answerWithin = 30_000;
 const clearWithin = 120_000;
 
-/** No reply, or a failure of the shop. */
+/** Whether there is no reply, or the reply is a failure of the shop. */
 export function isFailure({ status }: Pick<Recorded, 'status'>): boolean {
   return status === 0 || status >= 500;
 }

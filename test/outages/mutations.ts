@@ -1,12 +1,12 @@
-// Proves that the tests of outages and of kept pages can fail: removes one guard at a time from a copy of the checkout,
-// and expects a failure.
+// Proves that the tests of outages and of cached pages can fail: removes one guard at a time from a copy of the
+// checkout, and expects a failure.
 //
-//   node test/outages/mutations.ts            all guards; about five minutes on two cores
-//   node test/outages/mutations.ts inbox      those whose name has this word
-//   node test/outages/mutations.ts page       those of kept pages
+// node test/outages/mutations.ts            all guards; about five minutes on two cores
+// node test/outages/mutations.ts inbox      those whose name contains this word
+// node test/outages/mutations.ts page       those of cached pages
 //
-// Prints a line for each, and exits with 0 when every removal was noticed. A guard that is not found in its file is an
-// error.
+// Prints a line for each guard, and exits with 0 when every removal caused a failure. A guard that is not found in its
+// file is an error.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ interface Mutation {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** The tests that are run; the outage tests by default. */
+  /** The tests to run; default the outage tests. */
   readonly suite?: string;
   /** The test that must fail. */
   readonly test: string;
@@ -121,7 +121,7 @@ const mutations: readonly Mutation[] = [
   },
 ];
 
-/** The outcome: noticed, not noticed, or a failure with another text. */
+/** Returns the outcome: the expected failure, no failure, or a failure with another text. */
 function tryOut({ name, file, find, replace, suite = 'test/outages', test, notice }: Mutation): string {
   const copy = copyCheckout();
   try {

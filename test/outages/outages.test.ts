@@ -124,10 +124,7 @@ describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d
 
 const inSeconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
 
-/**
- * Runs the work of `count` buyers, `atOnce` at a time, and records their replies in the journal. No fault is active
- * meanwhile.
- */
+/** Runs `count` buyers, `atOnce` at a time, and records their replies in the journal. No fault is active meanwhile. */
 async function inFlight(
   count: number,
   atOnce: number,
@@ -246,7 +243,7 @@ describe('erasure', () => {
       await pause(random.integer(500, 2_000));
     }
     await system.untilReady(patience);
-    // The checker compares what customers know with accounts, and these know of none any more.
+    // The checker compares the customers' records with accounts, which does not know these accounts any more.
     journal.accounts.splice(0, Infinity, ...journal.accounts.filter(({ accountId }) => !ids.includes(accountId)));
     const deadline = performance.now() + patience;
     let left = await tracesOf(mark, ids);
@@ -259,7 +256,7 @@ describe('erasure', () => {
   }, 600_000);
 });
 
-/** The tables with rows that contain the mark, and the accounts that are not swept. */
+/** Returns the tables with rows that contain the mark, and the erased accounts that still have a sweep to come. */
 async function tracesOf(mark: string, ids: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   const { rows: tables } = await system.admin.query<{ name: string }>(

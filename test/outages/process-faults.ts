@@ -17,7 +17,7 @@ async function allDie(
   const living = () => processes.filter((each, index) => each.deaths() === before[index]);
   let calls = 0;
   const died = await seen(() => {
-    // A process that was restarted for another reason is no longer armed.
+    // A process that was restarted for another reason is no longer armed, so all of them are armed again.
     if (calls++ % 20 === 0) for (const each of living()) kill(each);
     return living().length === 0;
   });
@@ -42,7 +42,7 @@ function crash(point: CrashPoint, services: readonly ServiceName[], interrupts: 
   };
 }
 
-/** Registers new customers until it is stopped, because accounts would write nothing otherwise. */
+/** Registers new customers until it is stopped, because otherwise accounts would not write anything. */
 async function keepRegistering({ system, journal, random }: Scene, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await register(journal, system.gatewayUrl, `customer-${random.integer(0, 2 ** 31)}-${journal.accounts.length}`);
@@ -50,8 +50,8 @@ async function keepRegistering({ system, journal, random }: Scene, signal: Abort
 }
 
 /**
- * The order at which both processes of orders die is never requested again, so only the resolving of reservations can
- * release its stock.
+ * The order during which both processes of orders die is never requested again, so its stock is released only when its
+ * reservation is resolved.
  */
 const abandonedOrder: Fault = {
   name: 'orders die between reservation and order, and the buyer with them',

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** Blocks both directions, also of new connections, until `pass`. */
+  /** Stops forwarding in both directions, also on new connections, until `pass`. */
   hang(): void;
   /** Ends all connections and refuses new ones until `pass`. */
   refuse(): void;
@@ -26,7 +26,7 @@ export interface Target {
   readonly port: number;
 }
 
-/** Listens on a free loopback port. Of several targets each connection takes the next one that answers. */
+/** Listens on a free loopback port. If there are several targets, each connection goes to the next one that answers. */
 export async function startProxy(targets: readonly Target[]): Promise<TcpProxy> {
   const proxy = new FaultyProxy(targets);
   await proxy.listen();

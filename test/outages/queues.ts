@@ -1,4 +1,4 @@
-// The broker's own counts of its queues, read without the services.
+// The broker's own counts of its queues, which are read without the services.
 import { type ConfirmChannel, connect } from 'amqplib';
 import { shopTopology } from '../../shared/src/events/index.ts';
 import { declarationsOf, namesOf } from '../../shared/src/events/rabbitmq/topology.ts';
@@ -33,7 +33,7 @@ export interface QueueCount {
   readonly dead: boolean;
 }
 
-/** Every non-empty queue of a consumer: waiting events, retries and dead letters. */
+/** Returns every non-empty queue of a consumer: waiting events, retries and dead letters. */
 export function fullQueues(system: Pick<System, 'broker'>): Promise<QueueCount[]> {
   return withChannel(system, async (channel) => {
     const counts: QueueCount[] = [];

@@ -1,7 +1,7 @@
-// Loaded into a service process before its own code (node --import): gives it a clock that can be set, as a machine's
-// can be wrong or jump. PostgreSQL, the broker and the test itself keep the right time.
+// Loaded into a service process before its own code (node --import). It gives the process a clock that can be set,
+// because the clock of a machine can be wrong or jump. PostgreSQL, the broker and the test itself keep the right time.
 
-/** Sent to the process to set its clock ahead, in milliseconds. The process replies with a ClockReport. */
+/** The message that sets the clock of the process ahead, in milliseconds. The process replies with a ClockReport. */
 export interface ClockOrder {
   readonly clockAhead: number;
 }

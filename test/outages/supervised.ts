@@ -1,4 +1,4 @@
-// A process of the shop that is started again whenever it dies, as compose, Kubernetes and `npm start` do.
+// A process of the shop that is started again whenever it dies, as Compose, Kubernetes and `npm start` do.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,20 +9,18 @@ import type { ClockReport } from './shifted-clock.ts';
 
 export interface Supervised {
   readonly name: string;
-  /** Its own address, past every proxy. */
+  /** The address of the process itself, without a proxy. */
   readonly url: string;
   /** How often it has died so far, for any reason. */
   deaths(): number;
-  /** Each time since the last call that it ended without having been killed. */
+  /** Describes each end of the process since the last call that was not caused by a kill. */
   accidents(): readonly string[];
   kill(signal: NodeJS.Signals): void;
-  /**
-   * Makes the process kill itself the next time that it reaches this point, for this account if one is given.
-   */
+  /** Makes the process kill itself the next time that it reaches this point, only for this account if one is given. */
   crashAt(point: CrashPoint, account?: string): void;
-  /** Sets its clock so many milliseconds ahead, for it and for those that follow it. */
+  /** Sets the clock of the process, and of those that replace it, so many milliseconds ahead. */
   setClock(ahead: number): void;
-  /** The last reported lead of its clock in milliseconds; 0 before it was set. */
+  /** The last reported difference of its clock in milliseconds; 0 before it was set. */
   clockAhead(): number;
   /** The end of its output. */
   output(): string;
@@ -32,13 +30,16 @@ export interface Supervised {
 export interface Launch {
   readonly name: string;
   readonly url: string;
-  /** The module to run. */
+  /** The path of the module to run. */
   readonly main: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly random: Random;
 }
 
-/** Milliseconds until it is started again; a random time, so that processes killed together start in any order. */
+/**
+ * Milliseconds until the process is started again. The time is random, so that processes that are killed together start
+ * in any order.
+ */
 const restartAfter = { least: 200, most: 800 };
 const preloaded = ['shifted-clock.ts', 'crash-points.ts'].flatMap((file) => [
   '--import',

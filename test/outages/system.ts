@@ -21,20 +21,20 @@ import { type Supervised, supervise } from './supervised.ts';
 
 export interface System {
   readonly gatewayUrl: string;
-  /** Reads all schemas, without a proxy. */
+  /** A pool that reads all schemas, without a proxy. */
   readonly admin: pg.Pool;
   readonly urls: Readonly<Record<SchemaName, string>>;
   readonly mailFolder: string;
   readonly broker: BrokerServer;
-  /** Between the services and the broker. */
+  /** The proxy between the services and the broker. */
   readonly brokerProxy: TcpProxy;
-  /** Between the services and PostgreSQL. */
+  /** The proxy between the services and PostgreSQL. */
   readonly databaseProxy: TcpProxy;
   /** The buyers of every round. */
   readonly buyers: readonly Buyer[];
-  /** All processes of a service. */
+  /** Returns all processes of a service. */
   processes(name: ServiceName | 'gateway'): readonly Supervised[];
-  /** All processes but the gateway. */
+  /** Returns all processes except those of the gateway. */
   services(): readonly Supervised[];
   all(): readonly Supervised[];
   restartPostgres(downFor: number): Promise<void>;
@@ -54,7 +54,7 @@ export interface System {
 export interface SystemOptions {
   readonly seed: number;
   readonly buyers: number;
-  /** Where registrations are noted. */
+  /** The journal in which registrations are recorded. */
   readonly journal: Journal;
 }
 
@@ -110,7 +110,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       portsOf(name)
         .map((port) => `http://127.0.0.1:${port}`)
         .join(',');
-    // One address for both processes of a service, as a cluster gives it.
+    // Both processes of a service share one address, as in a cluster.
     const balanced = async (name: ServiceName): Promise<string> => {
       const proxy = await startProxy(portsOf(name).map((port) => ({ host: '127.0.0.1', port })));
       stops.push(() => proxy.close());

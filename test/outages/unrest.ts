@@ -6,8 +6,8 @@ import { fullQueues } from './queues.ts';
 import type { System } from './system.ts';
 
 /**
- * An order shows only the e-mails about its cancellations, so the events about other e-mails leave no inbox row. Nor do
- * the events about refunds that a cancellation made due.
+ * Some events leave no inbox row, because they have no effect: orders ignores events about e-mails that are not about a
+ * cancellation, and notifications ignores events about refunds that a cancellation made due.
  */
 const effective = `(type <> 'notification.sent.v1' OR data->>'kind' IN ('order-cancelled', 'order-lines-cancelled'))
   AND (type <> 'refund.due.v1' OR data->>'receivedAt' IS NOT NULL)`;
@@ -30,7 +30,7 @@ const counts: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Every event of these types that has an effect and of which the consumer has no inbox row. */
+/** Finds every event of these types that has an effect and of which the consumer has no inbox row. */
 function notTaken(consumer: string, types: readonly string[]): string {
   const [service] = consumer.split('.');
   const list = types.map((type) => `'${type}'`).join(', ');

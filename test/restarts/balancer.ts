@@ -14,7 +14,9 @@ export interface Balancer {
 
 const askEvery = 200;
 
-/** As in a cluster, it balances connections, and learns from the readiness that a process stops. */
+/**
+ * Like a load balancer in a cluster, it distributes connections, and the readiness probe tells it when a process stops.
+ */
 export async function startBalancer(targets: readonly string[]): Promise<Balancer> {
   const ready = new Map(targets.map((url) => [url, false]));
   const sockets = new Set<Socket>();

@@ -9,7 +9,10 @@ export interface ShopProcess {
   readonly url: string;
   output(): string;
   untilReady(): Promise<void>;
-  /** SIGTERM, then a new process. @returns how the old one ended: its exit code and signal */
+  /**
+   * Sends SIGTERM, and then starts a new process.
+   * @returns the exit code and the signal of the old one
+   */
   replace(): Promise<readonly [number | null, NodeJS.Signals | null]>;
   kill(): void;
 }
@@ -57,7 +60,7 @@ export function startProcess({ name, main, url, environment }: Launch): ShopProc
   };
 }
 
-/** The readiness of a process, read over a new connection. */
+/** Reads the readiness of a process over a new connection. */
 export async function isReady(url: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(2_000);

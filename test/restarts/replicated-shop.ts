@@ -26,7 +26,7 @@ export interface ReplicatedShop {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const noticedWithin = 30_000;
-// Longer than the keep-alive time of idle connections.
+// Milliseconds, longer than the keep-alive time of idle connections.
 const drain = '4500';
 
 /**
@@ -93,7 +93,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
     }
     const addresses = Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_URL`, pair(name).join()]));
     const gateways = pair('gateway').map((address, index) => {
-      // The gateways see the balancer as the client, so customers are distinguished by X-Forwarded-For.
+      // The balancer is the client of the gateways, so X-Forwarded-For distinguishes the customers.
       const own = { GATEWAY_PORT: new URL(address).port, TRUSTED_PROXIES: '1', ...addresses };
       const main = `${root}gateway/src/main.ts`;
       return startProcess({ name: `gateway ${index + 1}`, main, url: address, environment: { ...shared, ...own } });
@@ -114,7 +114,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
       processes,
       async replace(process) {
         const before = gateways.map((gateway) => returns(gateway, process.url));
-        // The gateway does not send requests to every service.
+        // The gateway does not forward requests to every service.
         const isRouted = before.some((times) => times > 0);
         const ending = await process.replace();
         await eventually(() => {
@@ -134,7 +134,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
   }
 }
 
-/** How often a gateway has started to use an address again. */
+/** Returns how often a gateway has started to use an address again. */
 function returns(gateway: ShopProcess, url: string): number {
   const lines = gateway.output().split('\n');
   return lines.filter((line) => line.includes(`"${url}"`) && line.includes('address in rotation')).length;

@@ -22,7 +22,7 @@ let pool: Pool;
 
 beforeAll(async () => {
   shop = await startReplicatedShop();
-  // Idle connections end before a stopping gateway stops answering.
+  // Idle connections are closed before a stopping gateway stops answering.
   pool = new Pool(shop.url, { connections: 100, keepAliveTimeout: 3_000, keepAliveMaxTimeout: 3_000 });
   for (let index = 0; index < 40; index += 1) customers.push(await registerCustomer(index));
 }, 180_000);
@@ -34,7 +34,7 @@ afterAll(async () => {
 it('loses no request while everything is replaced', async () => {
   const productId = await makeProduct();
   const placed: string[] = [];
-  // Without idempotency keys, because requests that the gateway must not repeat must not fail either.
+  // The requests have no idempotency keys, because requests that the gateway must not repeat must not fail either.
   const load = startLoad(perSecond, async (turn) => {
     // Each customer sends twenty requests in turn, so that none reaches a limit.
     const { token, address } = customers[Math.floor(turn / 20) % customers.length] as Customer;

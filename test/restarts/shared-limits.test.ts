@@ -1,4 +1,4 @@
-// Two gateways and Redis: they share their limits, count alone while Redis is dead or hangs, and share them again
+// Two gateways and Redis: they share their limits, count separately while Redis is dead or hangs, and share them again
 // afterwards.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
@@ -23,13 +23,13 @@ afterAll(async () => {
   await redis?.signal('SIGKILL');
 });
 
-/** A log-in for an e-mail address of its own; `from` is the client's address, whose log-ins are counted. */
+/** Logs in with a new e-mail address. `from` is the client's address, whose log-ins are counted. */
 async function logIn(gateway: TestGateway, from: string, turn: number): Promise<number> {
   const headers = { 'X-Forwarded-For': from };
   return (await gateway.client.post('/v1/tokens', { body: { email: `l${turn}@shop.test` }, headers })).status;
 }
 
-/** The number of accepted log-ins of `count`, sent to the gateways in turn, a few at a time. */
+/** Sends `count` log-ins to the gateways in turn, a few at a time. Returns the number of accepted ones. */
 async function passing(at: readonly TestGateway[], from: string, count: number): Promise<number> {
   let passed = 0;
   for (let turn = 0; turn < count; turn += 10) {
@@ -64,7 +64,8 @@ it('both gateways share one limit', async () => {
   process.stdout.write(`Redis ${redis.version}\n`);
   const passed = await passing(gateways, '192.0.2.1', 2 * perMinute);
   expect(passed).toBeGreaterThanOrEqual(perMinute);
-  // Alone, each gateway would accept 300. A few may have been counted alone while Redis was slow.
+  // Each gateway alone would accept 300. A few requests may have been counted by one gateway alone while Redis was
+  // slow.
   expect(passed).toBeLessThan(perMinute + 60);
   expect(await keysInRedis()).toContain('shop:createToken:steady:192.0.2.1');
 }, 60_000);

@@ -1,10 +1,10 @@
-// Sends a fixed number of requests a second, whatever their outcome; fewer only when the machine is too slow.
+// Sends a fixed number of requests a second, whatever their outcome. It sends fewer only when the machine is too slow.
 
 export interface LoadReport {
   readonly requests: number;
   /** Requests a second that were sent. */
   readonly rate: number;
-  /** Milliseconds. */
+  /** The time of the slowest request in milliseconds. */
   readonly slowest: number;
   /** The errors of the failed requests. */
   readonly failures: readonly string[];
@@ -15,7 +15,8 @@ export interface SteadyLoad {
   stop(): Promise<LoadReport>;
 }
 
-// With more requests in flight, the due ones are skipped, because they would only wait in a queue.
+// The maximum number of requests in flight. Beyond it, due requests are skipped, because they would only wait in a
+// queue.
 const inFlightAtMost = 40;
 
 /** @param ask sends one request; throws an error when the reply is not the expected one */

@@ -11,12 +11,12 @@ export interface Advisory {
   readonly about: string;
   /** A key of `sources` in the list. */
   readonly source: string;
-  /** Why the fault cannot be reached in this repository. */
+  /** The reason why the fault cannot be reached in this repository. */
   readonly accepted?: string;
 }
 
 interface AdvisoryList {
-  /** The day until which the sources were read, as YYYY-MM-DD. */
+  /** The day on which the sources were last read, as YYYY-MM-DD. */
   readonly date: string;
   readonly sources: Readonly<Record<string, string>>;
   readonly advisories: readonly Advisory[];

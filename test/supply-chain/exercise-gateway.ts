@@ -49,7 +49,8 @@ export async function runGateway(environment: Readonly<Record<string, string>> =
 }
 
 /**
- * As `runGateway`, as in a container: in production mode, with rate limits in Redis, and spans and metrics exported.
+ * Runs the gateway like `runGateway`, but as in a container: in production mode, with rate limits in Redis, and spans
+ * and metrics exported.
  */
 export async function runConnectedGateway(): Promise<LoadedPackages> {
   const [redis, receiver, [port = 0]] = await Promise.all([startRedis(), startOtlpReceiver(), freePorts(1)]);
@@ -76,7 +77,10 @@ interface Probe {
   readonly body?: string;
 }
 
-/** One accepted and one refused request of each policy; the service behind them is a stub that answers 200. */
+/**
+ * Sends one accepted and one refused request of each policy. A stub that always answers 200 takes the place of the
+ * service.
+ */
 async function sendRequests({ url, issuer }: TestGateway): Promise<void> {
   const customer = await issuer.sign({ scopes: [] });
   const staff = await issuer.sign({ scopes: ['orders:read-all'] });

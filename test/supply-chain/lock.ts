@@ -18,7 +18,7 @@ interface LockEntry {
 }
 
 export interface InstalledPackage {
-  /** Its folder from the root of the repository, `node_modules/…`. */
+  /** The path of its folder from the root of the repository, `node_modules/…`. */
   readonly place: string;
   readonly name: string;
   readonly version: string;
@@ -34,7 +34,7 @@ export const lock = (
 const inModules = 'node_modules/';
 const lastName = (place: string): string => place.slice(place.lastIndexOf(inModules) + inModules.length);
 
-/** The packages that `npm ci` may install, each under the name of its content. */
+/** The packages that `npm ci` may install. Each has the name of the package that its folder contains. */
 export const installed: readonly InstalledPackage[] = Object.entries(lock).flatMap(([place, { version, name }]) =>
   place.includes(inModules) && version !== undefined ? [{ place, name: name ?? lastName(place), version }] : [],
 );

@@ -134,7 +134,7 @@ describe('metrics', () => {
       panels.flatMap((panel) => panel.targets.map(({ expr }) => [`${title}, ${panel.title}`, expr] as const)),
     ),
   ];
-  /** Labels that Prometheus adds. */
+  /** Labels that Prometheus itself adds. */
   const ofPrometheus = { metrics: ['up'], labels: ['job', 'instance'] };
 
   it.each(used)('of %s are exported by the processes', async (_where, expr) => {

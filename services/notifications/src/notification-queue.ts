@@ -45,10 +45,10 @@ export const renewEvery = 10_000;
 // An e-mail whose account is unknown waits for the account's event, for at most a week. One whose address is not
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
 // waiting.
-// ¶
+//
 // Verification e-mails have a share of their own: strangers who enter an address must not delay the notices of its
 // owner.
-// ¶
+//
 // Each e-mail reserves a time in the share of its recipient, once for each address (generic cell rate algorithm), and
 // waits for that time. The row of the share is locked, so that all senders together keep the rate.
 const claim = `

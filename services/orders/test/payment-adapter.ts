@@ -1,7 +1,7 @@
-// Connects a payment provider with the shop: what a shop has to write for its provider, in one small process.
-//   webhook   each report of the provider is recorded in the shop before it is confirmed
-//   reconcile what the provider has, and its webhook never reported, is recorded, too
-//   pay back  each refund that is due is requested from the provider, with a key, so that it is paid once
+// Connects a payment provider with the shop. It is an example of the adapter that a shop has to write.
+//   webhook   records each report of the provider in the shop before it confirms the report
+//   reconcile records the movements that the webhook never reported
+//   pay back  requests each refund that is due from the provider, with a key, so that it is paid once
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -5,7 +5,7 @@ import { type CompiledPattern, charactersOf } from './count-steps.ts';
 /** Characters of every class that the patterns use, and some rare ones. */
 const usual = [...'a0A_ -.,:;/\\"\'@=!\n\t\r{}[]()<>?&%*+~|#`^$', '\u0300', '\u{20000}', 'é', '\u2028', '\ud800', '\0'];
 
-/** Repetitions of each loop: none, some, and one more than the bounds of patterns. */
+/** The numbers of repetitions for each loop: none, some, and one more than the bounds of patterns. */
 const repetitions = [0, 1, 2, 15, 31];
 const variants = 4;
 
@@ -16,7 +16,7 @@ export interface Attack {
   readonly end: string;
 }
 
-/** The text of about `length` characters that an attack makes. */
+/** Returns the text of an attack with about `length` characters. */
 export function attackText({ start, piece, end }: Attack, length: number): string {
   return `${start}${piece.repeat(Math.ceil(length / piece.length))}${end}`;
 }
@@ -47,7 +47,7 @@ export function attacksOn({ ast, flags }: CompiledPattern): Attack[] {
   );
 }
 
-/** The characters in a pattern, including the ends of its ranges. */
+/** Returns the characters in a pattern, including the ends of its ranges. */
 function lettersOf(node: unknown): string[] {
   const found = new Set<string>();
   const seen = new Set<unknown>();
@@ -62,7 +62,7 @@ function lettersOf(node: unknown): string[] {
   return [...found];
 }
 
-/** Words that match, or would match without the assertions. */
+/** Returns words that match the pattern, or would match without its assertions. */
 function wordsOf(ast: AST.Pattern, flags: AST.Flags, alphabet: readonly string[]): string[] {
   const characterFlags = `${flags.ignoreCase ? 'i' : ''}${flags.unicode ? 'u' : ''}${flags.unicodeSets ? 'v' : ''}`;
   const words = new Set<string>();

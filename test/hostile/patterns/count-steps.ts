@@ -71,7 +71,7 @@ class Run {
     this.#most = most;
   }
 
-  /** The end of the match that begins at `start`; undefined without a match. */
+  /** Returns the end of the match that begins at `start`; undefined without a match. */
   execute({ code, direction }: Program, start: number): number | undefined {
     // The instruction and the position of each alternative that has not been tried.
     const open = [0, start];
@@ -140,7 +140,7 @@ function addAlternatives(
   for (const end of ends) code[end] = { op: 'jump', to: code.length };
 }
 
-/** A choice between the next instruction and another one, which the caller sets. */
+/** An instruction that selects between the next instruction and another one, which the caller sets. */
 function addSplit(code: Instruction[]): { op: 'split'; first: number; second: number } {
   const split = { op: 'split' as const, first: code.length + 1, second: -1 };
   code.push(split);

@@ -8,7 +8,7 @@ import { parseSync } from '@swc/core';
 import { parseAllDocuments } from 'yaml';
 
 export interface FoundPattern {
-  /** The files that contain it. */
+  /** The files that contain the pattern. */
   readonly files: string[];
   readonly source: string;
   readonly flags: string;
@@ -59,7 +59,7 @@ function inProgram(text: string, file: string, add: (source: string, flags: stri
   }
 }
 
-/** The text of an expression that is the same in every run; undefined when it may differ. */
+/** Returns the text of an expression if it is the same in every run; undefined if it may differ. */
 function textOf(node: Node, constants: ReadonlyMap<string, Node>): string | undefined {
   if (node.type === 'StringLiteral') return String(node.value);
   if (node.type === 'Identifier') {
@@ -80,7 +80,7 @@ function inSchemas(value: unknown, add: (source: string) => void): void {
   for (const { pattern } of nodesIn(value)) if (typeof pattern === 'string') add(pattern);
 }
 
-/** Every object in a tree. */
+/** Yields every object in a tree. */
 function* nodesIn(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const item of value) yield* nodesIn(item);
   else if (typeof value === 'object' && value !== null) {

@@ -12,7 +12,10 @@ const furtherTried = 3;
 const patterns = findPatterns().map((pattern) => ({ name: `/${pattern.source}/${pattern.flags}`, ...pattern }));
 let tried = 0;
 
-/** The largest number of steps for a character over all attacks, and over longer texts of the worst ones. */
+/**
+ * Returns the largest number of steps for a character over all attacks, and over longer texts of the most expensive
+ * ones.
+ */
 function worstOf(pattern: CompiledPattern): { perCharacter: number; text: string } {
   const perCharacter = (text: string): number => {
     const characters = charactersOf(text, pattern.flags).length;

@@ -15,7 +15,7 @@ const alternativesOfSearch = 24;
  * The interpretations of a text. Each one is used when the one before found nothing:
  * 1. every word as written, without stop words if other words remain;
  * 2. words that no name, brand or category contains also as similar words, as longer words that begin with them, and
- * split; neighbouring words also joined;
+ *    split; neighbouring words also joined;
  * 3. the same without the words that resemble no known word, if others remain.
  * @param from the products that the caller sees: a table expression; only their words are known
  */
