@@ -125,6 +125,27 @@ describe('a sorted search whose words the first products of the order do not hav
   });
 });
 
+describe('a sorted search for a word of all descriptions with a filter that few products meet', () => {
+  it.each([
+    ['the price', { price: { gte: 900 } }],
+    ['the rating', { rating: { lt: 2 } }],
+    ['two names', { name: { in: ['Classic Oak Pan 226', 'Light Wool Rug 300'] } }],
+  ])('reads the products that meet it, by %s', async (_what, filters) => {
+    for (const field of ['price', 'createdAt', 'rating']) {
+      const plans = await page({ q: 'repaired', filters, sort: [{ field, direction: 'desc' }] });
+      expect(wholeTables(plans)).toEqual([]);
+      const read = plans
+        .flatMap(nodesOf)
+        .filter((node) => node['Relation Name'] === 'products')
+        .reduce(
+          (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+          0,
+        );
+      expect([field, read < 2_000 ? 'few' : read]).toEqual([field, 'few']);
+    }
+  });
+});
+
 describe('facets', () => {
   it.each([
     ['a brand', { brand: { eq: 'Nordwick' } }],

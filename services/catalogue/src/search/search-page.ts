@@ -109,6 +109,8 @@ const mostSorted = 200_000;
 const readAlongIndex = 20_000;
 /** The minimum estimated number of matches that meet the conditions, for which the index is tried. */
 const fewestAlongIndex = 2_048;
+/** A product that meets the conditions costs as much as so many matches: its words are read and compared. */
+const lookUpFactor = 4;
 
 async function readSorted(
   { collection: { spec }, criteria, on }: SearchRequest,
@@ -121,10 +123,13 @@ async function readSorted(
   const input = { criteria, position, scope: { search: match } };
   const isWhole = matched <= sortedWhole;
   const isFew = matched <= mostSorted && filtered !== undefined && filtered.matched < fewestAlongIndex;
+  // The products that meet the conditions are so few that each is better looked up among the matches.
+  const isRare = !isWhole && filtered !== undefined && filtered.all * lookUpFactor < matched;
   // The index finds few matches when the first products of the order do not contain the words.
   let rows = isWhole || isFew ? [] : await queryRows(on, firstMatches(spec, input));
   if (rows.length <= criteria.limit) {
-    rows = await queryRows(on, matched <= mostSorted ? allMatches(spec, input) : alongIndex(spec, input));
+    const readsMatches = matched <= mostSorted && !isRare;
+    rows = await queryRows(on, readsMatches ? allMatches(spec, input) : alongIndex(spec, input));
   }
   const sorted = criteria.sort.map(({ field }) => columns.get(spec.fields[field]?.column ?? '') ?? -1);
   return { columns, rows, positionOf: (row) => sorted.map((index) => row[index] ?? null) };
