@@ -123,13 +123,19 @@ function filled(path: string, values: Readonly<Record<string, unknown>>): string
 }
 
 function queryOf(query: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value]
-      .flat()
-      .filter((each) => each !== undefined && each !== null)
-      .map((each) => `${encodeURIComponent(name)}=${encodeURIComponent(String(each))}`),
-  );
+  const pairs = pairsOf(query).map((pair) => pair.map(encodeURIComponent).join('='));
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+/** Names and values: one pair for each value of a list, and `name.member` for each member of an object. */
+function pairsOf(query: Readonly<Record<string, unknown>>, prefix = ''): [name: string, value: string][] {
+  return Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().flatMap((each): [string, string][] => {
+      if (each === undefined || each === null) return [];
+      if (typeof each === 'object') return pairsOf({ ...each }, `${prefix}${name}.`);
+      return [[prefix + name, String(each)]];
+    }),
+  );
 }
 
 /** The body of an answer, and whether it is JSON. An empty body is that of a 204, or has no content at all. */

@@ -3118,7 +3118,9 @@ export interface components {
          * @description `attributes.NAME`, for attributes that the shop's configuration declares. Operators eq, in. A product without the attribute
          *     matches no condition.
          */
-        AttributeFilter: string[];
+        AttributeFilter: {
+            [key: string]: string[];
+        };
         /** @description Operators eq, ne, in. Values are compared exactly. */
         BrandFilter: string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */

@@ -184,10 +184,12 @@ describe('a request', () => {
       body: { name: 'Mug' },
     });
     const query = { q: 'red & blue', brand: ['Fjord', 'Å'], cursor: undefined as unknown as string };
-    await shop.call.GET('/v1/products', { params: { query } });
+    const attributes = { colour: ['red,blue'], guaranteeYears: ['in:2,3'] };
+    await shop.call.GET('/v1/products', { params: { query: { ...query, attributes } } });
     expect(server.seen.map(({ line }) => line)).toEqual([
       'PATCH /v1/products/a%2Fb',
-      'GET /v1/products?q=red%20%26%20blue&brand=Fjord&brand=%C3%85',
+      'GET /v1/products?q=red%20%26%20blue&brand=Fjord&brand=%C3%85' +
+        '&attributes.colour=red%2Cblue&attributes.guaranteeYears=in%3A2%2C3',
     ]);
     expect(server.seen[0]?.headers).toMatchObject({
       'content-type': 'application/merge-patch+json',

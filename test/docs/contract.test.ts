@@ -81,6 +81,28 @@ describe('the published document', () => {
     });
   });
 
+  it('has no schema that generators do not understand, and no component that nothing refers to', () => {
+    const booleans: string[] = [];
+    const references = new Set<string>();
+    const visit = (value: unknown, place: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [name, member] of Object.entries(value)) {
+        if (name === '$ref') references.add(String(member));
+        const inner = `${place}/${name}`;
+        if (typeof member === 'boolean' && /\/(?:properties\/[^/]+|(?:all|any|one)Of\/\d+|items|not)$/.test(inner))
+          booleans.push(inner);
+        visit(member, `${place}/${name}`);
+      }
+    };
+    visit(document, '#');
+    const { securitySchemes: _named, ...components } = nodeOf(document.components);
+    const defined = Object.entries(components).flatMap(([kind, all]) =>
+      Object.keys(nodeOf(all)).map((name) => `#/components/${kind}/${name}`),
+    );
+    expect(booleans).toEqual([]);
+    expect(defined.filter((reference) => !references.has(reference))).toEqual([]);
+  });
+
   it('has the operations that the specification lists, and no internal one', () => {
     const names = operations.map(({ name }) => name);
     expect(names).toEqual(
