@@ -111,9 +111,9 @@ describe('an import of products', () => {
     ).toEqual(lines);
   });
 
-  it('that is refused is a Refusal', async () => {
+  it('ends with the refusal of the shop', async () => {
     const shop = await clientOf([refused(413, 'content-too-large')]);
-    await expect(shop.importProducts(lines)).rejects.toMatchObject({ name: 'Refusal' });
+    await expect(shop.importProducts(lines)).rejects.toMatchObject({ name: 'ShopError' });
   });
 });
 
@@ -225,23 +225,6 @@ describe('an error', () => {
     const { error: problem } = await shop.call.POST('/v1/orders', order);
     // @ts-expect-error nor is it returned
     expect(problem?.code === 'email-already-registered').toBe(false);
-  });
-});
-
-describe('an import', () => {
-  it('is sent as JSON lines, and followed until it has ended', async () => {
-    const shown = (status: number, endedAt?: string): Reaction => ({ status, body: { id, endedAt, refusedLines: [] } });
-    const shop = await clientOf([shown(202), shown(200), shown(200, '2026-11-25T12:00:00.000Z')]);
-    const mug = { externalKey: 'MUG-1', name: 'Mug', description: '', brand: 'Fjord', category: 'Kitchen' } as const;
-    const line = { ...mug, price: 10, currency: 'EUR', status: 'active' } as const;
-    expect(await shop.importProducts([line, line])).toMatchObject({ endedAt: '2026-11-25T12:00:00.000Z' });
-    expect(server.seen.map((seen) => seen.line)).toEqual([
-      'POST /v1/products/imports',
-      `GET /v1/products-imports/${id}`,
-      `GET /v1/products-imports/${id}`,
-    ]);
-    expect(server.seen[0]?.headers['content-type']).toBe('application/x-ndjson');
-    expect(server.seen[0]?.body).toBe(`${JSON.stringify(line)}\n`.repeat(2));
   });
 });
 
