@@ -16,7 +16,7 @@ const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.inc
 
 export default {
   testEnvironment: 'node',
-  // The client is tested as its sources; `@shop/client` is otherwise what the package contains, which has to be built.
+  // The client is tested from its sources. Without this condition, `@shop/client` would be the built package.
   testEnvironmentOptions: { customExportConditions: ['node', 'node-addons', '@shop/source'] },
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

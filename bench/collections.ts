@@ -66,7 +66,7 @@ export default async function collections(options: readonly string[]): Promise<v
 interface Databases {
   readonly large: Readonly<Record<SchemaName, string>>;
   readonly small: Readonly<Record<SchemaName, string>>;
-  /** Where the observed service sends its spans; without it, there is no observed service. */
+  /** The address to which the observed service sends its spans. Without it, the observed service is not started. */
   readonly collector: string | undefined;
 }
 
@@ -80,7 +80,7 @@ async function startServers(running: Map<Variant, Running>, { large, small, coll
   running.set('service', await start(catalogue, environment, core));
   if (collector !== undefined) {
     const [port] = await freePorts(1);
-    // As in docker-compose.yml: metrics are read, spans are sent.
+    // The settings are those of docker-compose.yml: metrics are read, and spans are sent.
     const sent = { OTEL_EXPORTER_OTLP_ENDPOINT: collector, OTEL_METRICS_EXPORTER: 'none' };
     running.set('observed', await start(catalogue, { ...environment, METRICS_PORT: String(port), ...sent }, core));
   }

@@ -240,7 +240,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Prints the metrics of kept pages, as the service exports them. */
+/** Prints the metrics of cached pages, as the service exports them. */
 async function reportPages(port: number): Promise<void> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const value = (name: string, label = '') =>

@@ -2,7 +2,7 @@
 import { cursorKey } from './stage.ts';
 
 export const identity = {
-  // The benchmark pages.ts measures kept pages.
+  // The benchmark pages.ts measures cached pages.
   PAGE_CACHE_MB: '0',
   LOG_LEVEL: 'warn',
   HOST: '127.0.0.1',

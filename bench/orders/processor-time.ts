@@ -18,7 +18,7 @@ export function processorTime(ancestor: number): number {
   return below(ancestor) * millisecondsPerTick;
 }
 
-/** The fields behind the name of the program; empty for a process that has just ended. */
+/** The fields after the name of the program; empty for a process that has just ended. */
 function statOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];

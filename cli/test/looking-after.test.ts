@@ -27,7 +27,7 @@ let token: string;
 let accountId: string;
 let first: string;
 let second: string;
-/** The second order when it is archived. */
+/** The second order after it was archived. */
 let archived: object;
 
 async function call(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {

@@ -1,11 +1,11 @@
-// The typed calls: a function for each HTTP method, with the paths, parameters, bodies and answers of the contract.
+// The typed calls: a function for each HTTP method, with the paths, parameters, bodies and responses of the contract.
 import { endpoints, type operations, type paths } from './contract.ts';
 
 export type OperationId = keyof operations;
 
 type Method = 'get' | 'post' | 'patch' | 'delete';
 
-/** The paths that have the method. */
+/** The paths with this method. */
 export type PathWith<Of extends Method> = {
   [Path in keyof paths]: paths[Path] extends { readonly [Each in Of]: { readonly responses: object } } ? Path : never;
 }[keyof paths];
@@ -18,7 +18,7 @@ type ContentOf<Operation, Status> = Operation extends { readonly responses: infe
 
 type Success = 200 | 201 | 202 | 204;
 
-/** The body of a successful answer. */
+/** The body of a successful response. */
 export type Data<Operation> = ContentOf<Operation, Success>;
 
 /** The problem documents that the contract documents for an operation, with their codes. */
@@ -26,7 +26,7 @@ export type Failure<Operation> = Operation extends { readonly responses: infer R
   ? Content<Responses[Exclude<keyof Responses, Success | 304>]>
   : never;
 
-/** A problem stands in `error`. So does any other body that is not JSON, as the text that it is. */
+/** `error` contains a problem document, or as a text any other body that is not JSON. */
 export type Answer<Operation> =
   | { readonly data: Data<Operation>; readonly error?: never; readonly response: Response }
   | { readonly data?: never; readonly error: Failure<Operation>; readonly response: Response };
@@ -77,7 +77,7 @@ interface AnyInit extends Omit<RequestInit, 'body'> {
   readonly body?: unknown;
 }
 
-/** @param baseUrl without a slash at its end */
+/** @param baseUrl without a trailing slash */
 export function createCalls(baseUrl: string, send: (request: Request) => Promise<Response>): Calls {
   const caller =
     (method: string) =>
@@ -107,7 +107,7 @@ function requestOf(baseUrl: string, method: string, path: string, init: AnyInit)
     ...rest,
     method,
     headers,
-    // A body that is not JSON is a text, such as JSON lines.
+    // A body that is not JSON is sent as text, such as JSON lines.
     ...(body !== undefined && { body: json.test(mediaType) ? JSON.stringify(body) : String(body) }),
   });
 }

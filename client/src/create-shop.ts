@@ -1,5 +1,4 @@
-// The client: typed calls that log in by themselves and are repeated where that is safe, and collections as one
-// sequence.
+// The client: typed calls that log in and are repeated where that is safe, and collections as one sequence.
 import { type Calls, createCalls, type Data, type InitOf, type PathWith } from './call.ts';
 import { type components, endpoints, type operations, type paths } from './contract.ts';
 import { type ProductCriteria, searchFilters } from './criteria.ts';
@@ -28,7 +27,7 @@ export interface ShopOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
-/** The paths whose GET answers with a page of a list. */
+/** The paths whose GET returns a page of a list. */
 export type ListPath = {
   [Path in PathWith<'get'>]: Data<paths[Path]['get']> extends Page<unknown> ? Path : never;
 }[PathWith<'get'>];
@@ -56,7 +55,7 @@ export interface Shop {
   importProducts(products: Iterable<ProductLine>): Promise<ProductImport>;
   readonly orders: Orders;
   /**
-   * The pages of any list, each read when the one before it has been taken.
+   * Iterates over the pages of any list. Each page is requested after the one before it was read.
    * @throws ShopError
    * @example for await (const { items } of shop.pages('/v1/brands')) show(items);
    */
@@ -114,7 +113,7 @@ export function createShop(options: ShopOptions): Shop {
 
 function pagesIn<Path extends ListPath>(call: Calls, path: Path, ...[init]: InitOf<paths[Path]['get']>) {
   type Listed = Data<paths[Path]['get']>;
-  // The types of a path that is not known yet cannot be computed.
+  // The types of a path that is only known at run time cannot be computed.
   const get = call.GET as (path: string, init: object) => ReturnType<typeof call.GET>;
   const { params, ...rest } = (init ?? {}) as { params?: { query?: object } };
   const read = async (cursor: string | undefined): Promise<Page<unknown>> => {

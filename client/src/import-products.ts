@@ -8,7 +8,7 @@ export type ProductImport = Schemas['ProductImport'];
 /** A product of an import. `externalKey` is its `sku`. */
 export type ProductLine = Omit<Schemas['NewProduct'], 'sku'> & { readonly externalKey: string };
 
-/** Milliseconds between two looks at an import. */
+/** Milliseconds between two requests for the state of an import. */
 const progressEvery = 500;
 
 /** @throws ShopError */

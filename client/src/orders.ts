@@ -19,13 +19,18 @@ export type NewOrder = Schemas['NewOrder'];
 export type Cancellation = Schemas['Cancellation'];
 
 export interface ChangeOptions {
-  /** Of the caller's own, to repeat a change after a restart of the program; a new one when not given. */
+  /**
+   * The caller's own idempotency key, to repeat a change after a restart of the program. By default, a new one is used.
+   */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
 
 export interface Orders {
-  /** All of the caller's orders that meet the criteria. @throws ShopError; TypeError for an empty list */
+  /**
+   * All of the caller's orders that meet the criteria.
+   * @throws ShopError; TypeError for an empty list
+   */
   <Field extends keyof Order = keyof Order>(
     criteria?: OrderCriteria,
     walk?: Walk<Field, 'createdAt' | 'totalCost' | 'id'>,
@@ -35,9 +40,10 @@ export interface Orders {
   /** Cancels an order that has not shipped, or units of its lines. @throws ShopError of `cancelOrder` */
   cancel(orderId: string, cancellation?: Cancellation, options?: ChangeOptions): Promise<Order>;
   /**
-   * The order as soon as it has reached one of the goals: a status, also when it has a later one by then, or an effect of
-   * its cancellation.
-   * @throws WaitError when it cannot reach a goal any more, or not in time; the reason of the signal; ShopError
+   * Resolves with the order as soon as it has reached one of the goals: a status, or an effect of its cancellation. A
+   * status also counts as reached when the order already has a later one.
+   * @throws WaitError when the order can no longer reach a goal, or has not reached one in time; the reason of the
+   * signal; ShopError
    * @example await shop.orders.waitFor(order.id, ['shipped', 'cancelled'], { timeout: 600_000 });
    */
   waitFor(
@@ -92,7 +98,9 @@ async function readOrder(call: Calls, orderId: string, signal: AbortSignal | und
   return dataOf('getOrder', await call.GET('/v1/orders/{orderId}', { params, ...(signal && { signal }) }));
 }
 
-/** The history, with the effects of the cancellation of the whole order, which only the order itself shows. */
+/**
+ * Reads the history, and adds the effects of the cancellation of the whole order, which only the order itself contains.
+ */
 async function readHistory(call: Calls, orderId: string, signal: AbortSignal): Promise<readonly HistoryEntry[]> {
   const params = { path: { orderId } };
   const { items } = dataOf('getOrderHistory', await call.GET('/v1/orders/{orderId}/history', { params, signal }));

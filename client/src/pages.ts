@@ -5,7 +5,7 @@ export interface Page<Item> {
   readonly pagination: { readonly nextCursor?: string };
 }
 
-/** Reads a page when the one before it has been taken. */
+/** Requests each page after the one before it was read. */
 export async function* pagesOf<Each extends Page<unknown>>(
   read: (cursor: string | undefined) => Promise<Each>,
 ): AsyncGenerator<Each, void> {

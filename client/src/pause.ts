@@ -1,4 +1,4 @@
-// A wait that ends early when the caller gives it up.
+// A pause that ends early when the caller aborts it.
 import { unlessAborted } from './unless-aborted.ts';
 
 /** @throws the reason of the signal as soon as it is aborted */

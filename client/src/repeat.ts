@@ -11,7 +11,8 @@ export interface RepeatOptions {
 type Send = (request: Request) => Promise<Response>;
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
-// Of the POST operations without an `Idempotency-Key`. The repetition of a renewal gives the same new refresh token.
+// The POST operations without an `Idempotency-Key` that may be repeated. A repeated renewal returns the same new
+// refresh token.
 const repeatable = /\/v1\/(?:products\/search|tokens|tokens\/revoke)$/;
 const firstWait = 200;
 
@@ -65,7 +66,7 @@ function waitBefore(attempt: number, retryAfter: string | null): number {
   return firstWait * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
 }
 
-/** A number of seconds; or a date, which a proxy may send (RFC 9110 section 10.2.3). */
+/** Parses a number of seconds, or a date, which a proxy may send (RFC 9110 section 10.2.3). */
 function millisecondsOf(retryAfter: string): number {
   return /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
 }

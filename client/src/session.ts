@@ -6,7 +6,7 @@ import type { components } from './contract.ts';
 export type Tokens = Required<components['schemas']['Tokens']>;
 
 export interface SessionOptions {
-  /** Without a slash at its end. */
+  /** The address of the shop without a trailing slash. */
   readonly baseUrl: string;
   readonly send: (request: Request) => Promise<Response>;
   /**

@@ -7,7 +7,7 @@ export type HistoryEntry = Schemas['OrderHistory']['items'][number];
 
 export type OrderStatus = Schemas['Order']['status'];
 
-/** What a cancellation sets off elsewhere: units return to stock, and the customer gets an e-mail. */
+/** The effects of a cancellation in other services: units return to stock, and the customer gets an e-mail. */
 export type OrderEffect = 'stockReleased' | 'customerNotified';
 
 export interface WaitOptions {
@@ -16,7 +16,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The order cannot reach what was waited for any more, or has not reached it in time. */
+/** Thrown when the order can no longer reach the goals, or has not reached one in time. */
 export class WaitError extends Error {
   readonly reason: 'unreachable' | 'timeout';
   /** The history of the order when the wait ended. */
@@ -35,8 +35,9 @@ const longestPause = 2_000;
 const final: ReadonlySet<OrderStatus> = new Set(['delivered', 'cancelled']);
 
 /**
- * Resolves when the history has one of the goals, also when the order has a later status by then.
- * @throws WaitError; the reason of the signal; what `read` throws
+ * Resolves when the history has reached one of the goals. A status also counts as reached when the order already has a
+ * later one.
+ * @throws WaitError; the reason of the signal; the errors of `read`
  */
 export async function waitForHistory(
   read: (signal: AbortSignal) => Promise<readonly HistoryEntry[]>,
@@ -75,7 +76,7 @@ export async function waitForHistory(
 const isEffect = (goal: OrderStatus | OrderEffect): goal is OrderEffect =>
   goal === 'stockReleased' || goal === 'customerNotified';
 
-/** The state of an effect in the newest entry that has it. */
+/** Returns the state of an effect in the newest entry that has it. */
 function effectState(entries: readonly HistoryEntry[], effect: OrderEffect): Schemas['Effect']['state'] | undefined {
   return entries.findLast((entry) => entry[effect] !== undefined)?.[effect]?.state;
 }
@@ -84,7 +85,10 @@ function isReached(entries: readonly HistoryEntry[], goal: OrderStatus | OrderEf
   return isEffect(goal) ? effectState(entries, goal) === 'done' : entries.some(({ status }) => status === goal);
 }
 
-/** A cancelled order gets no other status, and a delivered one no effect of a cancellation either. */
+/**
+ * Whether no goal can be reached any more. A cancelled order gets no other status, and a delivered one also gets no
+ * effects of a cancellation.
+ */
 function isUnreachable(entries: readonly HistoryEntry[], goal: OrderStatus | OrderEffect): boolean {
   const state = isEffect(goal) ? effectState(entries, goal) : undefined;
   if (state !== undefined) return state === 'failed';

@@ -1,4 +1,4 @@
-// How a collection is iterated.
+// Iterates over a collection.
 
 export interface Walk<Field extends string, Sortable extends string> {
   readonly sort?: readonly { readonly field: Sortable; readonly direction: 'asc' | 'desc' }[];

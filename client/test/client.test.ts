@@ -219,11 +219,11 @@ describe('an error', () => {
       .toEqual([true, true, false]);
     expect(isShopError(new Error('another'))).toBe(false);
     if (!isShopError(error, 'createOrder')) throw error;
-    // @ts-expect-error no order is refused with this code
+    // @ts-expect-error createOrder never returns this code
     expect(error.code === 'email-already-registered').toBe(false);
     expect(error.code === 'insufficient-stock').toBe(true);
     const { error: problem } = await shop.call.POST('/v1/orders', order);
-    // @ts-expect-error nor is it returned
+    // @ts-expect-error the problem never has this code either
     expect(problem?.code === 'email-already-registered').toBe(false);
   });
 });

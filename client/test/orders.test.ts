@@ -1,4 +1,4 @@
-// The client places and cancels orders, and waits for what happens to them.
+// The client places and cancels orders, and waits for their states and effects.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createShop, type OrderEffect, type OrderStatus } from '../src/index.ts';
 import { type FaultyShop, type Reaction, startFaultyShop } from './faulty-shop.ts';
@@ -12,7 +12,10 @@ interface State {
   readonly cancellation?: object;
 }
 
-/** A client of a shop whose order has one state after the other at the readings of its history, and keeps the last. */
+/**
+ * Returns a client of a shop whose order has the given states, one for each request for its history. The last one
+ * stays.
+ */
 async function clientOf(...states: readonly State[]) {
   let state: State | undefined;
   let read = 0;
@@ -30,7 +33,7 @@ const cancelled = (effect: OrderEffect, state: string): State => ({
   ...reached('pending', 'cancelled'),
   cancellation: { [effect]: { state } },
 });
-/** Units of its lines are cancelled, and the order goes on. */
+/** Some units of the order are cancelled, and the order continues with the others. */
 const reduced = (effect: OrderEffect, state: string): State => ({
   history: [{ status: 'pending' }, { status: 'pending', cancelledLines: [], [effect]: { state } }],
 });

@@ -83,7 +83,9 @@ function origins(name: string): Variable<CorsOrigins> {
   };
 }
 
-/** Scheme, host and port: no path, no slash at the end, no upper-case letter, and no pattern. */
+/**
+ * Whether the text consists of scheme, host and port: no path, no trailing slash, no upper-case letter, and no pattern.
+ */
 function isOrigin(text: string): boolean {
   const parsed = URL.canParse(text) && !text.includes('*') ? new URL(text) : undefined;
   return (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') && parsed.origin === text;

@@ -1,4 +1,5 @@
-// A page of another origin uses the packed client in a real browser: only when CORS_ORIGINS lists its origin.
+// A page of another origin uses the packed client in a real browser, which works only when CORS_ORIGINS lists its
+// origin.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -20,7 +21,7 @@ let other: Server;
 let shop: StartedShop;
 let browser: Browser;
 
-/** A server of an empty page and of the modules of the client. */
+/** Starts a server with an empty page and the modules of the client. */
 async function servePage(modules: string): Promise<Server> {
   const server = createServer(async ({ url = '/' }, response) => {
     const name = /^\/([a-z-]+\.js)$/.exec(url)?.[1];
@@ -101,7 +102,7 @@ describe('a page of another origin', () => {
   it('orders with the packed client when its origin is listed', async () => {
     const page = await open(listed);
     expect(await page.evaluate(programFor(`${randomUUID()}@example.com`))).toEqual({
-      // The token that was given, and a renewed one.
+      // The first token and a renewed one.
       renewals: 2,
       listed: 200,
       link: true,

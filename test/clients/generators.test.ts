@@ -1,4 +1,4 @@
-// Generators of others on the published document: what they write passes the compiler in its strict form.
+// Other client generators are run on the published document. Their output compiles in the strict mode of TypeScript.
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

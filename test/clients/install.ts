@@ -13,7 +13,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 
 /**
  * Runs a program in a folder.
- * @throws with everything that it has written, when it fails
+ * @throws Error with its whole output when it fails
  */
 export async function runIn(
   folder: string,
@@ -26,7 +26,7 @@ export async function runIn(
   });
 }
 
-/** The file of an installed tool. */
+/** Returns the path of an installed tool. */
 export const tool = (...path: readonly string[]): string => join(here, 'node_modules', ...path);
 
 /** Installs the tools of the lock file in this folder, unless they are installed already. */

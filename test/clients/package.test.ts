@@ -66,7 +66,7 @@ describe('the package', () => {
 
 const snippets = examplesOf('../client/README').filter((example) => example.kind === 'ts');
 
-/** An example of the README as a whole program. */
+/** Returns an example of the README as a whole program. */
 async function programOf(code: string, baseUrl: string): Promise<string> {
   const page = await createShop({ baseUrl: shop.url }).call.GET('/v1/products', {
     params: { query: { status: ['available'], limit: 1 } },

@@ -1,5 +1,5 @@
-// Orders split by account, as docs/growing.md says: the service runs on hash partitions without a change, and what it
-// does for one account touches that account's partition and no other.
+// Orders split by account, as docs/growing.md describes: the service runs on hash partitions without a change, and its
+// work for one account uses only that account's partition.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

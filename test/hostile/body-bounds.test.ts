@@ -62,7 +62,7 @@ const cases = names.flatMap((service) => {
 
 function largestOf(document: Readonly<Record<string, unknown>>, operation: ContractOperation): string {
   const { operationId, path, method, check, takesFile } = operation;
-  // A file has no largest line.
+  // A file has no maximum length of a line.
   if (takesFile) return '{}\n';
   if (operationId === 'searchProducts') return longestSearch;
   const content = dereference(document, nodeOf(nodeOf(nodeOf(document.paths)[path])[method]).requestBody).content;

@@ -18,7 +18,7 @@ export interface Supervised {
   kill(signal: NodeJS.Signals): void;
   /** Makes the process kill itself the next time that it reaches this point, only for this account if one is given. */
   crashAt(point: CrashPoint, account?: string): void;
-  /** Sets the clock of the process, and of those that replace it, so many milliseconds ahead. */
+  /** Sets the clock of the process, and of those that replace it, ahead by this number of milliseconds. */
   setClock(ahead: number): void;
   /** The last reported difference of its clock in milliseconds; 0 before it was set. */
   clockAhead(): number;

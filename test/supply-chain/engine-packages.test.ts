@@ -1,4 +1,6 @@
-// Which packages that only express-gateway needs are installed, and which of them the running gateway loads.
+// Checks which of the packages that only express-gateway needs are installed, and which of them the running gateway
+// loads.
+// loads.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';

@@ -30,7 +30,7 @@ import { operatorEnvironment } from '../shop/processes.ts';
 import { accountId, days, limit, moment, orderId, textOf } from './arguments.ts';
 import { findMember } from './staff.ts';
 
-/** Verb → the following state, in the sequence of an order's states. */
+/** Verb → the next state, in the sequence of an order's states. */
 const steps = { process: 'processing', ship: 'shipped', deliver: 'delivered' } as const;
 
 const descriptions = {

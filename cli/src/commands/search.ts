@@ -1,4 +1,4 @@
-// `search`: puts the language of the search into effect.
+// `search`: applies a changed language of the search.
 import { rebuildSearch } from '@shop/catalogue/operator';
 import { Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';

@@ -28,7 +28,7 @@ const preflightHeaders = [
   'GET, HEAD, POST, PATCH, DELETE',
   'Access-Control-Allow-Headers',
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, traceparent, tracestate',
-  // Seconds. Browsers keep it for two hours at most.
+  // Seconds for which browsers cache the result, at most two hours.
   'Access-Control-Max-Age',
   '7200',
 ] as const;
@@ -42,7 +42,7 @@ const preflightHeaders = [
 export function allowOrigin(request: GatewayRequest, origins: CorsOrigins | undefined): boolean {
   if (origins === undefined || request.url?.startsWith(apiPath) !== true) return false;
   const { origin } = request.headers;
-  // A cache must not give one origin the response to another.
+  // A cache must not send the response for one origin to another.
   if (origins !== '*') request.responseHeaders.push('Vary', 'Origin');
   if (origins !== '*' && (origin === undefined || !origins.has(origin))) return false;
   const allowed = origins === '*' ? '*' : String(origin);
@@ -50,7 +50,7 @@ export function allowOrigin(request: GatewayRequest, origins: CorsOrigins | unde
   return origin !== undefined;
 }
 
-/** Whether the browser asks if it may send a request. The request itself is checked when it comes. */
+/** Whether the browser asks if it may send a request. The request itself is validated when it arrives. */
 export function isPreflight({ method, headers }: GatewayRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }

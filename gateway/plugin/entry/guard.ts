@@ -14,7 +14,7 @@ import { readRequestTarget } from './request-target.ts';
 export interface GuardOptions {
   /** The number of trusted proxies in front of the gateway; with 0, X-Forwarded-For is ignored. */
   readonly trustedProxies: number;
-  /** Bytes of a request body that is no file, of the request target and of the header section. */
+  /** The maximum bytes of a request body that is not a file, of the request target, and of the header section. */
   readonly maximumBody: number;
   readonly maximumTarget: number;
   readonly maximumHeader: number;
@@ -35,7 +35,7 @@ export function guard(options: GuardOptions): Middleware {
     identifyRequest(request);
     measureRequest(request, response);
     request.deadline = performance.now() + options.deadline;
-    // Before the checks, so that the page can read why its request is refused.
+    // The header fields are added before the checks, so that the page can read why its request is refused.
     const fromPage = allowOrigin(request, options.corsOrigins);
     const fields = readHeaderFields(request.rawHeaders, options.maximumHeader);
     request.forwardable = fields.forwardable;

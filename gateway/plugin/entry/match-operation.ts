@@ -35,9 +35,9 @@ export function readPublicOperations(file: string): PublicOperations {
 
 /**
  * Sets the operation of the request. OPTIONS of a known path has none.
- * @param maximumBody bytes of a body that is no file
- * @throws Problem 404 for an unknown path, 405 with `Allow` for an unknown method, 413 for a body that is announced as
- *   too large
+ * @param maximumBody the maximum bytes of a body that is not a file
+ * @throws Problem 404 for an unknown path, 405 with `Allow` for an unknown method, 413 for a body whose declared length
+ * is too large
  */
 export function matchOperation({ root }: PublicOperations, maximumBody: number): Step {
   return (request) => {

@@ -8,10 +8,10 @@ import type { Body, GatewayRequest, GatewayResponse } from './gateway-request.ts
 // sender occupies no connection to an upstream. For larger bodies, the memory costs more than these advantages.
 export const bufferedAtMost = 128 * 1024;
 
-/** Bytes of the largest file that an operation may take. */
+/** The maximum size of a file that an operation may accept, in bytes. */
 export const largestFile = 10 * 1024 * 1024;
 
-/** The most bytes of a body: as many as the contract accepts, and not more than `maximum` unless it is a file. */
+/** Returns the maximum size of a body: the contract's, but not more than `maximum` unless it is a file. */
 export function bodyBound(operation: OperationOutline | undefined, maximum: number): number {
   const bound = operation?.takesFile === true ? largestFile : maximum;
   return Math.min(operation?.maxBytes ?? bound, bound);

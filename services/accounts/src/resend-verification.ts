@@ -1,4 +1,4 @@
-// POST /v1/email-verifications/resend: sends the verification e-mail of one's own account again.
+// POST /v1/email-verifications/resend: sends the verification e-mail of the caller's account again.
 import { callerOf, idempotent } from '@shop/shared/http';
 import { Account } from './account.ts';
 import type { Operation } from './context.ts';

@@ -39,7 +39,7 @@ const others: Readonly<Record<string, string>> = {
   updated_at: 'is the time of the last change of the version',
 };
 
-/** Members of requests that are no column of the profile. */
+/** Members of requests that are not columns of the profile. */
 const otherMembers = ['email', 'password', 'current_password'];
 
 let accounts: TestAccounts;

@@ -1,4 +1,4 @@
-// GET /v1/products-imports/{importId}: how far an import is, for staff.
+// GET /v1/products-imports/{importId}: the progress of an import, for staff.
 import { Problem } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import { type ImportRow, importColumns, toProductImport } from './imports/product-import.ts';

@@ -6,7 +6,7 @@ import type { Operation } from './context.ts';
 import { divideFile } from './imports/file-parts.ts';
 import { type ImportRow, importColumns, toProductImport } from './imports/product-import.ts';
 
-/** 202 with the import and its address, when the file is stored. */
+/** 202 with the import and its address, after the file was stored. */
 export const importProducts: Operation<'importProducts'> = (request, context) =>
   idempotent(request, context, async (tx) => {
     const id = newId();

@@ -149,7 +149,7 @@ describe('a page of 40,000 products', () => {
     ['attributes.colour=white', 5_000, ['rating:desc,price:asc', 'rating:desc,updatedAt:asc']],
     ['attributes.colour=teal', 400, ['rating:desc,price:asc']],
   ];
-  /** Rows of the table that were read for the first page and for one from the middle. */
+  /** Returns the rows of the table that were read for the first page, and for one from the middle. */
   async function touched(criteria: Criteria): Promise<number[]> {
     return (await read(criteria)).map((plan) =>
       nodesOf(plan)

@@ -38,7 +38,7 @@ const notWritten: Readonly<Record<string, string>> = {
   archived_status: 'is written by DELETE and by `archived` in a PATCH; archived products are not exported',
 };
 
-/** Members of requests that are no column of their own. */
+/** Members of requests that are not columns. */
 const otherMembers = ['currency', 'archived'];
 
 let services: TestServices;

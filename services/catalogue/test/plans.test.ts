@@ -116,7 +116,7 @@ describe('a sku', () => {
     skus = rows.map(({ sku }) => sku);
   });
 
-  /** The rows that were read by the index of the sku, when each of these was found by it alone. */
+  /** Returns the rows that were read by the index of the sku, if each of them was found by this index alone. */
   const readBySku = (plan: Plan): number =>
     nodesOf(plan)
       .filter((node) => node['Index Name'] === 'products_external_key' && node['Node Type'] !== 'Bitmap Index Scan')
@@ -128,7 +128,7 @@ describe('a sku', () => {
   it.each(sorts)('is read by its index, one and a hundred, with sort=%s', async (sort) => {
     for (const sku of [skus[0] ?? '', skus.map((each) => JSON.stringify(each)).join()]) {
       for (const plan of await plansIn(client, staff, fromQuery(staff, { sku, sort }))) {
-        // Rated and unrated products are two scans.
+        // Rated and unrated products are read by two scans.
         expect(readBySku(plan)).toBeLessThanOrEqual(2 * 100);
         expect(new Set(nodesOf(plan).flatMap((node) => node['Index Name'] ?? []))).toEqual(
           new Set(['products_external_key']),

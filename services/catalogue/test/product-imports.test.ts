@@ -8,7 +8,7 @@ import { type Inventory, lockWaits, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
 let catalogue: TestService;
-/** Runs imports, as a second replica of the service does. */
+/** A database connection that runs imports, as a second replica of the service does. */
 let replica: Database;
 let token: string;
 const accountId = newId();
@@ -46,7 +46,7 @@ const send = (rawBody: string | Uint8Array<ArrayBuffer>, options: CallOptions = 
 const read = async (id: string): Promise<TestAnswer['body']> =>
   (await catalogue.client.get(`/v1/products-imports/${id}`, { token })).body;
 
-/** The import when it has ended. */
+/** Waits for the end of an import and returns it. */
 const ended = (id: string, within = 20_000): Promise<TestAnswer['body']> =>
   eventually(async () => {
     const found = await read(id);
@@ -65,7 +65,7 @@ const productOf = async (key: string) => (await query('SELECT * FROM products WH
 const manyLines = (count: number, members: object = {}): string =>
   textOf(Array.from({ length: count }, (_, index) => ({ ...cup, externalKey: `K-${index}`, stock: 2, ...members })));
 
-/** How often each line of `manyLines` took effect: products, movements, their units, and events. */
+/** Returns how often each line of `manyLines` took effect: products, movements, their units, and events. */
 async function effects(): Promise<unknown> {
   const { rows } = await query(`
     SELECT (SELECT count(*)::int FROM products) AS products, (SELECT count(*)::int FROM stock_ledger) AS movements,
@@ -246,7 +246,7 @@ describe('a refusal', () => {
   });
 });
 
-/** Tables that still have something of an import. */
+/** Returns the tables that still contain rows of an import. */
 async function tablesWithRest(): Promise<string[]> {
   const { rows } = await query(`
     SELECT 'import_parts' AS name FROM import_parts UNION SELECT 'import_keys' FROM import_keys`);

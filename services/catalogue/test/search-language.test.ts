@@ -17,14 +17,14 @@ beforeAll(async () => {
 afterAll(() => services.stop());
 
 const catalogue = () => services.service('catalogue');
-/** The names of the products that a search finds. */
+/** Returns the names of the products that a search finds. */
 const found = async (q: string): Promise<string[]> => {
   const { body } = await catalogue().client.get(`/v1/products?q=${encodeURIComponent(q)}&fields=name`);
   return body.items.map(({ name }) => name);
 };
 const rebuild = (language: string) =>
   rebuildSearch({ DATABASE_URL: services.database.urls.catalogue, SEARCH_LANGUAGE: language });
-/** The stored words of a name. */
+/** Returns the stored words of a name. */
 const wordsOf = async (name: string): Promise<string> => {
   const { rows } = await catalogue().database.query(
     'SELECT name_lexemes::text AS words FROM product_search JOIN products ON id = product_id WHERE name = $1',
@@ -58,7 +58,7 @@ describe('search rebuild', () => {
     await catalogue().restart({ SEARCH_LANGUAGE: 'german' });
     expect(catalogue().output().split('SEARCH_LANGUAGE has no effect').length).toBe(2);
     expect((await found('schale')).sort()).toEqual(['Blaue Schalen', 'Rote Schale']);
-    // A stop word is not asked for.
+    // The search ignores a stop word.
     expect(await found('schalen mit blau')).toEqual(['Blaue Schalen']);
     expect(await found('чашка')).toEqual(['Чёрные чашки']);
   });

@@ -93,7 +93,7 @@ export async function countOld(pool: Pick<Database['pool'], 'query'>, afterDays:
 }
 
 /**
- * Archives the orders that are finished and were not changed for so many days, in batches of one transaction each. Any
+ * Archives the finished orders without a change in the last `afterDays` days, in batches of one transaction each. Any
  * number of processes may do so concurrently: each skips the orders that another one has locked.
  * @param onBatch is called with the number of orders that were archived so far
  * @returns the number of archived orders
@@ -123,8 +123,8 @@ async function archiveBatch(tx: Transaction, afterDays: number): Promise<number>
 }
 
 /**
- * Since when orders may be archived: processes of the version before do not find archived orders, and an update has to
- * be complete within a day. `isReached` is by the clock of the database.
+ * Returns the time from which orders may be archived. Processes of the previous release do not find archived orders,
+ * and an update has to be complete within a day. `isReached` is decided by the clock of the database.
  */
 export async function findStart(
   pool: Pick<Database['pool'], 'query'>,

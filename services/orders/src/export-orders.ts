@@ -4,7 +4,7 @@ import { allOrders } from './order-rows.ts';
 
 const pageSize = 200;
 
-/** Oldest first. Orders are never deleted, so the last order of a page says where the next page begins. */
+/** Lists the orders, oldest first. Orders are never deleted, so the next page begins after the last order of a page. */
 export const exportOrders: Operation<'exportOrders', OrderStore> = async ({ path, body }, { database, orders }) => {
   const { after } = body;
   const { exported } = orders;

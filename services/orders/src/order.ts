@@ -221,9 +221,9 @@ export const selectOrder = `SELECT ${lockedColumns} FROM orders`;
  * Locks an order until the transaction ends, and restores it when it is archived.
  * @param owner the account that it must belong to; undefined for staff
  * @param unchanged states in which the caller does not change the order: an archived order in one of them stays in the
- *   archive and is not locked
- * @throws Problem 404, the same for an order that does not exist and for an order of another account; 503 when it was
- *   archived and restored by others all the time
+ * archive and is not locked
+ * @throws Problem 404, the same for an order that does not exist and for an order of another account; 503 when other
+ * transactions archived it again at each attempt
  */
 export async function lockOrder(
   tx: Transaction,

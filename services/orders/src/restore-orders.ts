@@ -36,15 +36,15 @@ export async function restoreOrders(
 
 const batchSize = 500;
 
-/** Without a wait for orders that other transactions restore. */
+/** The statement does not wait for orders that other transactions restore. */
 const lockNext = `
   SELECT id FROM archived_orders WHERE id > $1 ORDER BY id LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`;
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Restores all archived orders, in batches of one transaction each, and reads the archive once. An interrupted call has
- * restored the batches before. Orders that are archived again meanwhile are not restored a second time.
+ * Restores all archived orders, in batches of one transaction each, and reads the archive once. When it is interrupted,
+ * the restored batches stay restored. Orders that are archived again meanwhile are not restored a second time.
  * @param onBatch is called with the number of orders that were restored so far
  * @returns the number of restored orders
  */
@@ -64,7 +64,7 @@ export async function restoreAllOrders(database: Database, onBatch?: (restored: 
   }
 }
 
-/** How many orders are archived. */
+/** Returns the number of archived orders. */
 export async function countArchived(pool: Pick<Database['pool'], 'query'>): Promise<number> {
   const { rows } = await pool.query<{ orders: number }>('SELECT count(*)::int AS orders FROM archived_orders');
   return rows[0]?.orders ?? 0;

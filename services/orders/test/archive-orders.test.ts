@@ -319,7 +319,7 @@ describe('races', () => {
     const restoring = Array.from({ length: 2 }, async () => {
       while (!isOver) await archive.restore([id]);
     });
-    // Staff's change is refused when the order is found and locked. A cancellation changes nothing.
+    // The change by staff is refused when the order is found and locked. The cancellation changes nothing.
     const requests = (['process', 'cancel'] as const).flatMap((action) =>
       Array.from({ length: 3 }, async () => {
         const found: string[] = [];

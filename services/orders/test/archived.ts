@@ -73,7 +73,7 @@ export function openArchive(shop: TestShop, payer: Customer) {
       );
     },
 
-    /** Also in the first day after the migration. */
+    /** Archives orders, even on the first day after the migration. */
     archive: (days = 365): Promise<number> =>
       withDatabase({ url: environment.DATABASE_URL, name: 'archive orders' }, (orders) => archiveOrders(orders, days)),
 

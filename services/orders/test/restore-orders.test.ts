@@ -17,13 +17,13 @@ beforeAll(async () => {
   customer = await shop.customer();
 });
 afterAll(() => shop.stop());
-/** No order of a test is archived in another test. */
+/** Removes the archived orders, so that no test sees those of another test. */
 afterEach(() => archive.database.query('UPDATE orders SET updated_at = now()'));
 
 const live = { live: 1, archived: 0 };
 const archived = { live: 0, archived: 1 };
 
-/** Adds orders to the archive that differ from another one by their ids only. */
+/** Adds copies of an order to the archive, which differ only in their ids. */
 const copy = (id: string, count: number) =>
   archive.database.query(
     `INSERT INTO archived_orders (${orderColumns}, document)

@@ -29,7 +29,7 @@ export interface OperationOutline {
   readonly conditional: boolean;
   /** The maximum size of its body in bytes (`x-max-bytes`); undefined when the contract has none. */
   readonly maxBytes: number | undefined;
-  /** Its body is a file and no JSON value: `maxBytes` may be more than other bodies may have. */
+  /** Whether its body is a file and not a JSON value. `maxBytes` may then exceed the maximum of other bodies. */
   readonly takesFile: boolean;
 }
 

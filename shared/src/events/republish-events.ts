@@ -11,8 +11,8 @@ const batch = 2_000;
 
 const firstStep = "SELECT now::text, (now - $1 * interval '1 hour')::text AS past FROM clock_timestamp() AS now";
 
-// Finds the end of a batch, counted over events of all types, so that a batch reads only so many rows even when few
-// have the given types.
+// Finds the end of a batch, counted over events of all types, so that a batch reads a bounded number of rows even when
+// few have the given types.
 const nextStep = `
   SELECT published_at::text AS past FROM outbox
   WHERE published_at > $1::timestamptz AND published_at <= $2::timestamptz

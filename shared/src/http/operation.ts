@@ -24,7 +24,7 @@ export interface OperationRequest {
   /** The declared parameters: a number where the contract says integer, an array where it says array. */
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly headers: IncomingHttpHeaders;
-  /** The body, checked against the contract, or the bytes of a file; undefined when there was none. */
+  /** The body, validated by the contract, or the bytes of a file; undefined when there was none. */
   readonly body: unknown;
   /**
    * The violations of the contract. Empty except for an operation that refuses them itself (`x-refused-by-operation`).
@@ -63,7 +63,7 @@ interface OperationTypes {
 }
 
 type ContentOf<Part> = Part extends { readonly content: infer Media } ? Media[keyof Media] : undefined;
-/** Any other media type than these is that of a file. */
+/** A media type other than these is that of a file. */
 type BodyOf<Part> = Part extends { readonly content: infer Media }
   ? keyof Media extends 'application/json' | 'application/merge-patch+json'
     ? Media[keyof Media]

@@ -1,4 +1,4 @@
-// Reads the bytes of a request and parses them as a clean JSON value, or throws a problem that lists their faults. The
+// Reads the bytes of a request and parses them as a valid JSON value, or throws a problem that lists their faults. The
 // bytes of a file are not parsed.
 import type { Request } from 'express';
 import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
@@ -11,7 +11,7 @@ import { contentTooLarge, Problem } from '../problem/index.ts';
  */
 const maxSize: JsonSize = { members: 1_000, elements: 4_000 };
 
-/** Bytes of all files together that may be in memory. */
+/** The maximum size of all files together that may be in memory, in bytes. */
 const maxFileBytes = 40 * 1024 * 1024;
 let fileBytes = 0;
 
@@ -19,7 +19,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads the whole body.
- * @param rule undefined for an operation that takes none
+ * @param rule undefined for an operation without a body
  * @returns undefined when there is no body and none is required
  * @throws Problem 400, 413 or 415; 503 with `Retry-After` when the files in memory would be too large together
  */
@@ -54,7 +54,7 @@ function missingBody({ isFile, mediaTypes }: BodyRule): Problem {
   });
 }
 
-/** Counts the bytes that the body may have until the response is closed. */
+/** Reads a file. Its maximum size counts towards the files in memory until the response is closed. */
 async function readFile(request: Request, maxBytes: number): Promise<Buffer> {
   const bytes = Math.min(Number(request.headers['content-length'] ?? maxBytes), maxBytes);
   if (fileBytes + bytes > maxFileBytes) {

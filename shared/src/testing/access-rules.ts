@@ -30,7 +30,7 @@ export interface AccessRule {
   /** Undefined when the path has no parameter. */
   readonly resource?: AccessResource;
   readonly body?: () => unknown;
-  /** The body is a text of this media type, and not JSON. */
+  /** The media type of a body that is text and not JSON. */
   readonly mediaType?: string;
   /** Whether tokens are ignored. */
   readonly public?: true;

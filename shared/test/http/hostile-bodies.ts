@@ -1,7 +1,7 @@
 // Bodies of the maximum size of an operation. They are cheap for the client and expensive for the service that reads or
 // refuses them.
 
-/** Repeats `piece` between `start` and `end` as often as it fits into so many bytes. */
+/** Repeats `piece` between `start` and `end` as often as it fits into `bytes`. */
 function filledTo(bytes: number, start: string, piece: string, end: string): string {
   const room = bytes - Buffer.byteLength(start + end);
   const pieces = piece.repeat(Math.floor(room / Buffer.byteLength(piece)));

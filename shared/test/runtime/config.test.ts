@@ -1,4 +1,4 @@
-// Reading the environment: typed values, files, and every mistake at once.
+// Reading the environment: typed values, files, and one report of all mistakes.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -6,7 +6,7 @@ export interface OperationFigures {
   readonly operation: string;
   /** Within the last minute. */
   readonly requests: number;
-  /** Of them, responses from 400 to 499, and from 500. */
+  /** The responses from 400 to 499, and those from 500. */
   readonly refused: number;
   readonly failed: number;
   /** Milliseconds within which half and 99 of 100 requests were answered, rounded up to the next of `bounds`. */

@@ -1,24 +1,27 @@
-// Divides a file into parts that are imported in one transaction each, and a part into its lines.
+// Splits a file into parts that are each imported in one transaction, and a part into its lines.
 
 export interface FilePart {
   /** The number of its first line in the file, counted from 1. */
   readonly firstLine: number;
-  /** Whole lines. */
+  /** The bytes of complete lines. */
   readonly bytes: Buffer;
 }
 
 export interface FileLine {
   readonly line: number;
-  /** Without its LF. */
+  /** The line without its LF. */
   readonly bytes: Buffer;
 }
 
 const mostLines = 500;
-/** A part is as long as this, or a line longer. */
+/** The minimum size of a part, which ends at the next end of a line. */
 const partBytes = 256 * 1024;
 const lf = 10;
 
-/** Lines end with LF only, because JSON strings may contain every other separator. The last line needs none. */
+/**
+ * Splits a file. Lines end only with LF, because JSON strings may contain every other separator. The last line may lack
+ * it.
+ */
 export function divideFile(file: Buffer): { readonly lines: number; readonly parts: readonly FilePart[] } {
   const parts: FilePart[] = [];
   let line = 0;
@@ -46,7 +49,7 @@ export function linesOf({ firstLine, bytes }: FilePart): FileLine[] {
   return lines;
 }
 
-/** The index behind the LF that ends the line, or behind the last byte. */
+/** Returns the index after the LF that ends the line, or after the last byte. */
 function endOfLine(bytes: Buffer, start: number): number {
   const at = bytes.indexOf(lf, start);
   return at === -1 ? bytes.length : at + 1;

@@ -1,9 +1,9 @@
-// Imports lines of one file in one transaction, for the imports of operators and those over HTTP.
+// Imports lines of one file in one transaction, for imports by operators and over HTTP.
 import { sql, type Transaction, violatedConstraint } from '@shop/shared/database';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
 import { type ImportCause, type Upserted, upsertProducts } from './upsert-products.ts';
 
-/** The key of the lock that makes imports run one after the other, whichever process runs them. */
+/** The key of the lock that serializes imports across all processes. */
 export const importLock = "hashtextextended('import ' || current_schema(), 0)";
 
 const claimKeys = `
@@ -13,10 +13,10 @@ const claimKeys = `
 const findLines = 'SELECT external_key AS key, line FROM import_keys WHERE import = $1 AND external_key = ANY ($2)';
 
 /**
- * @param file identifies the file: a key that an earlier line of it has is refused
+ * @param file identifies the file; a line is refused when an earlier line of the file has the same key
  * @param lines in their order
  * @param currency of the shop, ISO 4217
- * @returns the refused lines in their order, those among `lines` included
+ * @returns the refused lines in their order, including those in `lines`
  */
 export async function importLines(
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function importLines(
   return { ...counts, refused: [...faulty, ...repeated, ...refused].sort((a, b) => a.line - b.line) };
 }
 
-/** Of several lines with one key, the first one is imported. */
+/** Claims the keys of the lines. When several lines have the same key, only the first one is imported. */
 async function claim(
   tx: Transaction,
   file: string,
@@ -57,14 +57,14 @@ async function claim(
   return { fresh: products.filter(({ line }) => own.has(line)), repeated };
 }
 
-/** Forgets the keys of a file whose import has ended. */
+/** Deletes the keys of a file whose import has ended. */
 export async function forgetKeys(tx: Transaction, file: string): Promise<void> {
   await sql(tx, 'DELETE FROM import_keys WHERE import = $1', [file]);
 }
 
 /**
- * Runs `work` once more when a request gave a product a key of the lines after `work` had looked for known products.
- * The second time, this product is known.
+ * Runs `work` again when a request created a product with a key of the lines after `work` had looked for known
+ * products. The second time, this product is known.
  */
 export async function retryTakenKey<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -3,7 +3,7 @@ import { maxBodyBytes } from '@shop/shared/contract';
 import { parseBody } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 
-/** One product of a file, or the faults because of which it cannot be parsed. */
+/** One product of a file, or the faults that make it invalid. */
 export interface ProductLine {
   /** The first line of the product, counted from 1. */
   readonly line: number;
@@ -11,7 +11,7 @@ export interface ProductLine {
   readonly faults?: readonly Fault[];
 }
 
-/** Undefined for a blank line. */
+/** Returns undefined for a blank line. */
 export function readJsonLine(line: number, bytes: Buffer): ProductLine | undefined {
   if (bytes.length > maxBodyBytes) {
     return { line, faults: [{ pointer: '', detail: `must have at most ${maxBodyBytes} bytes` }] };

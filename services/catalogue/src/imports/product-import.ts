@@ -1,10 +1,10 @@
-// An import over HTTP: its columns, and what clients see of it.
+// An import over HTTP: its columns, and its representation for clients.
 import type { components } from '../generated.ts';
 import type { RefusedLine } from './imported-product.ts';
 
 export type ProductImport = components['schemas']['ProductImport'];
 
-/** The columns of `toProductImport`. */
+/** The columns that `toProductImport` reads. */
 export const importColumns = `
   id, status, lines, lines_read AS "linesRead", created, changed, unchanged, refused, refused_lines AS "refusedLines",
   created_at AS "createdAt", ended_at AS "endedAt"`;
@@ -22,7 +22,7 @@ export function toProductImport({ createdAt, endedAt, ...row }: ImportRow): Prod
   };
 }
 
-/** The most refused lines that are kept of one import. */
+/** The maximum number of refused lines that are stored for an import. */
 export const mostRefusedLines = 100;
 const longestReason = 500;
 
@@ -32,7 +32,7 @@ export function toRefusedLine({
   code,
   reasons,
 }: RefusedLine): ProductImport['refusedLines'][number] {
-  // A key that is too long is one of the faults. Cut by characters, so that no surrogate stands alone.
+  // A key that is too long is one of the faults. It is truncated by characters, so that no lone surrogate remains.
   const shown = externalKey === undefined ? undefined : cut(externalKey, 200);
   return {
     line,

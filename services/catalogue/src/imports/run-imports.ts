@@ -1,4 +1,4 @@
-// Runs the imports over HTTP, one after the other, in whichever processes there are.
+// Runs the imports over HTTP one after the other, in any process of the service.
 import { type Database, type Expiry, isDatabaseUnavailable, sql, type Transaction } from '@shop/shared/database';
 import { type Log, startRepeating } from '@shop/shared/runtime';
 import { linesOf } from './file-parts.ts';
@@ -9,13 +9,16 @@ import { mostRefusedLines, toRefusedLine } from './product-import.ts';
 
 export interface ImportingOptions {
   readonly database: Database;
-  /** Of the shop, ISO 4217. */
+  /** The shop's currency, ISO 4217. */
   readonly currency: string;
   readonly log: Log;
 }
 
 const lookEvery = 1_000;
-/** Failures of one part in a row, other than an unavailable database, after which an import ends as failed. */
+/**
+ * The number of consecutive failures of one part after which an import fails. Failures of an unavailable database do
+ * not count.
+ */
 const mostFailures = 5;
 
 /** Imports that have ended, and keys of operators' imports that were interrupted and not continued. */
@@ -24,7 +27,7 @@ export const expiredImports: readonly Expiry[] = [
   { table: 'import_keys', since: 'created_at', hours: 7 * 24 },
 ];
 
-// A running import before all others, also before one that was accepted earlier and committed later.
+// A running import comes before all others, even before one that was accepted earlier and committed later.
 const nextJob = 'SELECT id FROM import_jobs WHERE ended_at IS NULL ORDER BY status, number LIMIT 1';
 
 const nextPart = `
@@ -76,7 +79,7 @@ export function startImporting(options: ImportingOptions): () => Promise<void> {
   return startRepeating(lookEvery, work, (error) => options.log.warn({ err: error }, 'imports wait'));
 }
 
-/** Imports the next part of an import. False when another process has the turn. */
+/** Imports the next part of an import. Returns false while another process imports. */
 async function runPart({ database, currency, log }: ImportingOptions, id: string, check: CheckLine): Promise<boolean> {
   try {
     return await retryTakenKey(() => database.transaction((tx) => importPart(tx, id, check, currency)));
@@ -112,7 +115,7 @@ async function importPart(tx: Transaction, id: string, check: CheckLine, currenc
   return true;
 }
 
-/** True when the import has ended with this failure. */
+/** Records a failure. Returns true when the import has ended with it. */
 async function recordFailure(tx: Transaction, id: string): Promise<boolean> {
   const [saved] = await sql<{ status: string }>(tx, saveFailure, [id]);
   if (saved?.status !== 'failed') return false;

@@ -15,7 +15,7 @@ export interface Upserted {
   readonly refused: readonly RefusedLine[];
 }
 
-/** Who imports, and the reason that the stock ledger keeps. */
+/** The actor of an import, and its reason in the stock ledger. */
 export interface ImportCause extends MovementCause {
   readonly reason?: string;
 }

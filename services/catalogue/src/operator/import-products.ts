@@ -29,7 +29,7 @@ export interface ImportResult {
    * beginning.
    */
   readonly resumedAfterLine: number;
-  /** Of the whole file, including the part of the interrupted import. */
+  /** The number of created products in the whole file, including the part of an interrupted import. */
   readonly created: number;
   readonly changed: number;
   readonly unchanged: number;
@@ -54,10 +54,10 @@ const saveProgress = `
     unchanged = excluded.unchanged, refused = excluded.refused, updated_at = now()`;
 
 /**
- * Imports a file. After an interrupted import of the same content, continues behind its last committed batch.
+ * Imports a file. After an interrupted import of the same content, it continues after the last committed batch.
  * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
  * @throws StartError when the file cannot be read, its format is unknown, the report would replace it, or another
- *   import runs
+ * import runs
  */
 export async function importProducts(environment: Environment, options: ProductImportOptions): Promise<ImportResult> {
   const { databaseUrl: url, currency } = readCommandConfig(environment);
@@ -133,7 +133,7 @@ async function importFile(
 
 type Batch = readonly (ImportedProduct | RefusedLine)[];
 
-/** The checked lines behind line `after`. */
+/** Yields the checked lines after line `after`. */
 async function* batchesOf(file: ProductFile, after: number, currency: string): AsyncGenerator<Batch, void> {
   const check = createLineCheck(currency);
   let batch: (ImportedProduct | RefusedLine)[] = [];

@@ -9,7 +9,7 @@ import type { SearchLanguage } from '../search/search-language.ts';
 
 export interface RebuiltSearch {
   readonly language: SearchLanguage;
-  /** Products whose words are others than before. */
+  /** The number of products whose words have changed. */
   readonly changed: number;
 }
 
@@ -22,8 +22,9 @@ const changeWords = (which: string) => `
       IS DISTINCT FROM (entry.name_words, entry.name_lexemes, entry.lexemes)`;
 
 /**
- * Searches find all products in the former language until the new words are committed, all at once. A repeat, also
- * after an interruption, changes what is left to change.
+ * Computes the words of all products for the language in SEARCH_LANGUAGE. Searches find all products in the former
+ * language until the new words are committed in one transaction. A repeat, also after an interruption, changes only the
+ * remaining words.
  * @param environment the variables of catalogue, of which DATABASE_URL and SEARCH_LANGUAGE are read
  */
 export async function rebuildSearch(environment: Environment): Promise<RebuiltSearch> {
@@ -33,7 +34,8 @@ export async function rebuildSearch(environment: Environment): Promise<RebuiltSe
   });
   return withClient({ url, name: 'rebuild search' }, async (client) => {
     const began = await inTransaction(client, async () => {
-      // No import waits for words that are locked here, and holds others that this needs.
+      // The lock prevents a deadlock with an import that waits for words that are locked here, while it has locked
+      // other words.
       await client.query(`SELECT pg_advisory_xact_lock(${importLock})`);
       // The language is one of a closed list.
       await client.query(`ALTER TEXT SEARCH DICTIONARY search_latin (LANGUAGE = ${language})`);

@@ -160,7 +160,8 @@ const counts = `
     (SELECT count(*) FROM reservations)::int AS reservations`;
 
 /**
- * Compares the stock of one moment. The shop can go on selling meanwhile. Of `environment` only DATABASE_URL is read.
+ * Compares the stock of one moment. The shop can continue to sell meanwhile. Of `environment` only DATABASE_URL is
+ * read.
  */
 export async function verifyStock(environment: Environment): Promise<StockReport> {
   const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });

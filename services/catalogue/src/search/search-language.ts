@@ -2,7 +2,7 @@
 import type { Queryable } from '@shop/shared/database';
 import type { Log } from '@shop/shared/runtime';
 
-/** Those of PostgreSQL's languages whose endings can be told without accents. */
+/** The languages of PostgreSQL whose endings can be recognised without accents. */
 export const searchLanguages = [
   'danish',
   'dutch',
@@ -19,7 +19,7 @@ export const searchLanguages = [
 
 export type SearchLanguage = (typeof searchLanguages)[number];
 
-/** The language of the stored words, which is also that of each search. */
+/** Returns the language of the stored words, which is also that of each search. */
 export async function storedSearchLanguage(from: Queryable): Promise<string | undefined> {
   const { rows } = await from.query<{ language: string }>(`
     SELECT substring(dictinitoption FROM 'language = ''([a-z]+)''') AS language FROM pg_ts_dict
@@ -27,7 +27,7 @@ export async function storedSearchLanguage(from: Queryable): Promise<string | un
   return rows[0]?.language;
 }
 
-/** Warns when the stored words are not of the language of the setting. Searches go on in the stored language. */
+/** Warns when the language of the stored words differs from the setting. Searches continue in the stored language. */
 export async function checkSearchLanguage(from: Queryable, wanted: SearchLanguage, log: Log): Promise<void> {
   const stored = await storedSearchLanguage(from);
   if (stored === wanted) return;

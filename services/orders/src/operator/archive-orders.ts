@@ -12,12 +12,12 @@ export interface ArchiveRequest {
   readonly onProgress?: (archived: number, total: number) => void;
 }
 
-/** Milliseconds. All old or all archived orders are counted for the progress. */
+/** Milliseconds. The statement that counts the orders for the progress may take this long. */
 const countWithin = 600_000;
 
 /**
  * Returns how many orders were archived. Of `environment` only DATABASE_URL is read.
- * @throws StartError in the first day after the migration of the archive
+ * @throws StartError on the first day after the migration of the archive
  */
 export function archiveFinishedOrders(
   environment: Environment,
@@ -43,7 +43,10 @@ async function requireStart({ pool }: Database): Promise<void> {
 
 export interface RestoredOrders {
   readonly restored: number;
-  /** How many orders are archived afterwards: others have archived them again, or were changing them. */
+  /**
+   * The number of orders that are archived afterwards, because other processes have archived them again or were
+   * changing them.
+   */
   readonly archived: number;
 }
 

@@ -6,7 +6,7 @@ import type { Condition, Criteria } from './criteria.ts';
  * Each long list is split into lists of the permitted length, and each combination of them is a query. A row that meets
  * all conditions has one value in each field, so it is in the result of at least one query. The lists keep the order of
  * their values.
- * @returns undefined when a refusal cannot show so many queries
+ * @returns undefined when there are more queries than a refusal may propose
  */
 export function splitCriteria(criteria: Criteria): Criteria[] | undefined {
   const lists = [criteria.conditions, ...criteria.or].flat().map((condition) => partsOf(condition).length);

@@ -1,4 +1,4 @@
-// Faults of PostgreSQL under the embedded queue: unavailable at the start, disconnected, and restarted sessions.
+// Faults of PostgreSQL under the embedded queue: it is unavailable at the start, disconnected, or ends all sessions.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { connectTransport } from '../../../src/events/connect-transport.ts';
