@@ -179,7 +179,7 @@ function requestOf(variant: Variant, index: number, cursor: string, position: st
   const method = body === undefined ? 'GET' : 'POST';
   const start = `${method} ${path} HTTP/1.1\r\n${host}${sent}`;
   if (variant !== 'gateway') return () => `${start}\r\n${payload}`;
-  // Each has another client address, because the gateway limits requests for each address.
+  // Each request has another client address, because the gateway limits requests for each address.
   let request = 0;
   return () => {
     request = (request + 1) % 16_000_000;

@@ -6,8 +6,8 @@ import { type GatewayName, gateways, openStage, type Running, type Stage } from 
 import { steadyP99 } from './gateway/steady.ts';
 
 /**
- * With microseconds of processor time per request, which is comparable even while other processes keep the machine
- * busy.
+ * The result of a load, with the processor time per request in microseconds. This time is comparable even while other
+ * processes use the machine.
  */
 type Measured = Answers & { readonly cost: number };
 

@@ -21,7 +21,7 @@ interface Case {
 
 const target = 0.05;
 const warmUp = 50;
-// Enough accounts that none of them reaches a limit of the gateway.
+// The number of accounts is large enough that none of them reaches a limit of the gateway.
 const people = 200;
 const bearers = 150;
 

@@ -266,7 +266,7 @@ describe('events dead', () => {
     const only = ['--consumer', 'catalogue.inventory'];
     const replayed = await runShop(dataDir, 'events', 'dead', 'replay', before?.id ?? '', ...only);
     expect(replayed).toEqual({ code: 0, output: `replayed ${before?.id} (catalogue.inventory)\n`, complaints: '' });
-    // Its consumer handled it once more, and refused it again.
+    // The consumer handled the event once more, and refused it again.
     const after = await eventually(async () => {
       const found = await list();
       expect(of(found, 'catalogue.inventory')?.deadAt).toBeDefined();

@@ -83,7 +83,7 @@ export function createShop(options: ShopOptions): Shop {
     call,
     orders: createOrders(call),
     async logIn(credentials) {
-      // Only the tokens of a machine have no refresh token.
+      // A machine's tokens, and no others, lack a refresh token.
       begin(dataOf('issueToken', await call.POST('/v1/tokens', { body: credentials })) as Tokens);
     },
     async logOut() {

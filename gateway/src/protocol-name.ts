@@ -15,7 +15,7 @@ const [lineFeed, brace] = [0x0a, 0x7d];
 interface Parser {
   /** A copy of the bytes that are being parsed or were parsed last. */
   getCurrentBuffer(): Buffer;
-  /** Under `kOnExecute`: the function that Node calls after it has parsed the bytes that arrived. */
+  /** The key `kOnExecute` has the function that Node calls after it has parsed the bytes that arrived. */
   [callback: number]: (result: unknown) => void;
   readonly constructor: { readonly kOnExecute: number };
 }

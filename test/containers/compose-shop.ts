@@ -46,7 +46,7 @@ export interface ComposeShop {
 }
 
 /**
- * Builds the images and brings everything up. Longer than other functions, because all methods share the project.
+ * Builds the images and starts everything. The function is longer than others, because all methods share the project.
  * @throws Error with one line when no engine answers or Compose is missing
  */
 export async function startComposeShop(): Promise<ComposeShop> {

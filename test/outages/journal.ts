@@ -54,7 +54,7 @@ export interface ClearRequest {
   readonly body?: object;
 }
 
-/** Longer than the time limit of a request at the gateway. */
+/** Milliseconds, longer than the time limit of a request at the gateway. */
 const answerWithin = 30_000;
 const clearWithin = 120_000;
 

@@ -70,8 +70,8 @@ const identity = {
 };
 
 /**
- * Starts everything and waits until it is ready. One sequence of steps, longer than other functions, because each needs
- * the results of those before it and registers how it is undone.
+ * Starts everything and waits until it is ready. The function is longer than others, because each step needs the
+ * results of those before it and registers how it is undone.
  */
 export async function startSystem({ seed, buyers, journal }: SystemOptions): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-outages-'));

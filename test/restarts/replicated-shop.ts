@@ -30,8 +30,8 @@ const noticedWithin = 30_000;
 const drain = '4500';
 
 /**
- * Starts everything on a database of its own and waits until it is ready. One sequence of steps, longer than other
- * functions, because each needs the results of those before it.
+ * Starts everything on a new database and waits until it is ready. The function is longer than others, because each
+ * step needs the results of those before it.
  */
 export async function startReplicatedShop(): Promise<ReplicatedShop> {
   const [database, folder, ports] = await Promise.all([

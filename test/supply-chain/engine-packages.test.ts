@@ -1,6 +1,5 @@
 // Checks which of the packages that only express-gateway needs are installed, and which of them the running gateway
 // loads.
-// loads.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';

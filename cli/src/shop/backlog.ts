@@ -26,7 +26,7 @@ export async function readOutboxes({ databases }: OpenShop): Promise<Outbox[]> {
   );
 }
 
-/** Undefined when the broker does not answer. */
+/** Returns undefined when the broker does not answer. */
 export async function countDeadLetters(shop: OpenShop): Promise<DeadLetters[] | undefined> {
   try {
     return await withDeadLetters(shop, async (deadLetters) => {

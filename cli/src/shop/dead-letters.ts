@@ -20,9 +20,9 @@ export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLett
 
 export interface Resolution {
   readonly verb: 'replay' | 'discard';
-  /** Undefined: all dead letters. */
+  /** The ids of the dead letters; undefined for all of them. */
   readonly ids: readonly string[] | undefined;
-  /** Undefined: the dead letters of every consumer. */
+  /** The consumer of the dead letters; undefined for every consumer. */
   readonly consumer?: string | undefined;
   /** The largest number of one consumer's dead letters that one request reads. */
   readonly perRead: number;

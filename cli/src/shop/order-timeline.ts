@@ -15,7 +15,7 @@ export interface Timeline extends OrderTrace {
   readonly steps: readonly TimelineStep[];
 }
 
-/** Undefined when the order does not exist. */
+/** Returns undefined when the order does not exist. */
 export async function readTimeline(shop: OpenShop, orderId: string): Promise<Timeline | undefined> {
   const order = await traceOrder(operatorEnvironment(shop, 'orders'), orderId);
   if (order === undefined) return undefined;

@@ -8,7 +8,7 @@ import { writePrivately } from './data-folder.ts';
 export interface KeptSecrets {
   /** The password of each database role. */
   readonly roles: Readonly<Record<SchemaName, string>>;
-  /** By environment variable. */
+  /** The secrets by their environment variables. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

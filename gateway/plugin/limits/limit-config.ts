@@ -3,17 +3,17 @@ import type { Rate } from './token-bucket.ts';
 
 /** Failures a minute after which a client has to wait. */
 export interface FailureBounds {
-  /** For one e-mail address, from one client network. */
+  /** The bound for one e-mail address and one client network. */
   readonly failuresPerEmailAndAddress?: number;
-  /** For one e-mail address, from all client networks that have never succeeded with it. */
+  /** The bound for one e-mail address and all client networks that have never succeeded with it. */
   readonly failuresPerEmail?: number;
 }
 
 /** Attempts a minute after which a client has to wait, for an operation that gives every attempt the same answer. */
 export interface AttemptBounds {
-  /** For one e-mail address, from one client network. */
+  /** The bound for one e-mail address and one client network. */
   readonly attemptsPerEmailAndAddress?: number;
-  /** For one e-mail address, from all client networks. */
+  /** The bound for one e-mail address and all client networks. */
   readonly attemptsPerEmail?: number;
 }
 

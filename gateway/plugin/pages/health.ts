@@ -8,7 +8,10 @@ import { type Rate, TokenBucket } from '../limits/token-bucket.ts';
 import type { UpstreamDirectory } from '../upstream/upstream.ts';
 import { isRead } from './read-only.ts';
 
-/** For each client network, and separate from all other limits. A load balancer probes once or a few times a second. */
+/**
+ * The rate for each client network, separate from all other limits. A load balancer probes once or a few times a
+ * second.
+ */
 const rate: Rate = { steady: 100, seconds: 1, reserve: 1_000, reserveSeconds: 60 };
 
 /**

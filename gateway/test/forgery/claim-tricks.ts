@@ -23,7 +23,7 @@ export function duplicates(genuine: Genuine): Attempt[] {
   ];
 }
 
-/** Longer than other functions, because it is a table of attempts. */
+/** The function is longer than others, because it is a table of attempts. */
 export function claims(genuine: Genuine): Attempt[] {
   const good = goodClaims(genuine);
   const now = Number(good.iat);

@@ -11,7 +11,7 @@ import {
   signed,
 } from './genuine.ts';
 
-/** Longer than other functions, because it is a table of attempts. */
+/** The function is longer than others, because it is a table of attempts. */
 export function algorithms(genuine: Genuine): Attempt[] {
   const jwk = genuine.publicKey.export({ format: 'jwk' });
   const secrets: Record<string, string | Buffer> = {

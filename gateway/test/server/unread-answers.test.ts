@@ -11,7 +11,8 @@ import { eventually } from '@shop/shared/testing';
 import { configWith, startGateway, type TestGateway } from '../start-gateway.ts';
 
 /**
- * Less than the gateway buffers for one client. Several of them exceed the buffers between the gateway and the client.
+ * The response is smaller than the gateway's buffer for one client. Several of them exceed the buffers between the
+ * gateway and the client.
  */
 const answer = Buffer.alloc(240 * 1_024, 'x');
 const asked = 100;
@@ -47,7 +48,7 @@ it('releases the only connection to the service for other clients', async () => 
   service.answer = (_request, response) => void response.end(answer);
 
   await open(port, get('/v1/products/1').repeat(asked));
-  // Until the buffers between the gateway and this client are full.
+  // Sends requests until the buffers between the gateway and this client are full.
   for (let before = -1; before !== service.seen.length || before === 0; await setTimeout(1_000))
     before = service.seen.length;
   expect(service.seen.length).toBeLessThan(asked);

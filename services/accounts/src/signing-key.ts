@@ -16,7 +16,10 @@ import type { KeyEncryption } from './key-encryption.ts';
 
 export const algorithm = 'ES256';
 
-/** True for keys that verifiers need: the current key, the next key, and retired keys whose tokens have not expired. */
+/**
+ * The SQL condition for keys that verifiers need: the current key, the next key, and retired keys whose tokens have not
+ * expired.
+ */
 export const isPublished = `state IN ('next', 'current')
   OR (state = 'retiring' AND retired_at > clock_timestamp() - ${longestTokenSeconds} * interval '1 second')`;
 

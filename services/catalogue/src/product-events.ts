@@ -8,7 +8,7 @@ import type { MovementCause } from './stock-ledger.ts';
 /** A product that was added or changed in the present transaction. */
 export interface WrittenProduct {
   readonly productId: string;
-  /** After the change. */
+  /** The version after the change. */
   readonly version: number;
   readonly row: WrittenRow;
   readonly inStock: boolean;

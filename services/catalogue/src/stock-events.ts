@@ -19,7 +19,7 @@ export interface Availability {
 export interface MovedStock extends Availability {
   readonly productId: string;
   readonly name: string;
-  /** After the change. */
+  /** The version after the change. */
   readonly version: number;
 }
 

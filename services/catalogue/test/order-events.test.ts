@@ -137,7 +137,7 @@ describe('order.cancelled.v1', () => {
     [['created', 'created', 'cancelled', 'cancelled', 'created']],
   ])('releases once when the events arrive as %j', async (kinds) => {
     const order = await reserved();
-    // Sent one after the other, so that they arrive in this sequence.
+    // The events are sent one after the other, so that they arrive in this sequence.
     for (const [index, kind] of kinds.entries()) {
       await send(order, kind);
       await taken(order, new Set(kinds.slice(0, index + 1)).size);

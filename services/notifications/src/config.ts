@@ -23,8 +23,8 @@ export function readEnvironment(environment: Environment) {
     /** The language of e-mails to recipients who chose none, or a language without texts. */
     language: string('EMAIL_LANGUAGE', 'en'),
     /**
-     * The number of e-mails about orders, and again about the account, that one address gets immediately and then each
-     * hour. Further ones are sent later.
+     * The number of e-mails that one address gets immediately, and then each hour; further ones are sent later. E-mails
+     * about orders and e-mails about the account are counted separately.
      */
     emailsPerHour: integer('EMAILS_PER_HOUR', { min: 1, max: 1_000_000, fallback: 20 }),
   });

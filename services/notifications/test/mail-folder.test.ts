@@ -1,4 +1,4 @@
-// From the event to the .eml file and the event that reports it, on pg-boss and PostgreSQL.
+// The path from an event to its .eml file, and to the event that reports the e-mail, on pg-boss and PostgreSQL.
 import { mailFolderSuite } from './mail-folder-suite.ts';
 
 mailFolderSuite('pg-boss');

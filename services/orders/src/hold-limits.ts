@@ -14,7 +14,7 @@ export type HoldLimits = Readonly<Partial<Record<Bound, number>>>;
 
 /** An account without a verified e-mail address has a fifth of the limits. */
 const unverifiedShare = 5;
-/** Each delivered order adds a tenth of the limits, until they are ten times as high. */
+/** Each delivered order raises the limits by a tenth, until they are ten times as high. */
 const deliveredShare = 10;
 const maximumDelivered = 90;
 /** The maximum number of an account's newest orders that are counted. */

@@ -16,7 +16,7 @@ export interface OrderPayment {
   readonly refundDueMinor: string;
 }
 
-/** Undefined for an order that needs no payment and for which no money was received. */
+/** Returns undefined for an order that needs no payment and for which no money was received. */
 export async function findPayment(
   tx: Transaction,
   order: Pick<LockedOrder, 'id' | 'accountId'>,

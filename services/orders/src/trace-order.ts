@@ -33,7 +33,7 @@ export const traceOrder: Operation<'traceOrder', OrderStore> = async ({ path: { 
   return { status: 200, body: { orderId, reservationId, status, steps: steps.map(toTraceStep) } };
 };
 
-/** Undefined when the order does not exist. */
+/** Returns undefined when the order does not exist. */
 export async function readOrderTrace(from: Queryable, orderId: string): Promise<OrderTrace | undefined> {
   const { rows } = await from.query<Omit<OrderTrace, 'steps'>>(
     `SELECT id AS "orderId", account_id AS "accountId", reservation_id AS "reservationId", status

@@ -20,7 +20,7 @@ export interface DatabaseOptions {
 }
 
 export interface Database {
-  /** For statements outside transactions. */
+  /** The pool for statements outside transactions. */
   readonly pool: pg.Pool;
   /**
    * Runs `work` in one transaction (READ COMMITTED) and commits. After a deadlock or serialization failure (40P01,

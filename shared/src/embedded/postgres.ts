@@ -16,7 +16,7 @@ export interface EmbeddedPostgresOptions {
   dataDir: string;
   /** The TCP port on 127.0.0.1. Default: a free port. */
   port?: number;
-  /** With false, commits may be lost in a crash of the machine. For tests only. */
+  /** Whether commits survive a crash of the machine. False is for tests only. */
   durable: boolean;
 }
 

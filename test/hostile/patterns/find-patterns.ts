@@ -18,7 +18,10 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const programs = /^(?:shared|services|gateway|client|cli|deploy\/setup)\/(?!.*\btest\/).*\.(?:ts|js)$/;
 const contracts = /^(?:services|gateway|shared)\/(?!.*\btest\/).*(?:api|contracts\/[a-z]+)\.yaml$/;
 
-/** Each distinct pattern once. @throws Error for a pattern that is only known at run time */
+/**
+ * Returns each distinct pattern once.
+ * @throws Error for a pattern that is only known at run time
+ */
 export function findPatterns(): FoundPattern[] {
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root });
   const found = new Map<string, FoundPattern>();

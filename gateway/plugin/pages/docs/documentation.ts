@@ -12,7 +12,7 @@ import { renderGuide } from './guide.ts';
 import { problemList } from './problem-list.ts';
 import { publishedDocument } from './published-document.ts';
 
-/** In the order of the navigation. Each is a file `<name>.md` in the folder of the guides. */
+/** The names of the guides in the order of the navigation. Each is a file `<name>.md` in the folder of the guides. */
 export const guideNames = [
   'getting-started',
   'accounts',

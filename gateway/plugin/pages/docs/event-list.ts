@@ -22,7 +22,10 @@ interface Member {
   readonly description: string;
 }
 
-/** In Markdown, a section for each event type: its meaning, its sender, its consumers and the members of its `data`. */
+/**
+ * Returns a section in Markdown for each event type: its meaning, its sender, its consumers and the members of its
+ * `data`.
+ */
 export function eventList(documents: readonly EventDocument[]): string {
   const mentions = new Map<string, Mention[]>();
   for (const { service, document } of documents) {

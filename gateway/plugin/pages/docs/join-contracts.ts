@@ -57,7 +57,10 @@ export function joinContracts(base: Node, parts: readonly ServiceContract[]): No
   return { ...frame, tags: [...tags.values()], paths, components: usedComponents(paths, components) };
 }
 
-/** Without the responses of the gateway that every operation replaces by its own, and what only they refer to. */
+/**
+ * Returns the components that the paths use. Responses of the gateway that every operation replaces are omitted,
+ * together with the components that only they refer to.
+ */
 function usedComponents(paths: Node, components: Readonly<Record<string, Node>>): Record<string, Node> {
   const used = reachable({ components }, paths);
   const kinds = Object.entries(components).map(([kind, all]) => {

@@ -15,7 +15,7 @@ import { openReport } from './refused-lines.ts';
 
 export interface ProductImportOptions {
   readonly path: string;
-  /** Default: the format that the end of the file's name states. */
+  /** Default: the format of the file name's extension. */
   readonly format?: Format | undefined;
   /** The file that gets the refused lines. */
   readonly refused: string;
@@ -99,7 +99,8 @@ async function importFile(
         refused: progress.refused + refused.length,
       };
       await sql(tx, saveProgress, [digest, ...Object.values(next)]);
-      // Before COMMIT: when the process dies here, the next import reads these lines and writes their entries again.
+      // The report is written before the COMMIT. When the process dies here, the next import reads these lines and
+      // writes their entries again.
       await report.write(refused);
       return next;
     };

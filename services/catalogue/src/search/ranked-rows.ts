@@ -58,8 +58,8 @@ export interface RankedRequest {
 type Source = 'words' | 'products';
 
 /**
- * At most one row more than the limit.
- * @throws Problem `query-too-costly` when the time of a statement or of all windows is over
+ * Returns at most one row more than the limit.
+ * @throws Problem `query-too-costly` when a statement or all windows together take too long
  */
 export async function readRanked(request: RankedRequest): Promise<RankedRows> {
   const { terms, limit, after, conditions } = request;

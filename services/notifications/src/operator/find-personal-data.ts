@@ -9,8 +9,8 @@ const places = `
   ) AS places WHERE rows > 0`;
 
 /**
- * Each place with the number of its rows. Of `environment` only DATABASE_URL is read.
- * @returns nothing when all is erased
+ * Returns each place with the number of its rows, and an empty list when everything is erased. Of `environment` only
+ * DATABASE_URL is read.
  */
 export function findPersonalData(environment: Environment, accountId: string): Promise<Record<string, number>> {
   const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });

@@ -11,7 +11,7 @@ export const ordered: readonly Operator[] = operators;
 export const matched: readonly Operator[] = ['eq', 'ne', 'in'];
 /** The operators of fields whose filters list values. */
 export const listed: readonly Operator[] = ['eq', 'in'];
-/** The operators of fields that are shown and cannot be filtered by: none. */
+/** The empty list of operators, for fields that are only shown. */
 export const none: readonly Operator[] = [];
 
 export interface Field<Context = unknown> {

@@ -33,7 +33,7 @@ const schema = (name, label, x, y, w) => {
 /** The points of a line: x, y, x, y … */
 const through = (...xy) => xy.flatMap((x, index) => (index % 2 === 0 ? [[x, xy[index + 1]]] : []));
 
-// Longer than other functions, because it is a table of positions.
+// The function is longer than others, because it is a table of positions.
 function wideWindow() {
   const columns = Object.fromEntries(services.map((name, index) => [name, index * 276]));
   const [card, w] = [112, 244];
