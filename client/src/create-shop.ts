@@ -57,7 +57,8 @@ export interface Shop {
   /**
    * Iterates over the pages of any list. Each page is requested after the one before it was read.
    * @throws ShopError
-   * @example for await (const { items } of shop.pages('/v1/brands')) show(items);
+   * @example
+   * for await (const { items } of shop.pages('/v1/brands')) show(items);
    */
   pages<Path extends ListPath>(
     path: Path,
@@ -125,8 +126,8 @@ function pagesIn<Path extends ListPath>(call: Calls, path: Path, ...[init]: Init
 }
 
 /**
- * Sends a request with the session's access token. When the token is refused, or ignored because the operation is public
- * (a success with `error="invalid_token"`), sends the request once more with a new token, if there is one.
+ * Sends a request with the session's access token. When the token is refused, or ignored because the operation is
+ * public (a success with `error="invalid_token"`), sends the request once more with a new token, if there is one.
  */
 async function sendAs(
   session: Session | undefined,

@@ -44,7 +44,8 @@ export interface Orders {
    * status also counts as reached when the order already has a later one.
    * @throws WaitError when the order can no longer reach a goal, or has not reached one in time; the reason of the
    * signal; ShopError
-   * @example await shop.orders.waitFor(order.id, ['shipped', 'cancelled'], { timeout: 600_000 });
+   * @example
+   * await shop.orders.waitFor(order.id, ['shipped', 'cancelled'], { timeout: 600_000 });
    */
   waitFor(
     orderId: string,

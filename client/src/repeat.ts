@@ -18,8 +18,8 @@ const firstWait = 200;
 
 /**
  * Returns a `send` that repeats a request after 429; after 502, 503, 504 or a lost connection when the request is safe,
- * searches products, obtains or revokes tokens, or has an `Idempotency-Key`; and after 409 `request-in-progress` when it
- * has the key. It waits for the time of `Retry-After`; without one, it waits longer before each attempt.
+ * searches products, obtains or revokes tokens, or has an `Idempotency-Key`; and after 409 `request-in-progress` when
+ * it has the key. It waits for the time of `Retry-After`; without one, it waits longer before each attempt.
  */
 export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): Send {
   return async (request) => {

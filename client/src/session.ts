@@ -46,9 +46,10 @@ export class Session {
   }
 
   /**
-   * Returns a new access token for one that was refused or is about to expire. A refresh token is valid once. Concurrent
-   * calls therefore share one renewal. `send` repeats a renewal whose answer was lost: for 60 seconds, the shop gives the
-   * same new refresh token again. When no answer arrives at all, the tokens stay, and the next request tries again.
+   * Returns a new access token for one that was refused or is about to expire. A refresh token is valid once, so
+   * concurrent calls share one renewal. `send` repeats a renewal whose response was lost: for 60 seconds, the shop
+   * returns the same new refresh token again. When no response arrives at all, the tokens are kept, and the next
+   * request tries again.
    */
   renew(old: string): Promise<string | undefined> {
     if (this.#tokens?.access_token !== old) return Promise.resolve(this.#tokens?.access_token);

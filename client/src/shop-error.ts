@@ -39,8 +39,8 @@ export class ShopError<Code extends string = ProblemCode> extends Error {
 }
 
 /**
- * Whether an error is a refusal of one of these operations, or of any operation when none is given. It narrows `code` to
- * the codes that the contract documents for them.
+ * Whether an error is a refusal of one of these operations, or of any operation when none is given. It narrows `code`
+ * to the codes that the contract documents for them.
  *
  * @example
  * if (isShopError(error, 'createOrder') && error.code === 'insufficient-stock') showAvailable(error.problem?.errors);

@@ -77,7 +77,8 @@ function origins(name: string): Variable<CorsOrigins> {
       const wrong = list.find((origin) => !isOrigin(origin));
       if (wrong === undefined) return new Set(list);
       throw new Error(
-        `must be *, or one or several origins like https://shop.example, separated by commas: ${JSON.stringify(wrong)} is not one`,
+        'must be *, or one or several origins like https://shop.example, separated by commas: ' +
+          `${JSON.stringify(wrong)} is not one`,
       );
     },
   };

@@ -81,9 +81,11 @@ const program = `(async () => {
   const list = await next.call.GET('/v1/products', { params: { query: { limit: 1 } } });
   const order = await next.orders.place({ items: [{ productId: product.id, quantity: 1 }] });
   const shown = await next.call.GET('/v1/orders/{orderId}', { params: { path: { orderId: order.id } } });
-  const ifMatch = { params: { path: { orderId: order.id }, header: { 'If-Match': shown.response.headers.get('etag') } } };
-  const cancelled = await next.call.POST('/v1/orders/{orderId}/cancel', { ...ifMatch, body: {} });
-  const refusal = await next.orders.place({ items: [{ productId: product.id, quantity: 999 }] }).catch((error) => error);
+  const header = { 'If-Match': shown.response.headers.get('etag') };
+  const params = { path: { orderId: order.id }, header };
+  const cancelled = await next.call.POST('/v1/orders/{orderId}/cancel', { params, body: {} });
+  const tooMany = { items: [{ productId: product.id, quantity: 999 }] };
+  const refusal = await next.orders.place(tooMany).catch((error) => error);
   return {
     renewals: renewed.length,
     listed: list.response.status,

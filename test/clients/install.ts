@@ -1,4 +1,4 @@
-// Installs what these tests need: the packed client in an empty project, and the runtimes and generators of package.json.
+// Installs the packed client in an empty project, and the runtimes and generators of package.json, for these tests.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// The packed client in an empty project: its files, its types, the examples of its README, and programs on each runtime.
+// The packed client in an empty project: its files, its types, the examples of its README, and programs on each
+// runtime.
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

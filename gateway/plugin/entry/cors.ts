@@ -27,7 +27,8 @@ const preflightHeaders = [
   'Access-Control-Allow-Methods',
   'GET, HEAD, POST, PATCH, DELETE',
   'Access-Control-Allow-Headers',
-  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, traceparent, tracestate',
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, traceparent, ' +
+    'tracestate',
   // Seconds for which browsers cache the result, at most two hours.
   'Access-Control-Max-Age',
   '7200',
@@ -36,7 +37,8 @@ const preflightHeaders = [
 /**
  * Adds the header fields that let a page of an allowed origin read the response, whatever the response will be.
  *
- * `Access-Control-Allow-Credentials` is never sent: the shop has no cookies, and pages send the access token themselves.
+ * `Access-Control-Allow-Credentials` is never sent: the shop has no cookies, and pages send the access token
+ * themselves.
  * @returns whether the request comes from an allowed origin
  */
 export function allowOrigin(request: GatewayRequest, origins: CorsOrigins | undefined): boolean {

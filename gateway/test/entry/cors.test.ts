@@ -1,4 +1,5 @@
-// Pages of other origins: which of them may call the API and read its responses, and how preflight requests are answered.
+// Pages of other origins: which of them may call the API and read its responses, and how preflight requests are
+// answered.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sendRaw } from '../raw.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';

@@ -409,7 +409,8 @@ describe('ARCHIVE_AFTER_DAYS', () => {
       "SELECT applied_at + interval '1 day' AS at FROM migrations WHERE name = '0017_archive.sql'",
     );
     await expect(archiveFinishedOrders(archive.environment, { days: 30 })).rejects.toThrow(
-      `orders can be archived from ${rows[0]?.at.toISOString()}: processes of the version before do not find archived orders.`,
+      `orders can be archived from ${rows[0]?.at.toISOString()}: ` +
+        'processes of the version before do not find archived orders.',
     );
     expect(await archive.placeOf(id)).toEqual(live);
     await archive.database.query("UPDATE migrations SET applied_at = now() - interval '25 hours'");
