@@ -185,7 +185,7 @@ function writeStockConfig(folder: string, servicePort: number, key: KeyObject): 
     audience,
   };
   const config = {
-    // The engine replaces this by the environment variable.
+    // The engine replaces this placeholder by the value of the environment variable.
     http: { port: ['$', '{EG_HTTP_PORT:-8080}'].join(''), hostname: '127.0.0.1' },
     apiEndpoints: { api: { host: '*', paths: '/v1/*' } },
     serviceEndpoints: { service: { url: `http://127.0.0.1:${servicePort}` } },

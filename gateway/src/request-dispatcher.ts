@@ -34,7 +34,10 @@ interface PendingRequests {
   /** The response before the last. */
   previous: GatewayResponse | undefined;
   count: number;
-  /** Requests that wait for the response before theirs, and the bytes that had arrived when the first of them came. */
+  /**
+   * Pipelined requests that wait for the responses to earlier ones, and the number of bytes that had arrived with the
+   * first of them.
+   */
   waiting: number;
   bytesRead: number;
 }

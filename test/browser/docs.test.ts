@@ -51,8 +51,8 @@ async function visit(path: string, options: BrowserContextOptions = {}): Promise
 const paths = ['/docs', ...guideNames.map((name) => `/docs/${name}`), '/problems', '/problems/price-changed'];
 
 /**
- * Returns the luminance of the page and of its first heading, from 0 (black) to 1 (white). A page without a colour has
- * the browser's.
+ * Returns the luminance of the page and of its first heading, from 0 (black) to 1 (white). A page that sets no colour
+ * has the browser's default.
  */
 async function lightness(page: Page): Promise<{ ground: number | undefined; text: number }> {
   const [body = '', root = '', heading = ''] = await page.evaluate<string[]>(

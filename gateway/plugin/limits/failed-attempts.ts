@@ -66,7 +66,7 @@ class Counted {
   }
 
   /**
-   * @returns a function that takes the count back
+   * @returns a function that undoes the count
    * @throws Problem 429 with `Retry-After` beyond the bound
    */
   async count(key: string): Promise<() => void> {
