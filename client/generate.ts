@@ -59,9 +59,9 @@ function endpointsOf(document: Node): Record<string, object> {
 }
 
 /**
- * The document as the types of the client need it. The `code` of a problem response has only the values that its
- * examples show; the published document does not say so, because its clients must accept further codes. A dotted
- * parameter is an object.
+ * Returns the document for the types of the client. The `code` of a problem response has only the values in its
+ * examples. The published document permits any code, because its clients must accept further ones. A dotted parameter
+ * is an object.
  */
 function clientDocument(document: Node): Node {
   const adapted = (value: unknown): unknown => {

@@ -45,7 +45,10 @@ const statement = Object.entries(counts)
   .map(([what, query]) => `SELECT '${what}' AS what, count(*)::int FROM (${query}) AS counted`)
   .join(' UNION ALL ');
 
-/** One line for each; empty when no work is in progress and the dead-letter queues are empty. */
+/**
+ * Returns a line for each piece of work in progress. The list is empty when there is none and the dead-letter queues
+ * are empty.
+ */
 export async function unrest(system: System): Promise<string[]> {
   const { rows } = await system.admin.query<{ what: string; count: number }>(statement);
   const moving = rows.filter(({ count }) => count > 0).map(({ what, count }) => `${what}: ${count}`);
