@@ -3,8 +3,7 @@ import { grantScopes, type StaffScope, verifyEmailAsOperator } from '@shop/accou
 import { importPKCS8, SignJWT } from 'jose';
 import type pg from 'pg';
 import { createKeyEncryption } from '../../services/accounts/src/key-encryption.ts';
-import type { Buyer } from './buyers.ts';
-import { type Journal, untilClear } from './journal.ts';
+import { type Buyer, type Journal, untilClear } from './journal.ts';
 
 export interface Identity {
   readonly issuer: string;

@@ -1,13 +1,9 @@
 // Buyers that order, pay, read and cancel in whole or in part by a seeded schedule, repeat requests without a clear
 // reply with the same key, and record everything.
 
-import { type Journal, type OrderOutcome, untilClear } from './journal.ts';
+import { type Buyer, type Journal, type OrderOutcome, untilClear } from './journal.ts';
+import { changeLate } from './late-changes.ts';
 import { createRandom, type Random } from './random.ts';
-
-export interface Buyer {
-  readonly accountId: string;
-  readonly token: string;
-}
 
 export interface Shopping {
   readonly journal: Journal;
@@ -34,6 +30,7 @@ export function startShopping(options: ShoppingOptions): Shopping {
     const random = createRandom(options.seed * 1_000 + index);
     for (let count = 0; !stopping; count += 1) {
       await buyOnce(options, journal, buyer, random, `${options.seed}-${index}-${count}`);
+      if (random.chance(0.3)) await changeLate(options, journal, buyer, random);
       await pause(random.integer(0, 30));
     }
   });

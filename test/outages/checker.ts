@@ -2,7 +2,9 @@
 // services.
 
 import { readStockReport } from '../../services/catalogue/src/operator/verify-stock.ts';
+import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
 import { booksOf } from '../../services/orders/test/payment-books.ts';
+import { archiveViolations } from './archive.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
 import type { System } from './system.ts';
@@ -14,13 +16,14 @@ export async function violations(
   initialStock: ReadonlyMap<string, number>,
 ): Promise<string[]> {
   return [
-    ...system.all().flatMap((process) => process.accidents()),
+    ...[...system.all(), system.archiver].flatMap((process) => process.accidents()),
     ...(await accountViolations(system, journal)),
     ...(await orderViolations(system, journal)),
     ...(await stockViolations(system, initialStock)),
     ...(await bookViolations(system)),
     ...(await moneyViolations(system, journal)),
     ...(await effectViolations(system)),
+    ...(await archiveViolations(system.admin)),
   ];
 }
 
@@ -52,9 +55,10 @@ interface StoredOrder {
 
 async function orderViolations({ admin }: System, journal: Journal): Promise<string[]> {
   const { rows } = await admin.query<StoredOrder>(`
-    SELECT o.id, o.status, json_object_agg(l.product_id, l.quantity) AS lines,
-      sum(l.cancelled_quantity)::int AS "cancelledUnits"
-    FROM orders.orders o LEFT JOIN orders.order_lines l ON l.order_id = o.id GROUP BY o.id, o.status`);
+    SELECT id, status, lines, "cancelledUnits" FROM ${allOrders}, LATERAL (
+      SELECT coalesce(json_object_agg(product_id, quantity), '{}') AS lines,
+        sum(cancelled_quantity)::int AS "cancelledUnits"
+      FROM ${rowsOf('order_lines')} AS line) AS summed`);
   const stored = new Map(rows.map((row) => [row.id, row]));
   const kept = await keptAnswers(admin);
   const accepted = journal.orders.flatMap((outcome) => {
@@ -62,7 +66,7 @@ async function orderViolations({ admin }: System, journal: Journal): Promise<str
     return orderId === undefined ? [] : [{ ...outcome, orderId }];
   });
   const found: string[] = [];
-  for (const { key, orderId, lines, cancelled, shortened } of accepted) {
+  for (const { key, orderId, lines, cancelled, cancelledAgain, shortened } of accepted) {
     const order = stored.get(orderId);
     if (order === undefined) {
       found.push(`order ${orderId} was accepted (key ${key}) and does not exist`);
@@ -74,6 +78,8 @@ async function orderViolations({ admin }: System, journal: Journal): Promise<str
       found.push(`order ${orderId} was cancelled and is ${order.status}`);
     if (shortened === 200 && order.cancelledUnits === 0 && order.status !== 'cancelled')
       found.push(`a unit of order ${orderId} was cancelled, and the order has all`);
+    if (cancelledAgain !== undefined && cancelledAgain !== 200)
+      found.push(`order ${orderId} was cancelled, and then the cancellation was answered ${cancelledAgain}`);
     if (cancelled === 409 && order.status === 'cancelled')
       found.push(`order ${orderId} is cancelled although the cancellation was refused`);
   }
@@ -106,13 +112,13 @@ async function stockViolations({ admin }: System, initialStock: ReadonlyMap<stri
     shipped: number;
   }>(`
     SELECT p.id, p.stock, p.reserved, p.oversold,
-      coalesce(sum(l.quantity - l.cancelled_quantity)
-        FILTER (WHERE o.status IN ('pending', 'processing')), 0)::int AS live,
-      coalesce(sum(l.quantity - l.cancelled_quantity)
-        FILTER (WHERE o.status IN ('shipped', 'delivered')), 0)::int AS shipped
+      coalesce(sum(l.units) FILTER (WHERE l.status IN ('pending', 'processing')), 0)::int AS live,
+      coalesce(sum(l.units) FILTER (WHERE l.status IN ('shipped', 'delivered')), 0)::int AS shipped
     FROM catalogue.products p
-    LEFT JOIN orders.order_lines l ON l.product_id = p.id
-    LEFT JOIN orders.orders o ON o.id = l.order_id
+    LEFT JOIN (
+      SELECT status, product_id, quantity - cancelled_quantity AS units
+      FROM ${allOrders}, LATERAL ${rowsOf('order_lines')} AS line
+    ) AS l ON l.product_id = p.id
     GROUP BY p.id`);
   const found: string[] = [];
   for (const { id, stock, reserved, oversold, live, shipped } of rows) {
@@ -125,29 +131,28 @@ async function stockViolations({ admin }: System, initialStock: ReadonlyMap<stri
   return found;
 }
 
-/** Checks that each payment with a reply is in the ledger once, and that the amounts of all orders add up. */
+/** Checks that each payment and refund with a reply is in the ledger once, and that the amounts add up. */
 async function moneyViolations({ admin }: System, { orders }: Journal): Promise<string[]> {
-  const { rows } = await admin.query<{ reference: string; entries: number }>(`
-    SELECT reference, count(*)::int AS entries FROM orders.payment_ledger WHERE kind = 'received' GROUP BY reference`);
-  const entries = new Map(rows.map((row) => [row.reference, row.entries]));
+  const { rows } = await admin.query<{ movement: string; entries: number }>(`
+    SELECT movement.kind || ' ' || movement.reference AS movement, count(*)::int AS entries
+    FROM ${allOrders}, LATERAL ${rowsOf('payment_ledger')} AS movement
+    WHERE movement.reference IS NOT NULL GROUP BY 1`);
+  const entries = new Map(rows.map((row) => [row.movement, row.entries]));
   const found: string[] = [];
-  for (const { key, orderId, paid } of orders) {
-    // 409: the amount was no longer that of the order, so the money is due as a refund.
-    if ((paid === 200 || paid === 409) && entries.get(key) !== 1)
-      found.push(`payment ${key} of order ${orderId} is in the ledger ${entries.get(key) ?? 0} times`);
+  for (const { key, orderId, paid, reported = [] } of orders) {
+    const answered = [{ kind: 'received', reference: key, status: paid }, ...reported];
+    for (const { kind, reference, status } of answered) {
+      const recorded = entries.get(`${kind} ${reference}`) ?? 0;
+      // 409: the amount was no longer that of the order, so the money is due as a refund.
+      if ((status === 200 || status === 409) && recorded !== 1)
+        found.push(`${kind} ${reference} of order ${orderId} is in the ledger ${recorded} times`);
+    }
   }
-  const client = await admin.connect();
-  try {
-    await client.query('SET search_path = orders');
-    const ids = orders.flatMap(({ orderId }) => orderId ?? []);
-    const { received, kept, owed, paidBack, faults } = await booksOf(client, ids);
-    if (received !== kept + owed + paidBack)
-      found.push(`${received} was received, ${kept} kept, ${owed} owed and ${paidBack} paid back`);
-    return [...found, ...faults.map((fault) => `the money of an order does not add up: ${fault}`)];
-  } finally {
-    await client.query('RESET search_path');
-    client.release();
-  }
+  const ids = orders.flatMap(({ orderId }) => orderId ?? []);
+  const { received, kept, owed, paidBack, faults } = await booksOf(admin, ids);
+  if (received !== kept + owed + paidBack)
+    found.push(`${received} was received, ${kept} kept, ${owed} owed and ${paidBack} paid back`);
+  return [...found, ...faults.map((fault) => `the money of an order does not add up: ${fault}`)];
 }
 
 /** Faults in the stock ledger, as `npm run shop -- stock verify` finds them. */

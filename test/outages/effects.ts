@@ -1,6 +1,7 @@
 // Compares the effects of each order, the released stock and the e-mails, with the order.
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
+import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
 
 interface Observed {
   /** Reads all schemas. */
@@ -22,41 +23,46 @@ interface OrderEffects {
   readonly paidMails: number;
   readonly unneeded: number;
   readonly unneededMails: number;
+  readonly refunded: number;
+  readonly refundedMails: number;
 }
 
 const effects = `
-  SELECT o.id, o.status,
+  SELECT orders.id, orders.status,
     (SELECT count(DISTINCT reservation_id)::int FROM catalogue.stock_ledger g
-      WHERE g.reservation_id = o.reservation_id AND g.kind = 'released' AND g.remaining IS NULL) AS released,
-    (SELECT count(*)::int FROM orders.order_history h
-      WHERE h.order_id = o.id AND h.cancelled_lines IS NOT NULL) AS shortened,
+      WHERE g.reservation_id = orders.reservation_id AND g.kind = 'released' AND g.remaining IS NULL) AS released,
+    (SELECT count(*)::int FROM ${rowsOf('order_history')} h WHERE h.cancelled_lines IS NOT NULL) AS shortened,
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = o.id AND n.kind LIKE 'order-lines-cancelled %' AND n.status = 'sent') AS "shortenedMails",
-    (SELECT count(*)::int FROM orders.payment_ledger l
-      WHERE l.order_id = o.id AND l.kind = 'received' AND l.cause = 'order-paid') AS paid,
+      WHERE n.order_id = orders.id AND n.kind LIKE 'order-lines-cancelled %' AND n.status = 'sent') AS "shortenedMails",
+    (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l
+      WHERE l.kind = 'received' AND l.cause = 'order-paid') AS paid,
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = o.id AND n.kind = 'order-paid' AND n.status = 'sent') AS "paidMails",
-    (SELECT count(*)::int FROM orders.payment_ledger l
-      WHERE l.order_id = o.id AND l.kind = 'received' AND l.cause <> 'order-paid') AS unneeded,
+      WHERE n.order_id = orders.id AND n.kind = 'order-paid' AND n.status = 'sent') AS "paidMails",
+    (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l
+      WHERE l.kind = 'received' AND l.cause <> 'order-paid') AS unneeded,
+    (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l WHERE l.kind = 'refunded') AS refunded,
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = o.id AND n.kind LIKE 'order-refund-due %' AND n.status = 'sent') AS "unneededMails",
+      WHERE n.order_id = orders.id AND n.kind LIKE 'order-refunded %' AND n.status = 'sent') AS "refundedMails",
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = o.id AND n.kind = 'order-cancelled' AND n.status = 'sent') AS mails,
+      WHERE n.order_id = orders.id AND n.kind LIKE 'order-refund-due %' AND n.status = 'sent') AS "unneededMails",
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = o.id AND n.kind = 'order-received' AND n.status = 'sent') AS received,
-    (SELECT count(*)::int FROM orders.outbox e
-      WHERE e.subject = o.id::text AND e.type = 'order.cancelled.v1') AS events,
+      WHERE n.order_id = orders.id AND n.kind = 'order-cancelled' AND n.status = 'sent') AS mails,
+    (SELECT count(*)::int FROM notifications.notifications n
+      WHERE n.order_id = orders.id AND n.kind = 'order-received' AND n.status = 'sent') AS received,
+    (SELECT count(*)::int FROM outbox e
+      WHERE e.subject = orders.id::text AND e.type = 'order.cancelled.v1') AS events,
     coalesce(created_at <= cancelled_at AND cancelled_at <= stock_released_at AND cancelled_at <= customer_notified_at
       AND greatest(stock_released_at, customer_notified_at) <= now(), status <> 'cancelled') AS dated
-  FROM orders.orders o
-  WHERE NOT EXISTS (SELECT FROM orders.erased_accounts e WHERE e.account_id = o.account_id)`;
+  FROM ${allOrders}
+  WHERE NOT EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = orders.account_id)`;
 
 export async function effectViolations({ admin, mailFolder }: Observed): Promise<string[]> {
   const { rows } = await admin.query<OrderEffects>(effects);
   const written = await mailsByOrder(mailFolder);
   const found: string[] = [];
   for (const row of rows) {
-    const { id, status, released, mails, received, events, dated, shortened, shortenedMails, paid, unneeded } = row;
+    const { id, status, released, mails, received, events, dated, shortened, shortenedMails } = row;
+    const { paid, unneeded, refunded } = row;
     const expected = status === 'cancelled' ? 1 : 0;
     if (released !== expected) found.push(`order ${id} is ${status} and its stock was released ${released} times`);
     if (mails !== expected) found.push(`order ${id} is ${status} and has ${mails} e-mails that say it is cancelled`);
@@ -73,7 +79,10 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
           `and ${row.paidMails} and ${row.unneededMails} e-mails say so`,
       );
     }
-    const told = (status === 'cancelled' || status === 'shipped' ? 2 : 1) + shortened + paid + unneeded;
+    if (row.refundedMails !== refunded)
+      found.push(`order ${id} was refunded ${refunded} times, and ${row.refundedMails} e-mails say so`);
+    const isTold = ['cancelled', 'shipped', 'delivered'].includes(status);
+    const told = (isTold ? 2 : 1) + shortened + paid + unneeded + refunded;
     if (files !== told) found.push(`order ${id} is ${status} and ${files} e-mails lie in the folder`);
   }
   const { rows: doubled } = await admin.query<{ reservation_id: string }>(`
@@ -81,10 +90,10 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
     WHERE kind IN ('released', 'shipped') AND remaining IS NULL
     GROUP BY reservation_id HAVING count(DISTINCT kind) > 1`);
   for (const { reservation_id: id } of doubled) found.push(`reservation ${id} was both released and shipped`);
-  const { rows: both } = await admin.query<{ order_id: string }>(`
-    SELECT order_id FROM orders.order_history GROUP BY order_id
-    HAVING count(*) FILTER (WHERE status = 'cancelled') > 0 AND count(*) FILTER (WHERE status = 'shipped') > 0`);
-  for (const { order_id: id } of both) found.push(`order ${id} was both cancelled and shipped`);
+  const { rows: both } = await admin.query<{ id: string }>(`
+    SELECT id FROM ${allOrders}, LATERAL ${rowsOf('order_history')} AS h GROUP BY id
+    HAVING bool_or(h.status = 'cancelled') AND bool_or(h.status = 'shipped')`);
+  for (const { id } of both) found.push(`order ${id} was both cancelled and shipped`);
   return [...found, ...(await handlerViolations(admin))];
 }
 
@@ -105,13 +114,13 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
   const { rows } = await admin.query<{ runs: number; events: number }>(`
     WITH erased (subject) AS (
       SELECT account_id::text FROM orders.erased_accounts
-      UNION ALL SELECT o.id::text FROM orders.orders o JOIN orders.erased_accounts e USING (account_id))
+      UNION ALL SELECT id::text FROM ${allOrders} JOIN erased_accounts USING (account_id))
     SELECT (
         SELECT count(*)::int FROM harness.handler_runs
         WHERE account_id::text NOT IN (SELECT subject FROM erased)) AS runs,
       (SELECT count(*)::int FROM notifications.inbox
         WHERE consumer = 'notifications.mail'
-          AND (type LIKE 'order.%' OR type = 'refund.due.v1' OR type = 'email-token.issued.v1')
+          AND (type LIKE 'order.%' OR type LIKE 'refund.%' OR type = 'email-token.issued.v1')
           AND subject NOT IN (SELECT subject FROM erased)) AS events`);
   const { runs = 0, events = 0 } = rows[0] ?? {};
   return runs === events

@@ -1,6 +1,6 @@
 // The journal of the customers: every reply, and the outcome of each order and registration.
 
-export type Asked = 'order' | 'view' | 'cancel' | 'ship' | 'register' | 'pay';
+export type Asked = 'order' | 'view' | 'cancel' | 'ship' | 'register' | 'pay' | 'refund';
 
 /** One reply, or a missing one (`status` 0). Times are milliseconds of `performance.now()`. */
 export interface Recorded {
@@ -15,6 +15,19 @@ export interface Recorded {
   readonly replayed: boolean;
 }
 
+/** A customer or a machine, with its access token. */
+export interface Buyer {
+  readonly accountId: string;
+  readonly token: string;
+}
+
+/** A movement of money that was reported, and the status of the reply. */
+export interface ReportedMoney {
+  readonly kind: 'received' | 'refunded';
+  readonly reference: string;
+  readonly status: number;
+}
+
 /** The outcome of one order as its buyer observes it. */
 export interface OrderOutcome {
   readonly key: string;
@@ -26,10 +39,14 @@ export interface OrderOutcome {
   refused?: number;
   /** The status of the reply to the cancellation, when one was requested. */
   cancelled?: number;
+  /** The status of the reply to a repeated cancellation, when one was requested later with another key. */
+  cancelledAgain?: number;
   /** The amount of the order, in major units. */
   total?: number;
   /** The status of the reply to the payment, when one was made. Its reference is the key. */
   paid?: number;
+  /** Money that was reported after the cancellation. */
+  reported?: ReportedMoney[];
   /** The status of the reply to the cancellation of one unit, when one was requested. */
   shortened?: number;
   /** The buyer got no clear reply, so the order may exist or not. */

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { slowness } from '@shop/shared/testing';
 import type { Interruption } from './answers.ts';
 import { answerViolations } from './answers.ts';
+import { movesOf } from './archive.ts';
 import { payOrder, placeOrder, startShopping } from './buyers.ts';
 import { violations } from './checker.ts';
-import { pause } from './fault.ts';
+import { countRows, pause, seen } from './fault.ts';
 import { faults } from './faults.ts';
 import { isFailure, type Journal, type OrderOutcome, untilClear } from './journal.ts';
 import { createRandom } from './random.ts';
@@ -86,6 +87,7 @@ describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d
       const paceBefore = slowness();
       const { gatewayUrl, buyers, payer } = system;
       const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed: seed + round * 1_000 + index });
+      const before = await movesOf(system.admin);
       let evidence: string | undefined;
       let [from, mended, ready] = [0, 0, 0];
       try {
@@ -104,6 +106,9 @@ describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d
       expect(evidence).toEqual(expect.any(String));
       expect(shopping.journal.orders.some(({ orderId }) => orderId !== undefined)).toBe(true);
       await expectSound();
+      const moves = await movesOf(system.admin);
+      const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];
+      expect(archived).toBeGreaterThan(0);
       await fault.mend?.(system);
 
       const pace = Math.max(paceBefore, slowness());
@@ -112,7 +117,8 @@ describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d
       const well = Math.max(ready, lastFailure) - mended;
       writeSync(
         1,
-        `${name}: ${evidence}; well after ${inSeconds(well)} of ${inSeconds(allowed)} s (pace ${pace.toFixed(1)})\n`,
+        `${name}: ${evidence}; ${archived} orders archived, ${restored} restored; ` +
+          `well after ${inSeconds(well)} of ${inSeconds(allowed)} s (pace ${pace.toFixed(1)})\n`,
       );
       const interruption: Interruption = { interrupts: fault.interrupts, from, until: mended + allowed };
       expect(answerViolations(shopping.journal.answers, interruption)).toEqual([]);
@@ -186,7 +192,7 @@ describe('contention', () => {
     const outcomes: string[] = [];
     await inFlight(1_000, 8, async (index, into) => {
       const outcome = await order(into, index, 'race', [{ productId, quantity: 1 }]);
-      const act = (action: 'process' | 'cancel' | 'ship', token: string) =>
+      const act = (action: 'process' | 'cancel' | 'ship' | 'deliver', token: string) =>
         untilClear(
           into,
           action === 'cancel' ? 'cancel' : 'ship',
@@ -201,10 +207,16 @@ describe('contention', () => {
       const [cancelled, shipped] = await Promise.all([act('cancel', buyerOf(index).token), act('ship', staff.token)]);
       outcome.cancelled = cancelled.status;
       outcomes.push([cancelled.status, shipped.status].join(' '));
+      if (shipped.status === 200) await act('deliver', staff.token);
     });
     expect(outcomes.filter((outcome) => outcome !== '200 409' && outcome !== '409 200')).toEqual([]);
     expect(new Set(outcomes).size).toBe(2);
     await expectSound();
+    const delivered = outcomes.filter((outcome) => outcome === '409 200').length;
+    expect(
+      await seen(async () => (await countRows(system, "archived_orders WHERE status = 'delivered'")) === delivered),
+    ).toBe(true);
+    expect(await violations(system, journal, initialStock)).toEqual([]);
   }, 900_000);
 });
 
@@ -221,18 +233,16 @@ describe('erasure', () => {
       const key = `erased-${seed}-${index}`;
       const { token, accountId } = customer;
       const answer = await untilClear(into, 'order', `${system.gatewayUrl}/v1/orders`, { token, key, body });
-      const { id: orderId } = JSON.parse(answer.body) as { id: string };
-      const paid: OrderOutcome = {
-        key,
-        accountId,
-        lines: body.items,
-        orderId,
-        total: JSON.parse(answer.body).totalCost,
-      };
-      await payOrder(into, system.gatewayUrl, system.payer, paid);
-      into.orders.push(paid);
+      const { id: orderId, totalCost: total } = JSON.parse(answer.body) as { id: string; totalCost: number };
+      const outcome: OrderOutcome = { key, accountId, lines: body.items, orderId, total };
+      into.orders.push(outcome);
+      if (index % 2 === 0) return payOrder(into, system.gatewayUrl, system.payer, outcome);
+      const path = `${system.gatewayUrl}/v1/orders/${orderId}/cancel`;
+      outcome.cancelled = (await untilClear(into, 'cancel', path, { token, key: `${key}-cancel` })).status;
     });
     await expectSound();
+    const archived = `archived_orders WHERE account_id IN (${ids.map((id) => `'${id}'`).join()})`;
+    expect(await seen(async () => (await countRows(system, archived)) === customers.length / 2)).toBe(true);
     await system.admin.query(
       "UPDATE accounts.accounts SET erase_at = now() - interval '2 hours' WHERE id = ANY ($1::uuid[])",
       [ids],

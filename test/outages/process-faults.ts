@@ -70,6 +70,14 @@ const abandonedOrder: Fault = {
   },
 };
 
+function archiverDies(point: CrashPoint): Fault {
+  return {
+    name: `the archiver dies ${point}`,
+    interrupts: 'nothing',
+    inject: ({ system }) => allDie([system.archiver], (process) => process.crashAt(point)),
+  };
+}
+
 function killed(name: string, interrupts: Interrupts, pick: (system: System) => readonly Supervised[]): Fault {
   return {
     name,
@@ -87,11 +95,16 @@ export const processFaults: readonly Fault[] = [
   crash('after publish before mark', ['orders', 'catalogue', 'notifications', 'accounts'], 'service'),
   crash("after the handler's COMMIT before the ack", ['orders', 'catalogue', 'notifications'], 'service'),
   crash('after the e-mail before its mark', ['notifications'], 'nothing'),
+  archiverDies('before the COMMIT of a move'),
+  archiverDies('after the COMMIT of a move'),
   killed('one catalogue process is killed', 'service', (system) => system.processes('catalogue').slice(0, 1)),
   killed('one orders process is killed', 'service', (system) => system.processes('orders').slice(1)),
   killed('the gateway is killed', 'gateway', (system) => system.processes('gateway')),
   {
-    ...killed('all processes are killed at once and start in any order', 'gateway', (system) => system.all()),
+    ...killed('all processes are killed at once and start in any order', 'gateway', (system) => [
+      ...system.all(),
+      system.archiver,
+    ]),
     recovery: 30_000,
   },
   {

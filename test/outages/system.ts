@@ -12,16 +12,16 @@ import { eventually, highHoldLimits } from '@shop/shared/testing';
 import pg from 'pg';
 import { type BrokerServer, startBrokerServer } from '../../shared/src/testing/servers/broker-server.ts';
 import { grant, register, signToken, verify } from './accounts.ts';
-import type { Buyer } from './buyers.ts';
+import { archiveWatch } from './archive.ts';
 import { handlerWatch } from './effects.ts';
-import type { Journal } from './journal.ts';
+import type { Buyer, Journal } from './journal.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
 import { createRandom } from './random.ts';
 import { type Supervised, supervise } from './supervised.ts';
 
 export interface System {
   readonly gatewayUrl: string;
-  /** A pool that reads all schemas, without a proxy. */
+  /** A pool that reads all schemas, without a proxy. Tables without a schema are those of orders. */
   readonly admin: pg.Pool;
   readonly urls: Readonly<Record<SchemaName, string>>;
   readonly mailFolder: string;
@@ -37,14 +37,16 @@ export interface System {
   /** Returns all processes except those of the gateway. */
   services(): readonly Supervised[];
   all(): readonly Supervised[];
+  /** Archives finished orders all the time. It answers no requests, and is not one of the others. */
+  readonly archiver: Supervised;
   restartPostgres(downFor: number): Promise<void>;
   /** How many deadlocks PostgreSQL has found so far. */
   deadlocks(): Promise<number>;
   /** Runs `use` with a connection of the catalogue's own role. */
   catalogueClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
-  /** A new customer, with the scope if one is given. */
   /** The machine that reports payments. */
   readonly payer: Buyer;
+  /** A new customer, with the scope if one is given. */
   buyer(name: string, scope?: StaffScope): Promise<Buyer>;
   /** Resolves when every process is ready, and the gateway reports all services as ready. */
   untilReady(within: number): Promise<void>;
@@ -143,9 +145,9 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
     const started = new Map<ServiceName | 'gateway', Supervised[]>();
     const all = (): Supervised[] => [...started.values()].flat();
     stops.push(() => Promise.all(all().map((each) => each.stop())));
+    const proxied = (name: ServiceName): string =>
+      Object.assign(new URL(urls[name]), { host: `127.0.0.1:${databaseProxy.port}` }).href;
     for (const name of serviceNames) {
-      const url = new URL(urls[name]);
-      url.host = `127.0.0.1:${databaseProxy.port}`;
       started.set(
         name,
         portsOf(name).map((port, index) =>
@@ -156,7 +158,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
             main: `${root}services/${name}/src/main.ts`,
             environment: {
               ...shared,
-              DATABASE_URL: url.href,
+              DATABASE_URL: proxied(name),
               PORT: String(port),
               ORDERS_URL: orders,
               CATALOGUE_URL: catalogue,
@@ -180,12 +182,22 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       }),
     ]);
 
+    const archiver = supervise({
+      name: 'archiver',
+      url: '',
+      random,
+      main: `${root}test/outages/archiver.ts`,
+      environment: { DATABASE_URL: proxied('orders') },
+    });
+    stops.push(() => archiver.stop());
+
     const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
     const adminUrl = Object.assign(new URL(postgres.url), { pathname: '/shop' }).href;
-    const admin = new pg.Pool({ connectionString: adminUrl, max: 4 });
+    const admin = new pg.Pool({ connectionString: adminUrl, max: 4, options: '-c search_path=orders' });
     admin.on('error', () => {});
     stops.push(() => admin.end());
     await admin.query(handlerWatch);
+    await admin.query(archiveWatch);
     const untilReady = (within: number): Promise<void> =>
       eventually(async () => {
         for (const { name, url } of all()) {
@@ -231,6 +243,7 @@ export async function startSystem({ seed, buyers, journal }: SystemOptions): Pro
       databaseProxy,
       processes: (name) => started.get(name) ?? [],
       all,
+      archiver,
       async restartPostgres(downFor) {
         const { port } = postgres;
         await postgres.stop();
