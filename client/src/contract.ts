@@ -2159,7 +2159,7 @@ export interface components {
             in?: string[];
         };
         /**
-         * @description `available` and `active` products can be ordered while stock lasts, `backorder` products beyond it. `pending` products are not for sale yet: only callers with `catalogue:write` see them.
+         * @description `available` and `active` mean the same: the product can be ordered while stock lasts. Staff uses either word, so a filter for products on sale names both. `backorder` products can be ordered beyond the stock. `pending` products are not for sale yet: only callers with `catalogue:write` see them. Whether units are free now is in `inStock`.
          * @enum {unknown}
          */
         CatalogueStatus: "available" | "active" | "backorder" | "pending";
@@ -3163,7 +3163,7 @@ export interface components {
          *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
          */
         CatalogueSort: string;
-        /** @description Operators eq, ne, in; available, active, backorder or pending. Only callers with `catalogue:write` find pending products. */
+        /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same: name both for what is sold while stock lasts. Only callers with `catalogue:write` find pending products. */
         CatalogueStatusFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold. */
         CatalogueUpdatedAtFilter: string[];
@@ -4573,7 +4573,7 @@ export interface operations {
                 brand?: components["parameters"]["BrandFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 category?: components["parameters"]["CategoryFilter"];
-                /** @description Operators eq, ne, in; available, active, backorder or pending. Only callers with `catalogue:write` find pending products. */
+                /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same: name both for what is sold while stock lasts. Only callers with `catalogue:write` find pending products. */
                 status?: components["parameters"]["CatalogueStatusFilter"];
                 /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
                 archived?: components["parameters"]["ArchivedFilter"];

@@ -4,6 +4,7 @@ import { runProcess, StartError } from '@shop/shared/runtime';
 import { startTelemetry } from '@shop/shared/telemetry';
 import { createPlugin } from '../plugin/index.ts';
 import { openRateLimitStore } from '../plugin/limits/rate-limit-store.ts';
+import { withHelp } from '../plugin/pages/help-page.ts';
 import { addressNames, readEnvironment } from './config.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
@@ -37,7 +38,8 @@ await runProcess('gateway', async (life) => {
   const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
     throw new StartError(`the configuration in ${configFolder} is not valid: ${error.message}`);
   });
-  const server = createGatewayServer(engine.handle, config, log);
+  const handle = withHelp(engine.handle, config.board === 'on');
+  const server = createGatewayServer(handle, config, log);
   const port = await listen(server, config, life, () => {
     draining = true;
   });

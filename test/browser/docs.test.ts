@@ -1,8 +1,10 @@
 // The documentation in a real browser: its pages on each screen, and an order that is placed and cancelled from the
 // page.
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { startChromium } from './chromium.ts';
@@ -48,7 +50,32 @@ async function visit(path: string, options: BrowserContextOptions = {}): Promise
   }
 }
 
-const paths = ['/docs', ...guideNames.map((name) => `/docs/${name}`), '/problems', '/problems/price-changed'];
+const texts = [
+  '/',
+  '/docs/nonsense',
+  '/docs',
+  '/docs/reference',
+  '/docs/changelog',
+  '/problems',
+  '/problems/price-changed',
+];
+const paths = [...texts, ...guideNames.map((name) => `/docs/${name}`)];
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds against the rules of WCAG 2.2 AA and its best practices, each with the elements. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate<string[]>(
+    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ').slice(0, 500)))`,
+  );
+}
+
+/** The pages of operations that the reference lists. */
+async function operationPages(): Promise<string[]> {
+  const html = await (await fetch(new URL('/docs/reference', shop.url))).text();
+  return [...new Set([...html.matchAll(/href="(\/docs\/reference\/[a-z-]+)"/g)].map(([, path = '']) => path))];
+}
 
 /**
  * Returns the luminance of the page and of its first heading, from 0 (black) to 1 (white). A page that sets no colour
@@ -56,7 +83,7 @@ const paths = ['/docs', ...guideNames.map((name) => `/docs/${name}`), '/problems
  */
 async function lightness(page: Page): Promise<{ ground: number | undefined; text: number }> {
   const [body = '', root = '', heading = ''] = await page.evaluate<string[]>(
-    `[document.body, document.documentElement, document.querySelector('h1, h2')]
+    `[document.body, document.documentElement, document.querySelector('main h1, main h2')]
       .map((element, index) => getComputedStyle(element)[index === 2 ? 'color' : 'backgroundColor'])`,
   );
   const ground = [body, root].find((colour) => colour !== 'rgba(0, 0, 0, 0)');
@@ -68,43 +95,58 @@ function lightnessOf(colour: string): number {
   return parts.reduce((sum, part) => sum + part, 0) / 765;
 }
 
+async function isGood(path: string, { page, complaints }: Visit, colorScheme: 'light' | 'dark'): Promise<void> {
+  // The browser itself reports the status of the page that explains it.
+  const own = complaints.filter((complaint) => !complaint.includes('status of 404'));
+  expect([path, own]).toEqual([path, []]);
+  const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  expect([path, overflow <= 0]).toEqual([path, true]);
+  const { ground = colorScheme === 'dark' ? 0 : 1, text } = await lightness(page);
+  expect(colorScheme === 'dark' ? 1 - ground : ground).toBeGreaterThan(0.8);
+  expect(Math.abs(ground - text)).toBeGreaterThan(0.5);
+  expect([path, await findings(page)]).toEqual([path, []]);
+}
+
 describe.each(screens)('on a %s in a %s room', (_device, colorScheme, viewport) => {
-  it.each(paths)('%s is complete, sends no request elsewhere, fits and can be read', async (path) => {
-    const { page, complaints } = await visit(path, { colorScheme, viewport });
-    if (path === '/docs') await page.locator('#operations-Orders-cancelOrder').waitFor();
-    expect(complaints).toEqual([]);
-    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    expect(overflow).toBeLessThanOrEqual(0);
-    const { ground = colorScheme === 'dark' ? 0 : 1, text } = await lightness(page);
-    expect(colorScheme === 'dark' ? 1 - ground : ground).toBeGreaterThan(0.8);
-    expect(Math.abs(ground - text)).toBeGreaterThan(0.5);
-    await page.context().close();
+  it.each(paths)('%s is complete, accessible, sends no request elsewhere, fits and can be read', async (path) => {
+    const visited = await visit(path, { colorScheme, viewport });
+    await isGood(path, visited, colorScheme);
+    await visited.page.context().close();
+  });
+
+  it('the page of every operation is, too', async () => {
+    const all = await operationPages();
+    expect(all.length).toBeGreaterThan(40);
+    const visited = await visit('/docs', { colorScheme, viewport });
+    for (const path of all) {
+      await visited.page.goto(path);
+      await isGood(path, visited, colorScheme);
+    }
+    await visited.page.context().close();
   });
 });
 
-/** Opens an operation in the reference. */
-async function opened(page: Page, operation: string): Promise<Locator> {
-  const block = page.locator(`[id="operations-${operation}"]`);
-  await block.locator('.opblock-summary-control').first().click();
-  await block.locator('.execute').waitFor();
-  return block;
+/** Sends the request of an operation, on its page. */
+async function tried(page: Page, operation: string, { body, values = {} }: Attempt = {}): Promise<Answer> {
+  await page.goto(`/docs/reference/${operation}`);
+  const form = page.locator('#try');
+  for (const [label, value] of Object.entries(values)) await form.getByLabel(label, { exact: true }).fill(value);
+  if (body !== undefined) await form.getByLabel('Body').fill(JSON.stringify(body));
+  await form.getByRole('button', { name: 'Send' }).click();
+  await page.locator('#answer').waitFor();
+  const status = Number.parseInt((await page.locator('#answer-status').textContent()) ?? '', 10);
+  const [text = '{}'] = ((await page.locator('#answer-text').textContent()) ?? '').split('\n\n');
+  return { status, body: text.startsWith('{') ? JSON.parse(text) : {} };
 }
 
-/** Sends the request of an operation of the reference. */
-async function executed(block: Locator): Promise<{ status: number; body: Record<string, unknown> }> {
-  await block.locator('.execute').click();
-  const live = block.locator('.live-responses-table');
-  await live.waitFor();
-  const status = Number.parseInt(
-    (await live.locator('tr.response td.response-col_status').first().textContent()) ?? '',
-    10,
-  );
-  return {
-    status,
-    body: JSON.parse(
-      (await live.locator('.response-col_description .highlight-code code').first().textContent()) ?? '',
-    ),
-  };
+interface Attempt {
+  readonly body?: object;
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
 }
 
 describe('a visitor of the reference', () => {
@@ -112,46 +154,101 @@ describe('a visitor of the reference', () => {
     'on a %s registers, logs in, orders, cancels, and sees a refusal explained',
     async (device) => {
       const viewport = screens.find(([name]) => name === device)?.[2] ?? null;
-      const { page, complaints } = await visit('/docs', { viewport });
+      const { page, complaints } = await visit('/docs/reference', { viewport });
       const email = `${randomUUID()}@example.com`;
       const password = 'a long and quiet river';
+      const account = { email, name: 'Kim', password };
+      expect(
+        (await tried(page, 'register-account', { body: account, values: { 'E-mail address': email } })).status,
+      ).toBe(201);
 
-      const register = await opened(page, 'Accounts-registerAccount');
-      await register.locator('textarea').fill(JSON.stringify({ email, name: 'Kim', password }));
-      expect((await executed(register)).status).toBe(201);
+      // The address is typed once.
+      await page.goto('/docs/reference/issue-token');
+      expect(JSON.parse(await page.getByLabel('Body').inputValue())).toMatchObject({ email });
+      expect((await tried(page, 'issue-token', { body: { email, password } })).status).toBe(200);
+      expect(page.url()).not.toContain('ey');
 
-      const logIn = await opened(page, 'Tokens-issueToken');
-      await logIn.locator('textarea').fill(JSON.stringify({ email, password }));
-      expect((await executed(logIn)).status).toBe(200);
-
-      const products = await opened(page, 'Products-listProducts');
-      const listed = await executed(products);
-      expect(listed.status).toBe(200);
+      const listed = await tried(page, 'list-products');
       expect(listed.body.items).toHaveLength(20);
-      const available = (listed.body.items as { id: string; status: string }[]).find(
-        ({ status }) => status === 'available',
-      );
 
-      const place = await opened(page, 'Orders-createOrder');
-      const text = await place.locator('textarea').inputValue();
-      expect(JSON.parse(text).items).toHaveLength(1);
-      await place.locator('textarea').fill(text.replace(/"productId": "[^"]+"/, `"productId": "${available?.id}"`));
-      const placed = await executed(place);
+      // The example names a product of this shop, and the token of the log-in is sent.
+      const placed = await tried(page, 'create-order');
       expect([placed.status, placed.body.status]).toEqual([201, 'pending']);
+      const id = String(placed.body.id);
 
-      const cancel = await opened(page, 'Orders-cancelOrder');
-      await cancel.locator('input[placeholder="orderId"]').fill(String(placed.body.id));
-      const cancelled = await executed(cancel);
+      await page.goto('/docs/reference/cancel-order');
+      expect(await page.getByLabel('Order', { exact: true }).inputValue()).toBe(id);
+      expect(await page.locator('pre[data-tab=curl], [data-tab=curl] pre').first().textContent()).toContain(
+        `${new URL(shop.url).origin}/v1/orders/${id}/cancel`,
+      );
+      const cancelled = await tried(page, 'cancel-order');
       expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled']);
       expect(complaints).toEqual([]);
 
-      const ship = await opened(page, 'Fulfilment-shipOrder');
-      await ship.locator('input[placeholder="orderId"]').fill(String(placed.body.id));
-      const refused = await executed(ship);
+      const refused = await tried(page, 'ship-order');
       expect([refused.status, refused.body.code]).toEqual([403, 'forbidden']);
       await page.goto(String(refused.body.type));
       expect(await page.locator('h1').textContent()).toBe('The caller may not do this');
       await page.context().close();
     },
   );
+
+  it('forgets the token on request', async () => {
+    const { page } = await visit('/docs/reference/list-orders');
+    await page.getByLabel('Access token').fill('secret');
+    await page.reload();
+    expect(await page.getByLabel('Access token').inputValue()).toBe('secret');
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    await page.reload();
+    expect(await page.getByLabel('Access token').inputValue()).toBe('');
+    await page.context().close();
+  });
+
+  it('finds an operation by the search, with the keyboard alone', async () => {
+    const { page, complaints } = await visit('/docs');
+    await page.keyboard.press('/');
+    await page.keyboard.type('cancel order');
+    await page.locator('#found a').first().waitFor();
+    expect(await findings(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/reference/cancel-order');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('keeps the choice of a language and of the theme', async () => {
+    const { page } = await visit('/docs/reference/create-order', { colorScheme: 'light' });
+    await page.getByText('Python', { exact: true }).click();
+    await page.locator('#theme').click();
+    await page.goto('/docs/reference/list-orders');
+    expect(await page.locator('[data-tab=python] pre').isVisible()).toBe(true);
+    expect(await page.locator('[data-tab=curl] pre').isVisible()).toBe(false);
+    expect((await lightness(page)).ground).toBeLessThan(0.2);
+    await page.context().close();
+  });
+
+  it('copies code', async () => {
+    const { page } = await visit('/docs/reference/get-product', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.locator('.copies:visible button').first().click();
+    await page.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^curl 'http:.+\/v1\/products\/[0-9a-f-]{36}'$/,
+    );
+    await page.context().close();
+  });
+
+  it('opens the list of all pages on a phone', async () => {
+    const { page } = await visit('/docs/filtering', { viewport: { width: 390, height: 844 } });
+    await page.getByRole('button', { name: 'All pages' }).click();
+    await page.locator('#all-pages').getByRole('link', { name: 'Pagination' }).click();
+    await page.waitForURL('**/docs/pagination');
+    await page.context().close();
+  });
+
+  it('reaches an operation by its former address', async () => {
+    const { page } = await visit('/docs#/Orders/cancelOrder');
+    await page.waitForURL('**/docs/reference/cancel-order');
+    await page.context().close();
+  });
 });

@@ -121,6 +121,13 @@ describe('the published document', () => {
     expect(JSON.stringify(document)).not.toMatch(/internal\/|serviceToken|reservationId/);
   });
 
+  it('has no member, tag or scheme that only the services need', () => {
+    expect(JSON.stringify(document)).not.toMatch(/"x-(?:internal|refused-by-operation|checked-by-operation)"/);
+    const tags = Array.isArray(document.tags) ? document.tags.map((tag) => nodeOf(tag).name) : [];
+    expect(new Set(operations.flatMap(({ node }) => node.tags))).toEqual(new Set(tags));
+    expect(Object.keys(nodeOf(nodeOf(document.components).securitySchemes))).toEqual(['bearer']);
+  });
+
   it('names every operation once, with a summary, its callers and its rate', () => {
     const ids = operations.map(({ node }) => node.operationId);
     expect(new Set(ids).size).toBe(ids.length);

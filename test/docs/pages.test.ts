@@ -7,7 +7,7 @@ import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
 
 const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));
-const pages = ['/docs', ...guideNames.map((name) => `/docs/${name}`)];
+const pages = ['/docs', '/docs/reference', '/docs/changelog', ...guideNames.map((name) => `/docs/${name}`)];
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -62,36 +62,120 @@ describe('/v1/openapi.json', () => {
   });
 });
 
+/** Path → HTML. Most pages link to most others. */
+const seen = new Map<string, Promise<{ status: number; type: string; text: string }>>();
+function page(path: string) {
+  let found = seen.get(path);
+  if (found === undefined) {
+    found = get(path, { Accept: 'text/html' }).then(async (response) => ({
+      status: response.status,
+      type: response.headers.get('content-type') ?? '',
+      text: await response.text(),
+    }));
+    seen.set(path, found);
+  }
+  return found;
+}
+
+/** The pages that the list of all pages names. */
+async function allPages(): Promise<string[]> {
+  const { text } = await page('/docs');
+  const [, list = ''] = /<nav id="all-pages"(.*?)<\/nav>/s.exec(text) ?? [];
+  return ['/docs', ...new Set(attributes(list).map((target) => target.replace(/#.*/, '')))];
+}
+
+/** The files that a page loads, those that its scripts import included. */
+async function filesOf(html: string): Promise<string[]> {
+  const direct = attributes(html).filter((target) => /^\/docs\/assets\/.*\.(?:css|js|svg)$/.test(target));
+  const imported = await Promise.all(
+    direct.map(async (target) => {
+      const { text } = await page(target);
+      return target.endsWith('.js')
+        ? [...text.matchAll(/^import .* from '(.+)';$/gm)].map(([, name = '']) => name)
+        : [];
+    }),
+  );
+  return [...new Set([...direct, ...imported.flat()])];
+}
+
 describe('the pages', () => {
-  it.each(pages)('%s permits only its own files', async (path) => {
-    const response = await get(path);
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const policy = response.headers.get('content-security-policy') ?? '';
-    expect(policy).toMatch(/^default-src 'none'; /);
-    expect(policy).not.toMatch(/unsafe|http|\*/);
-    expect(policy.includes("script-src 'self'")).toBe(path === '/docs');
-    const html = await response.text();
-    expect(html).not.toMatch(/<style|<script(?! src="\/docs\/assets\/)| style="| on\w+="/);
+  it('are the reference with every operation, the guides, the problems and the changelog', async () => {
+    const document = (await (await get('/v1/openapi.json')).json()) as { paths: Record<string, object> };
+    const operations = Object.values(document.paths).flatMap((item) =>
+      Object.keys(item).filter((name) => name !== 'parameters'),
+    );
+    const all = await allPages();
+    expect(all).toEqual(expect.arrayContaining([...pages, '/problems']));
+    expect(all.filter((path) => path.startsWith('/docs/reference/'))).toHaveLength(operations.length);
   });
 
-  it.each(pages)('%s has only valid links', async (path) => {
-    const html = await (await get(path)).text();
-    const targets = new Set(attributes(html).filter((target) => !/^https:\/\//.test(target)));
-    for (const target of targets) {
-      const { pathname, hash } = new URL(target, new URL(path, gateway.url));
-      const response = await get(pathname);
-      expect([target, response.status]).toEqual([target, 200]);
-      if (hash !== '')
-        expect([target, await response.text()]).toEqual([target, expect.stringContaining(` id="${hash.slice(1)}"`)]);
+  it('permit only files and requests of the gateway', async () => {
+    for (const path of await allPages()) {
+      const response = await get(path, { Accept: 'text/html' });
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([
+        path,
+        200,
+        'text/html; charset=utf-8',
+      ]);
+      const policy = response.headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; /);
+      expect(policy).not.toMatch(/unsafe|http|\*|data:/);
+      expect(await response.text()).not.toMatch(
+        /<style|<script(?!(?: type="module")? src="\/docs\/assets\/)| style="| on\w+="/,
+      );
     }
-    expect(targets.size).toBeGreaterThan(5);
+  });
+
+  it('have only valid links', async () => {
+    for (const path of await allPages()) {
+      const { text } = await page(path);
+      const targets = new Set(attributes(text).filter((target) => !/^https:\/\//.test(target)));
+      expect([path, targets.size > 5]).toEqual([path, true]);
+      for (const target of targets) {
+        const { pathname, hash } = new URL(target, new URL(path, gateway.url));
+        const found = await page(pathname);
+        expect([path, target, found.status]).toEqual([path, target, 200]);
+        if (hash !== '' && !found.text.includes(` id="${hash.slice(1)}"`)) throw new Error(`${path}: no ${target}`);
+      }
+    }
+  });
+
+  it('have no empty section and each id once', async () => {
+    for (const path of await allPages()) {
+      const { text } = await page(path);
+      expect([
+        path,
+        /<h([123])[^>]*>[^\n]*<\/h\1>\s*(?:<h[12]|<\/section>|<\/main>|<\/div>)|<ul[^>]*><\/ul>|<p><\/p>/.exec(
+          text,
+        )?.[0],
+      ]).toEqual([path, undefined]);
+      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+      expect([path, ids.filter((id, index) => ids.indexOf(id) !== index)]).toEqual([path, []]);
+    }
+  });
+
+  it('need at most 40 KiB for the first view, compressed', async () => {
+    const sizeOf = async (path: string): Promise<number> => {
+      const response = await get(path, { 'Accept-Encoding': 'gzip', Accept: 'text/html' });
+      return Number(response.headers.get('content-length'));
+    };
+    let most = 0;
+    for (const path of await allPages()) {
+      const files = await filesOf((await page(path)).text);
+      const sizes = await Promise.all([path, ...files].map(sizeOf));
+      most = Math.max(
+        most,
+        sizes.reduce((sum, size) => sum + size, 0),
+      );
+    }
+    expect(most).toBeGreaterThan(5_000);
+    expect(most).toBeLessThan(40 * 1_024);
   });
 
   it('have only files of the gateway, each under the digest of its content', async () => {
-    const html = await (await get('/docs')).text();
-    const assets = attributes(html).filter((target) => target.startsWith('/docs/assets/'));
-    expect(assets).toHaveLength(5);
+    const [operation = ''] = (await allPages()).filter((path) => path.startsWith('/docs/reference/'));
+    const assets = await filesOf((await page(operation)).text);
+    expect(assets).toHaveLength(8);
     for (const address of assets) {
       const response = await get(address);
       expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -117,11 +201,75 @@ describe('the pages', () => {
 
   it('state for every problem whether to send the request again', async () => {
     const errors = await (await get('/docs/errors')).text();
-    const answers = [...errors.matchAll(/<tr>\s*<td>(.*?)<\/td>/gs)].map(([, cell = '']) => cell);
+    const answers = [...errors.matchAll(/<tr>\s*<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell);
     const unsaid = Object.entries(problems).filter(
       ([code, { status }]) =>
         !answers.some((cell) => cell.includes(`${status}`) && (!cell.includes('<code>') || cell.includes(`>${code}<`))),
     );
     expect(unsaid).toEqual([]);
+  });
+});
+
+describe('the downloads', () => {
+  it('are listed in llms.txt, every one of them', async () => {
+    const response = await get('/llms.txt');
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const targets = [...(await response.text()).matchAll(/\]\((\/[^)]+)\)/g)].map(([, target = '']) => target);
+    expect(targets.length).toBeGreaterThan(50);
+    for (const target of targets) expect([target, (await page(target)).status]).toEqual([target, 200]);
+    for (const target of targets.filter((one) => one.endsWith('.md')))
+      expect([target, (await page(target)).type]).toEqual([target, 'text/markdown; charset=utf-8']);
+    for (const target of targets.filter((one) => one.startsWith('/docs/asyncapi/')))
+      expect(JSON.parse((await page(target)).text)).toMatchObject({ asyncapi: '3.0.0' });
+  });
+
+  it('contain what the search finds', async () => {
+    const entries = (await (await get('/docs/search.json')).json()) as { title: string; address: string }[];
+    expect(entries.map(({ title }) => title)).toEqual(
+      expect.arrayContaining(['Place an order', 'Pagination', 'Too many requests']),
+    );
+    for (const { address } of entries) {
+      const [path = '', anchor] = address.split('#');
+      const { status, text } = await page(path);
+      expect([address, status]).toEqual([address, 200]);
+      if (anchor !== undefined && !text.includes(` id="${anchor}"`)) throw new Error(`no ${address}`);
+    }
+  });
+});
+
+describe('what is nowhere', () => {
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  it.each([
+    ['/', 200],
+    ['/docs/', 404],
+    ['/nonsense', 404],
+    ['/docs/nonsense', 404],
+    ['/problems/nonsense', 404],
+    ['/Docs/<b>', 404],
+  ])('%s is a page with valid links for a browser, and a problem for a program', async (path, status) => {
+    const response = await get(path, { Accept: browser });
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+    const text = await response.text();
+    expect(text).not.toContain('<b>');
+    for (const target of attributes(text).filter((one) => one.startsWith('/')))
+      expect([target, (await page(target)).status]).toEqual([target, 200]);
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5']) {
+      const problem = await get(path, { Accept: accept });
+      expect([problem.status, problem.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+    }
+  });
+
+  it('proposes the address without its last slash', async () => {
+    expect(await (await get('/docs/', { Accept: browser })).text()).toContain('<a href="/docs">/docs</a>');
+  });
+
+  it('is a problem below /v1 and for other methods', async () => {
+    expect((await get('/v1/nonsense', { Accept: browser })).headers.get('content-type')).toBe(
+      'application/problem+json',
+    );
+    expect((await get('/nonsense', { Accept: browser }, 'POST')).headers.get('content-type')).toBe(
+      'application/problem+json',
+    );
   });
 });

@@ -1,24 +1,25 @@
-// The static files of the pages: Swagger UI from its package, and the shop's own. Each address contains a digest of its
-// file.
+// The static files of the pages. Each address contains a digest of its file.
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digest, StaticPage } from './static-page.ts';
 
-const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const ofDocs = fileURLToPath(new URL('docs/assets', import.meta.url));
 const ofBoard = fileURLToPath(new URL('board/assets', import.meta.url));
 
 /** A script is listed after the scripts that it imports. */
 const files = {
-  'swagger-ui.js': join(swaggerUi, 'swagger-ui-bundle.js'),
-  'swagger-ui.css': join(swaggerUi, 'swagger-ui.css'),
-  'reference.js': join(ofDocs, 'reference.js'),
+  'theme.js': join(ofDocs, 'theme.js'),
+  'own-values.js': join(ofDocs, 'own-values.js'),
+  'search.js': join(ofDocs, 'search.js'),
+  'page.js': join(ofDocs, 'page.js'),
+  'try.js': join(ofDocs, 'try.js'),
   'picture-layout.js': join(ofBoard, 'picture-layout.js'),
   'picture.js': join(ofBoard, 'picture.js'),
   'board.js': join(ofBoard, 'board.js'),
   'style.css': join(ofDocs, 'style.css'),
+  'guide.css': join(ofDocs, 'guide.css'),
+  'reference.css': join(ofDocs, 'reference.css'),
   'board.css': join(ofBoard, 'board.css'),
   'icon.svg': join(ofDocs, 'icon.svg'),
 } as const;
@@ -41,9 +42,7 @@ export function readAssets(): Assets {
   const addresses = new Map<string, string>();
   const pages = new Map<string, StaticPage>();
   for (const [name, file] of Object.entries(files)) {
-    const content = file.startsWith(swaggerUi)
-      ? readFileSync(file)
-      : withImports(readFileSync(file, 'utf8'), addresses);
+    const content = withImports(readFileSync(file, 'utf8'), addresses);
     const address = `/docs/assets/${digest(content)}/${name}`;
     addresses.set(name, address);
     pages.set(address, new StaticPage(content, { type: types[extname(file)] ?? '', immutable: true }));

@@ -1,36 +1,47 @@
-// The frame of every page: head, navigation, content.
+// The frame of every page: head, top navigation, side navigation, content. The other files write only what stands in it.
 import type { Assets } from './assets.ts';
 
-/** The Content-Security-Policy of pages without scripts. */
-export const guidePolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/**
- * The Content-Security-Policy of Swagger UI. It needs no inline scripts, inline styles or eval; its icons are `data:`
- * URLs.
- */
-export const referencePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The Content-Security-Policy of every page: only files and requests of the shop itself, and nothing inline. */
+export const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
 
 export interface NavigationItem {
   readonly address: string;
-  readonly title: string;
   /** The title in the navigation. */
   readonly short: string;
 }
 
-export interface Layout {
-  /** @param current the address and title of the page, which the navigation marks as current */
-  page(current: NavigationItem, content: string, extra?: { readonly head?: string; readonly end?: string }): string;
+export interface Page {
+  readonly title: string;
+  readonly address: string;
+  /** The address of the link that the top navigation marks; the page's own when left out. */
+  readonly section?: string;
+  /** HTML with the element `main`. */
+  readonly content: string;
+  /** HTML of the side navigation; none when left out. */
+  readonly side?: string;
+  /** HTML at the end of `head`. */
+  readonly head?: string;
 }
 
-/** @param links of the navigation, in order */
-export function createLayout(assets: Assets, links: readonly NavigationItem[]): Layout {
+export interface Layout {
+  /** The HTML of a page. */
+  page(page: Page): string;
+}
+
+/**
+ * @param links of the top navigation, in order
+ * @param search whether the pages can search the documentation
+ */
+export function createLayout(assets: Assets, links: readonly NavigationItem[], search = false): Layout {
+  const script = (name: 'theme.js' | 'page.js', attributes = ''): string =>
+    `<script${attributes} src="${assets.addressOf(name)}"></script>`;
   return {
-    page(current, content, { head = '', end = '' } = {}) {
-      const items = links.map(({ address, short }) => {
-        const mark = address === current.address ? ' aria-current="page"' : '';
-        return `<a href="${address}"${mark}>${escapeHtml(short)}</a>`;
+    page({ title, address, section = address, content, side, head = '' }) {
+      const items = links.map((link) => {
+        const mark = link.address === section ? ' aria-current="page"' : '';
+        return `<a href="${link.address}"${mark}>${escapeHtml(link.short)}</a>`;
       });
       return `<!doctype html>
 <html lang="en">
@@ -38,22 +49,36 @@ export function createLayout(assets: Assets, links: readonly NavigationItem[]): 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escapeHtml(current.title)} · Shop API</title>
+<title>${escapeHtml(title)} · Shop API</title>
 <link rel="icon" href="${assets.addressOf('icon.svg')}">
-${head}<link rel="stylesheet" href="${assets.addressOf('style.css')}">
-</head>
+${script('theme.js')}
+${script('page.js', ' type="module"')}
+<link rel="stylesheet" href="${assets.addressOf('style.css')}">
+${head}</head>
 <body>
-<header>
+<a class="skip" href="#content">To the content</a>
+<header class="top">
+${side === undefined ? '' : '<button type="button" class="menu" popovertarget="all-pages">All pages</button>'}
 <a class="shop" href="/docs">Shop API</a>
-<nav aria-label="Documentation">${items.join('\n')}</nav>
+<nav aria-label="Sections">${items.join('\n')}</nav>
+${search ? searchField : ''}
+<button type="button" id="theme" hidden>Dark</button>
 </header>
+<div class="${side === undefined ? 'frame' : 'frame with-side'}">
+${side === undefined ? '' : `<nav id="all-pages" class="side" popover aria-label="Pages">\n${side}</nav>`}
 ${content}
-${end}</body>
+</div>
+</body>
 </html>
 `;
     },
   };
 }
+
+const searchField = `<div role="search" class="search">
+<input id="search" type="search" aria-label="Search the documentation" aria-controls="found" placeholder="Search" autocomplete="off" spellcheck="false">
+<ul id="found" role="list" aria-label="Found" hidden><li></li></ul>
+</div>`;
 
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

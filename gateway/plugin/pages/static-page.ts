@@ -19,32 +19,41 @@ export interface Encoded {
   readonly encoding: 'gzip' | undefined;
 }
 
-/** Content that is created once and sent unchanged. */
+/** Content that is created once, at the first request for it when it is given as a function, and sent unchanged. */
 export class StaticPage {
   readonly type: string;
   readonly contentPolicy: string | undefined;
   readonly cacheControl: string;
-  readonly #plain: Encoded;
+  readonly #create: () => string | Buffer;
+  #plain: Encoded | undefined;
   #compressed: Promise<Encoded> | undefined;
 
-  constructor(content: string | Buffer, { type, contentPolicy, immutable = false }: PageOptions) {
+  constructor(content: string | Buffer | (() => string), { type, contentPolicy, immutable = false }: PageOptions) {
     this.type = type;
     this.contentPolicy = contentPolicy;
     this.cacheControl = immutable ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
-    const body = Buffer.from(content);
-    this.#plain = { body, etag: `"${digest(body)}"`, encoding: undefined };
+    this.#create = typeof content === 'function' ? content : () => content;
   }
 
   /** The content in an encoding that the client accepts. It is compressed at the first request for it. */
   encoded(acceptEncoding: string | undefined): Promise<Encoded> {
     if (acceptEncoding === undefined || !/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/i.test(acceptEncoding))
-      return Promise.resolve(this.#plain);
-    this.#compressed ??= compress(this.#plain.body).then((body) => ({
-      body,
-      etag: `${this.#plain.etag.slice(0, -1)}-gzip"`,
-      encoding: 'gzip',
-    }));
+      return Promise.resolve(this.#unencoded());
+    this.#compressed ??= this.#compress();
     return this.#compressed;
+  }
+
+  #unencoded(): Encoded {
+    if (this.#plain === undefined) {
+      const body = Buffer.from(this.#create());
+      this.#plain = { body, etag: `"${digest(body)}"`, encoding: undefined };
+    }
+    return this.#plain;
+  }
+
+  async #compress(): Promise<Encoded> {
+    const { body, etag } = this.#unencoded();
+    return { body: await compress(body), etag: `${etag.slice(0, -1)}-gzip"`, encoding: 'gzip' };
   }
 }
 

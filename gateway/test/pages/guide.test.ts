@@ -14,3 +14,29 @@ it.each(['GET /v1/products?cursor={nextCursor}', 'GET /v1/orders', 'POST /v1/pro
     expect(shown(request)).not.toContain('Open it here');
   },
 );
+
+it('offers an example request as a command, with the values of the reader', () => {
+  const html = shown(
+    'POST /v1/orders\nAuthorization: Bearer {accessToken}\nContent-Type: application/json\n\n{ "productId": "{productId}" }',
+  );
+  const [, command = ''] = /data-tab="curl"><code>(.*?)<\/code>/s.exec(html) ?? [];
+  const text = command
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#x27;', "'");
+  expect(text).toBe(`curl 'http://localhost:8080/v1/orders' \\
+  -H "Authorization: Bearer $TOKEN" \\
+  -H 'Content-Type: application/json' \\
+  -d '{ "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01" }'`);
+  expect(command).toContain('<span class="own" data-own="productId">');
+});
+
+it('lists its headings, each with an anchor of its own', () => {
+  const { headings, html } = renderGuide('# Guide\n\n## One\n\n### Added\n\n## Two\n\n### Added\n');
+  expect(headings.map(({ id }) => id)).toEqual(['one', 'added', 'two', 'added--2']);
+  for (const { id } of headings) expect(html).toContain(` id="${id}"`);
+});
+
+it('names the column before each cell, for narrow screens', () => {
+  expect(renderGuide('# G\n\n| A | B |\n|---|---|\n| 1 | 2 |\n').html).toContain('<td data-label="B">2</td>');
+});

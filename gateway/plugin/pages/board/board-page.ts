@@ -2,13 +2,9 @@
 import { readAssets } from '../assets.ts';
 import { boardLayout, boardSection } from './board-layout.ts';
 
-export const boardPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
-  "form-action 'none'; frame-ancestors 'none'";
-
 export function boardPage(): string {
   const assets = readAssets();
-  const content = `<main class="guide board">
+  const content = `<main id="content" class="guide board">
 <h1>The shop now</h1>
 <p id="notice" class="asking" role="status">Log in with an account that has the scope <code>orders:read-all</code>.</p>
 <form id="log-in">
@@ -58,9 +54,11 @@ ${table('Requests through this gateway in the last minute', 'operations', [
 <ol id="steps" hidden></ol>
 </section>
 </main>`;
-  const head = `<link rel="stylesheet" href="${assets.addressOf('board.css')}">\n`;
-  const end = `<script type="module" src="${assets.addressOf('board.js')}"></script>\n`;
-  return boardLayout(assets).page(boardSection, content, { head, end });
+  const head =
+    `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n` +
+    `<link rel="stylesheet" href="${assets.addressOf('board.css')}">\n` +
+    `<script type="module" src="${assets.addressOf('board.js')}"></script>\n`;
+  return boardLayout(assets).page({ title: 'Board', address: boardSection.address, content, head });
 }
 
 /** A heading, and a table whose rows the script fills. */

@@ -5,8 +5,9 @@ import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-reques
 import { actionSchema, type Policy } from '../../entry/policy.ts';
 import { sendDocument } from '../../entry/send-response.ts';
 import type { UpstreamDirectory } from '../../upstream/upstream.ts';
+import { pagePolicy } from '../layout.ts';
 import { isRead } from '../read-only.ts';
-import { boardPage, boardPolicy } from './board-page.ts';
+import { boardPage } from './board-page.ts';
 import { BoardStreams } from './board-streams.ts';
 import { runbookPages } from './runbook-pages.ts';
 import type { MetricsAddresses } from './shop-figures.ts';
@@ -37,7 +38,7 @@ export function board(
         if (!isRead(request, response)) return;
         const text = pages.get(request.path);
         if (text !== undefined) {
-          sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: boardPolicy });
+          sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: pagePolicy });
           return;
         }
         if (request.path.startsWith('/board/runbooks/')) throw new Problem('not-found', 'There is no such runbook.');

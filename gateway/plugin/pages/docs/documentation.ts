@@ -1,16 +1,23 @@
-// The pages of the documentation: the published document, its reference and the guides.
+// The pages of the documentation: the published document, its reference, the guides, and what can be downloaded.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleDocument } from '@shop/shared/contract';
 import { serviceNames } from '@shop/shared/runtime';
 import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import { readAssets } from '../assets.ts';
-import { createLayout, guidePolicy, referencePolicy } from '../layout.ts';
+import { type Page, pagePolicy } from '../layout.ts';
 import { StaticPage } from '../static-page.ts';
+import { docsLayout, sections, sideNavigation } from './docs-layout.ts';
 import { type EventDocument, eventList } from './event-list.ts';
 import { renderGuide } from './guide.ts';
+import { guideHtml } from './guide-page.ts';
+import { llmsText } from './llms.ts';
+import { overviewHtml, referenceHtml } from './overview-page.ts';
 import { problemList } from './problem-list.ts';
 import { publishedDocument } from './published-document.ts';
+import { operationHtml } from './reference/operation-page.ts';
+import { operationsByTag, operationViews } from './reference/operation-view.ts';
+import { searchIndex } from './search-index.ts';
 
 /** The names of the guides in the order of the navigation. Each is a file `<name>.md` in the folder of the guides. */
 export const guideNames = [
@@ -30,57 +37,73 @@ export interface DocumentationOptions {
   readonly config: Pick<GatewayConfig, 'pipelines'>;
   /** The configuration folder. Contracts are named relative to it. */
   readonly folder: string;
+  /** The folder of the guides. The changelog is beside it. */
   readonly guides: string;
   /** The folder of the services, each with its AsyncAPI document. */
   readonly services: string;
 }
 
-/** Path → page. @throws when a document or guide is missing or invalid */
-export function createDocumentation({
-  config,
-  folder,
-  guides,
-  services,
-}: DocumentationOptions): Map<string, StaticPage> {
+const json = { type: 'application/json' };
+
+/** Path → page. A page is created at the first request for it. @throws when a document or guide is missing or invalid */
+export function createDocumentation(options: DocumentationOptions): Map<string, StaticPage> {
+  const { config, folder, services } = options;
   const assets = readAssets();
-  const documents = serviceNames.map(
+  const document = publishedDocument(config, folder);
+  const events = serviceNames.map(
     (service): EventDocument => ({ service, document: bundleDocument(join(services, service, 'asyncapi.yaml')) }),
   );
-  const generated = { problems: problemList, events: () => eventList(documents) };
-  const rendered = guideNames.map((name) => {
-    const guide = renderGuide(readFileSync(join(guides, `${name}.md`), 'utf8'), { generated });
-    const short = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
-    return { ...guide, address: `/docs/${name}`, short };
-  });
-  const reference = { address: '/docs', title: 'Reference', short: 'Reference' };
-  const layout = createLayout(assets, [reference, ...rendered]);
-  const html = 'text/html; charset=utf-8';
+  const operations = operationViews(document);
+  const tags = operationsByTag(document, operations);
+  const guides = readGuides(options.guides, events);
+  const changelog = renderMarkdown('changelog', readFileSync(join(options.guides, '../CHANGELOG.md'), 'utf8'));
+  const side = sideNavigation(guides, tags);
+  const layout = docsLayout(assets);
 
   const pages = new Map(assets.pages);
-  pages.set(
-    '/v1/openapi.json',
-    new StaticPage(JSON.stringify(publishedDocument(config, folder)), { type: 'application/json' }),
-  );
-  pages.set(
-    reference.address,
-    new StaticPage(
-      layout.page(
-        reference,
-        '<main id="reference" class="wide-page"><noscript>This page needs JavaScript. ' +
-          'The same content is in <a href="/v1/openapi.json">openapi.json</a>.</noscript></main>',
-        {
-          head: `<link rel="stylesheet" href="${assets.addressOf('swagger-ui.css')}">\n`,
-          end:
-            `<script src="${assets.addressOf('swagger-ui.js')}"></script>\n` +
-            `<script src="${assets.addressOf('reference.js')}"></script>\n`,
-        },
-      ),
-      { type: html, contentPolicy: referencePolicy },
-    ),
-  );
-  for (const guide of rendered) {
-    const text = layout.page(guide, `<main class="guide">\n${guide.html}</main>`);
-    pages.set(guide.address, new StaticPage(text, { type: html, contentPolicy: guidePolicy }));
+  const add = (page: Omit<Page, 'content'>, content: () => string): void => {
+    const create = (): string => layout.page({ ...page, side: side.at(page.address), content: content() });
+    pages.set(page.address, new StaticPage(create, { type: 'text/html; charset=utf-8', contentPolicy: pagePolicy }));
+  };
+  const stylesheet = (name: 'guide.css' | 'reference.css'): string =>
+    `<link rel="stylesheet" href="${assets.addressOf(name)}">\n`;
+  const guideHead = stylesheet('guide.css');
+  const referenceHead = `${stylesheet('reference.css')}<script type="module" src="${assets.addressOf('try.js')}"></script>\n`;
+
+  const overview = { title: 'Documentation', address: '/docs', section: '', head: guideHead };
+  add(overview, () => overviewHtml(guides, serviceNames));
+  const { address: reference } = sections.reference;
+  add({ title: 'Reference', address: reference, head: guideHead }, () => referenceHtml(tags));
+  for (const operation of operations) {
+    const page = { title: operation.summary, address: operation.address, section: reference, head: referenceHead };
+    add(page, () => operationHtml(document, operation));
   }
+  for (const [index, guide] of guides.entries()) {
+    const page = { title: guide.title, address: guide.address, section: sections.guides.address, head: guideHead };
+    add(page, () => guideHtml(guide, { previous: guides[index - 1], next: guides[index + 1] }));
+  }
+  add({ title: 'Changelog', address: changelog.address, head: guideHead }, () => guideHtml(changelog));
+
+  pages.set('/v1/openapi.json', new StaticPage(() => JSON.stringify(document), json));
+  for (const { service, document: asyncapi } of events)
+    pages.set(`/docs/asyncapi/${service}.json`, new StaticPage(() => JSON.stringify(asyncapi), json));
+  pages.set('/docs/search.json', new StaticPage(() => JSON.stringify(searchIndex(operations, guides)), json));
+  for (const { address, text } of [...guides, changelog])
+    pages.set(`${address}.md`, new StaticPage(text, { type: 'text/markdown; charset=utf-8' }));
+  const llms = (): string => llmsText(guides, operations, serviceNames);
+  pages.set('/llms.txt', new StaticPage(llms, { type: 'text/plain; charset=utf-8' }));
   return pages;
+}
+
+type RenderedGuide = ReturnType<typeof renderMarkdown>;
+
+function readGuides(folder: string, events: readonly EventDocument[]): RenderedGuide[] {
+  const generated = { problems: problemList, events: () => eventList(events) };
+  return guideNames.map((name) => renderMarkdown(name, readFileSync(join(folder, `${name}.md`), 'utf8'), generated));
+}
+
+function renderMarkdown(name: string, text: string, generated: Readonly<Record<string, () => string>> = {}) {
+  const guide = renderGuide(text, { generated });
+  const short = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
+  return { ...guide, address: `/docs/${name}`, short };
 }

@@ -1,18 +1,36 @@
-// Renders a Markdown guide as HTML, with anchors at headings, links between guides, and links that send example
-// requests.
+// Renders Markdown as HTML: anchors at headings, links between guides, highlighted code, example requests as command
+// lines, and tables that fold on a narrow screen.
 import { Marked, type Tokens } from 'marked';
 import { escapeHtml } from '../layout.ts';
+import { codeBlock, tabbedCode } from './code-block.ts';
+import { exampleInCurl } from './guide-request.ts';
+
+export interface Heading {
+  readonly id: string;
+  readonly title: string;
+  readonly depth: number;
+}
 
 export interface Guide {
   readonly title: string;
+  /** The Markdown with its generated parts. */
+  readonly text: string;
   readonly html: string;
+  /** The headings below the title. */
+  readonly headings: readonly Heading[];
 }
 
-const markdownUnder = (base: string): Marked =>
-  new Marked({
+const titles: Readonly<Record<string, string>> = { http: 'HTTP', sh: 'Command', json: 'JSON', ts: 'TypeScript' };
+
+function markdownUnder(base: string, headings: Heading[] = []): Marked {
+  let blocks = 0;
+  return new Marked({
     renderer: {
       heading({ tokens, depth, text }: Tokens.Heading) {
-        const id = anchorOf(text);
+        const anchor = anchorOf(text);
+        const before = headings.filter(({ id }) => id === anchor || id.startsWith(`${anchor}--`)).length;
+        const id = before === 0 ? anchor : `${anchor}--${before + 1}`;
+        headings.push({ id, title: text.replaceAll('`', ''), depth });
         return `<h${depth} id="${id}"><a href="#${id}">${this.parser.parseInline(tokens)}</a></h${depth}>\n`;
       },
       link({ href, title, tokens }: Tokens.Link) {
@@ -20,22 +38,31 @@ const markdownUnder = (base: string): Marked =>
         return `<a href="${escapeHtml(addressOf(href, base))}"${name}>${this.parser.parseInline(tokens)}</a>`;
       },
       table(token: Tokens.Table) {
-        const cell = (tag: string) => (one: Tokens.TableCell) =>
-          `<${tag}>${this.parser.parseInline(one.tokens)}</${tag}>`;
-        const rows = token.rows.map((row) => `<tr>${row.map(cell('td')).join('')}</tr>`);
-        return `<div class="wide"><table><thead><tr>${token.header.map(cell('th')).join('')}</tr></thead>
-<tbody>${rows.join('\n')}</tbody></table></div>\n`;
+        const labels = token.header.map(({ text }) => escapeHtml(text.replaceAll('`', '')));
+        const head = token.header
+          .map(({ tokens }) => this.parser.parseInline(tokens))
+          .map((title) => (title === '' ? '<td></td>' : `<th scope="col">${title}</th>`))
+          .join('');
+        const rows = token.rows.map((row) => {
+          const cells = row.map(
+            (one, at) => `<td data-label="${labels[at]}">${this.parser.parseInline(one.tokens)}</td>`,
+          );
+          return `<tr>${cells.join('')}</tr>`;
+        });
+        return `<table class="folds"><thead><tr>${head}</tr></thead>\n<tbody>${rows.join('\n')}</tbody></table>\n`;
       },
       code({ text, lang }: Tokens.Code) {
         const open = openable(text);
         const link = open === undefined ? '' : `<a class="open" href="${escapeHtml(open)}">Open it here</a>\n`;
-        return (
-          `<pre tabindex="0"><code${lang ? ` class="language-${escapeHtml(lang)}"` : ''}>` +
-          `${escapeHtml(text)}</code></pre>\n${link}`
-        );
+        const inCurl = exampleInCurl(text, lang);
+        if (inCurl === undefined) return `${codeBlock(text, lang, titles[lang ?? ''])}\n${link}`;
+        blocks += 1;
+        const http = { id: 'http', title: 'HTTP', language: 'http', text } as const;
+        return `${tabbedCode(`block-${blocks}`, [http, { id: 'curl', title: 'curl', language: 'bash', text: inCurl }])}\n${link}`;
       },
     },
   });
+}
 
 /**
  * @param text Markdown, whose first line is the title, `# …`
@@ -48,7 +75,14 @@ export function renderGuide(
 ): Guide {
   const filled = text.replaceAll(/^<!-- ([a-z-]+) -->$/gm, (comment, name: string) => generated[name]?.() ?? comment);
   const title = /^# (.+)$/m.exec(filled)?.[1] ?? 'Guide';
-  return { title, html: markdownUnder(base).parse(filled, { async: false }) };
+  const headings: Heading[] = [];
+  const html = markdownUnder(base, headings).parse(filled, { async: false });
+  return { title, text: filled, html, headings: headings.filter(({ depth }) => depth > 1) };
+}
+
+/** The HTML of a text in the contracts. */
+export function inlineMarkdown(text: string): string {
+  return markdownUnder('/docs').parse(text, { async: false });
 }
 
 /** Turns a link between source files, such as `filtering.md#quotes`, into the address of the page. */

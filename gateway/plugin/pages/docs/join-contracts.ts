@@ -19,7 +19,8 @@ interface PublicContract extends ServiceContract {
 }
 
 /**
- * One document of all public operations, without `x-internal` operations and the components that only they use.
+ * One document of all public operations, without `x-internal` operations, and the components, tags and members that only
+ * the services need.
  *
  * Deeply equal components of the same name are merged; others get the name of their service as a prefix.
  * @param base the frame: info, servers, and in `x-every-operation` the gateway's responses to every operation
@@ -43,15 +44,16 @@ export function joinContracts(base: Node, parts: readonly ServiceContract[]): No
         : reference;
     for (const [path, item] of Object.entries(part.paths)) {
       if (path in paths) throw new Error(`two services define ${path}`);
-      paths[path] = withReferences(item, rename);
+      paths[path] = withoutInternalMembers(withReferences(item, rename));
     }
     for (const [reference, component] of part.components) {
       const [, kind = '', name = ''] = referenceTokens(rename(reference));
       components[kind] ??= {};
-      components[kind][name] = withReferences(component, rename);
+      components[kind][name] = withoutInternalMembers(withReferences(component, rename));
     }
+    const used = usedTags(part.paths);
     for (const tag of Array.isArray(part.document.tags) ? part.document.tags.filter(isNode) : [])
-      tags.set(textOf(tag.name), tag);
+      if (used.has(tag.name)) tags.set(textOf(tag.name), tag);
   }
   requireUniqueOperations(paths);
   return { ...frame, tags: [...tags.values()], paths, components: usedComponents(paths, components) };
@@ -70,6 +72,26 @@ function usedComponents(paths: Node, components: Readonly<Record<string, Node>>)
     return [kind, Object.fromEntries(kept)] as const;
   });
   return Object.fromEntries(kinds.filter(([, kept]) => Object.keys(kept).length > 0));
+}
+
+/** Members that steer the services' own reading of a request, and mean nothing to clients. */
+const internalMembers: ReadonlySet<string> = new Set([
+  'x-internal',
+  'x-refused-by-operation',
+  'x-checked-by-operation',
+]);
+
+function withoutInternalMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutInternalMembers);
+  if (!isNode(value)) return value;
+  const kept = Object.entries(value).filter(([name]) => !internalMembers.has(name));
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutInternalMembers(member)]));
+}
+
+/** The tags of public operations. */
+function usedTags(paths: Readonly<Record<string, Node>>): Set<unknown> {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item).filter(isNode));
+  return new Set(operations.flatMap(({ tags }) => (Array.isArray(tags) ? tags : [])));
 }
 
 /** The paths without internal operations, each with the gateway's responses and its limit. */

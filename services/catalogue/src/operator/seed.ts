@@ -3,6 +3,7 @@ import { decimalsOf, type Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
+import { guideProducts } from './guide-products.ts';
 import { type SampleProduct, sampleProducts } from './sample-products.ts';
 
 export interface SeedOptions {
@@ -16,7 +17,7 @@ export interface SeedOptions {
   readonly isComplete?: boolean;
 }
 
-/** The number of sample products in a new shop. */
+/** The number of generated products in a new shop. */
 const demoProducts = 300;
 
 const batchSize = 5_000;
@@ -56,11 +57,12 @@ export async function seedProducts(environment: Environment, options: SeedOption
   return withCatalogue(environment, (pool, decimals) => addSampleProducts(pool, decimals, options));
 }
 
-/** Adds the sample products of a new shop, unless the catalogue has any products. */
+/** Adds sample products and the products of the guides' examples to a new shop, unless the catalogue has any products. */
 export async function seedDemo(environment: Environment): Promise<void> {
   await withCatalogue(environment, async (pool, decimals) => {
     if ((await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;
     await addSampleProducts(pool, decimals, { count: demoProducts, seed: 1, isComplete: true });
+    await pool.query(insert, columnsOf(guideProducts(decimals), true));
   });
 }
 

@@ -1,0 +1,64 @@
+// Values of the reader in examples: ids, the e-mail address, and the shop's address. An example is written with marks.
+// A page shows each mark as an element, into which the browser puts the value that the reader has given.
+import { escapeHtml } from '../layout.ts';
+
+/** What a mark shows until the reader gives a value. */
+const shownUntilGiven = {
+  origin: 'http://localhost:8080',
+  accountId: 'me',
+  customerId: '01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01',
+  orderId: '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01',
+  productId: '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01',
+  sessionId: '01931f6e-5a10-7c3a-8d51-5f3b6a1c0c01',
+  email: 'kim@example.com',
+} as const;
+
+export type OwnValue = keyof typeof shownUntilGiven;
+
+/** Members of request bodies that are values of the reader. */
+const members: ReadonlySet<string> = new Set<OwnValue>(['productId', 'orderId', 'email']);
+
+const marks = /OWN_(\w+?)_VALUE/g;
+
+export function isOwnValue(name: string): name is OwnValue {
+  return Object.hasOwn(shownUntilGiven, name);
+}
+
+/** A word that stands for the value, which no quotation, URL or highlighter changes. */
+export function markOf(name: OwnValue): string {
+  return `OWN_${name}_VALUE`;
+}
+
+/** A copy of a request body with marks. Of several equal members, only the first is marked. */
+export function withMarks(body: unknown): unknown {
+  const left = new Set(members);
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) =>
+        typeof member === 'string' && isOwnValue(name) && left.delete(name)
+          ? [name, markOf(name)]
+          : [name, walk(member)],
+      ),
+    );
+  };
+  return walk(body);
+}
+
+/** The values that a text marks, each once. */
+export function marksIn(text: string): OwnValue[] {
+  return [...new Set([...text.matchAll(marks)].flatMap(([, name = '']) => (isOwnValue(name) ? [name] : [])))];
+}
+
+/** Marked text with the values that are shown until the reader gives others. */
+export function withoutMarks(text: string): string {
+  return text.replaceAll(marks, (mark, name: string) => (isOwnValue(name) ? shownUntilGiven[name] : mark));
+}
+
+/** Marked HTML, each mark as an element. */
+export function marksAsHtml(html: string): string {
+  return html.replaceAll(marks, (mark, name: string) =>
+    isOwnValue(name) ? `<span class="own" data-own="${name}">${escapeHtml(shownUntilGiven[name])}</span>` : mark,
+  );
+}

@@ -1,0 +1,141 @@
+// One request in curl, JavaScript, Python and the typed client.
+import type { Tab } from '../code-block.ts';
+import { markOf } from '../own-values.ts';
+import { javascriptLiteral, pythonLiteral } from './literals.ts';
+
+export interface ExampleRequest {
+  readonly method: string;
+  /** The path as the contract has it, with parameters in braces. */
+  readonly path: string;
+  /** Values of the path's parameters. */
+  readonly pathValues: Readonly<Record<string, string>>;
+  /** Values as the contract has them: a text, a number or a list of texts. */
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Whether an access token is needed. */
+  readonly secured: boolean;
+  /** Whether an account logs in for it. A machine has a token instead. */
+  readonly byAccount: boolean;
+  readonly keyed: boolean;
+  readonly body?: { readonly type: string; readonly value: unknown } | undefined;
+  /** Whether the response has a body. */
+  readonly answers: boolean;
+}
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: this is code for the reader.
+const bearer = 'Authorization: `Bearer ${token}`';
+
+/** The request in each language. */
+export function snippetsOf(request: ExampleRequest): Tab[] {
+  return [
+    { id: 'curl', title: 'curl', language: 'bash', text: curlOf(request) },
+    { id: 'javascript', title: 'JavaScript', language: 'javascript', text: javascriptOf(request) },
+    { id: 'python', title: 'Python', language: 'python', text: pythonOf(request) },
+    { id: 'client', title: '@shop/client', language: 'typescript', text: clientOf(request) },
+  ];
+}
+
+function addressOf({ path, pathValues, query }: ExampleRequest): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (place, name: string) => pathValues[name] ?? place);
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .map((one) => `${name}=${encodeURIComponent(String(one)).replaceAll(/%3A/g, ':').replaceAll(/%2C/g, ',')}`),
+  );
+  return `${markOf('origin')}${filled}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
+}
+
+function curlOf(request: ExampleRequest): string {
+  const { method, secured, body } = request;
+  return curl({
+    method,
+    address: addressOf(request),
+    headers: [
+      ...(secured ? ['Authorization: Bearer $TOKEN'] : []),
+      ...(body === undefined ? [] : [`Content-Type: ${body.type}`]),
+    ],
+    body: body === undefined ? undefined : JSON.stringify(body.value, null, 2),
+  });
+}
+
+export interface CurlRequest {
+  readonly method: string;
+  readonly address: string;
+  /** A header with `$` is expanded by the shell. */
+  readonly headers: readonly string[];
+  readonly body?: string | undefined;
+}
+
+/** A command line of a POSIX shell. */
+export function curl({ method, address, headers, body }: CurlRequest): string {
+  const usual = body === undefined ? 'GET' : 'POST';
+  return [
+    `curl ${method === usual ? '' : `-X ${method} `}${quoted(address)}`,
+    ...headers.map((header) => `-H ${header.includes('$') ? `"${header}"` : quoted(header)}`),
+    ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
+  ].join(' \\\n  ');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function javascriptOf(request: ExampleRequest): string {
+  const { method, secured, keyed, body, answers } = request;
+  const headers = [
+    ...(secured ? [bearer] : []),
+    ...(keyed ? ["'Idempotency-Key': crypto.randomUUID()"] : []),
+    ...(body === undefined ? [] : [`'Content-Type': '${body.type}'`]),
+  ];
+  const options = [
+    ...(method === 'GET' ? [] : [`method: '${method}'`]),
+    ...(headers.length === 0 ? [] : [`headers: {\n    ${headers.join(',\n    ')},\n  }`]),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${javascriptLiteral(body.value, '  ')})`]),
+  ];
+  const given = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`;
+  return `const response = await fetch('${addressOf(request)}'${given});
+console.log(response.status${answers ? ', await response.json()' : ''});`;
+}
+
+function pythonOf(request: ExampleRequest): string {
+  const { method, secured, keyed, body, answers } = request;
+  const headers = [
+    ...(secured ? ['"Authorization": f"Bearer {token}"'] : []),
+    ...(keyed ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
+    ...(body === undefined || body.type === 'application/json' ? [] : [`"Content-Type": "${body.type}"`]),
+  ];
+  const options = [
+    `"${addressOf(request)}"`,
+    ...(headers.length === 0 ? [] : [`headers={\n        ${headers.join(',\n        ')},\n    }`]),
+    ...(body === undefined ? [] : [`json=${pythonLiteral(body.value, '    ')}`]),
+  ];
+  return `${keyed ? 'import uuid\n\n' : ''}import requests
+
+response = requests.${method.toLowerCase()}(
+    ${options.join(',\n    ')},
+)
+print(response.status_code${answers ? ', response.json()' : ''})`;
+}
+
+function clientOf(request: ExampleRequest): string {
+  const { method, path, pathValues, query, secured, byAccount, body, answers } = request;
+  const headers = [
+    ...(secured && !byAccount ? [bearer] : []),
+    ...(body === undefined || body.type === 'application/json' ? [] : [`'Content-Type': '${body.type}'`]),
+  ];
+  const params = [
+    ...(Object.keys(pathValues).length === 0 ? [] : [`path: ${javascriptLiteral(pathValues, '    ')}`]),
+    ...(Object.keys(query).length === 0 ? [] : [`query: ${javascriptLiteral(query, '    ')}`]),
+  ];
+  const options = [
+    ...(params.length === 0 ? [] : [`params: { ${params.join(', ')} }`]),
+    ...(headers.length === 0 ? [] : [`headers: { ${headers.join(', ')} }`]),
+    ...(body === undefined ? [] : [`body: ${javascriptLiteral(body.value, '  ')}`]),
+  ];
+  const given = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`;
+  const login = `await shop.logIn({ email: '${markOf('email')}', password: 'a long and quiet river' });\n`;
+  return `import { createShop } from '@shop/client';
+
+const shop = createShop({ baseUrl: '${markOf('origin')}' });
+${secured && byAccount ? login : ''}const { ${answers ? 'data, ' : ''}error, response } = await shop.call.${method}('${path}'${given});
+console.log(response.status, ${answers ? 'data ?? ' : ''}error);`;
+}

@@ -1,0 +1,66 @@
+// The form with which a reader sends the request of an operation. The script `try.js` sends it.
+import { escapeHtml } from '../../layout.ts';
+import { marksIn, type OwnValue, withMarks, withoutMarks } from '../own-values.ts';
+import { ownValueOf } from './example-request.ts';
+import type { OperationView, ParameterView } from './operation-view.ts';
+
+const labels: Readonly<Record<OwnValue, string>> = {
+  origin: 'Address of the shop',
+  accountId: 'Account',
+  customerId: 'Account',
+  orderId: 'Order',
+  productId: 'Product',
+  sessionId: 'Session',
+  email: 'E-mail address',
+};
+
+/** The form of an operation. */
+export function tryForm(operation: OperationView): string {
+  const { method, path, parameters, body, security } = operation;
+  const template = body?.examples[0] === undefined ? '' : JSON.stringify(withMarks(body.examples[0].value), null, 2);
+  const inPath = parameters.filter(({ place }) => place === 'path');
+  const owned = new Set(inPath.map(ownValueOf));
+  const inBody = marksIn(template).filter((name) => !owned.has(name));
+  const more = parameters.filter(({ place }) => place !== 'path');
+  return `<form id="try" class="try" data-method="${method}" data-path="${path}" data-type="${body?.type ?? ''}">
+<h2 id="try-it">Try it</h2>
+${inPath.map((parameter) => field(parameter, ownValueOf(parameter))).join('\n')}
+${inBody.map((name) => input({ label: labels[name], name, own: name })).join('\n')}
+${security.access === 'public' ? '' : tokenField(security.access === 'required')}
+${more.length === 0 ? '' : `<details><summary>Parameters</summary>\n${more.map((one) => field(one)).join('\n')}\n</details>`}
+${body === undefined ? '' : bodyField(template)}
+<button type="submit">Send</button>
+</form>
+<section id="answer" aria-live="polite" hidden><h3 id="answer-status"></h3><pre tabindex="0" role="group" aria-label="The response"><code id="answer-text"></code></pre></section>`;
+}
+
+function field({ name, place, required }: ParameterView, own?: OwnValue): string {
+  return input({ label: own === undefined ? name : labels[own], name: `${place}:${name}`, own, required });
+}
+
+interface Input {
+  readonly label: string;
+  readonly name: string;
+  readonly own?: OwnValue | undefined;
+  readonly required?: boolean;
+}
+
+function input({ label, name, own, required = false }: Input): string {
+  const attributes = [
+    `name="${escapeHtml(name)}"`,
+    ...(own === undefined ? [] : [`data-value="${own}"`, `placeholder="${own === 'email' ? 'kim@example.com' : own}"`]),
+    ...(required ? ['required'] : []),
+  ];
+  return `<label>${escapeHtml(label)} <input ${attributes.join(' ')} autocomplete="off" spellcheck="false"></label>`;
+}
+
+function tokenField(required: boolean): string {
+  const hint = required ? 'A log-in on this page fills it in.' : 'Only staff needs one.';
+  return `<label>Access token <input name="token" type="password" autocomplete="off" aria-describedby="token-hint"></label>
+<p id="token-hint" class="hint">${hint} It is kept until the tab is closed. <button type="button" id="forget">Forget it</button></p>`;
+}
+
+function bodyField(template: string): string {
+  const rows = Math.min(16, template.split('\n').length + 1);
+  return `<label>Body <textarea name="body" rows="${rows}" spellcheck="false" data-template="${escapeHtml(template)}">${escapeHtml(withoutMarks(template))}</textarea></label>`;
+}

@@ -1,0 +1,74 @@
+// What a browser gets at `/`, and at an address where nothing is: a page that leads on. Programs get a problem document.
+import { Problem } from '@shop/shared/problem';
+import type { GatewayRequest } from '../entry/gateway-request.ts';
+import type { Middleware } from '../entry/policy.ts';
+import { type Document, sendDocument } from '../entry/send-response.ts';
+import { type Assets, readAssets } from './assets.ts';
+import { docsLayout } from './docs/docs-layout.ts';
+import { escapeHtml, type Layout, pagePolicy } from './layout.ts';
+import { prefersHtml } from './prefers-html.ts';
+
+/** Addresses of programs. */
+const forPrograms = /^\/(?:v1|\.well-known|health|internal)(?:\/|$)/;
+
+/**
+ * The engine, with pages for browsers in place of the problem `not-found`.
+ * @param board whether the board is shown
+ */
+export function withHelp(handle: Middleware, board: boolean): Middleware {
+  const assets = readAssets();
+  const layout = docsLayout(assets);
+  return (request, response, next) => {
+    handle(request, response, (error) => {
+      const page = isLost(request, error) ? helpPage(request, layout, assets, board) : undefined;
+      if (page === undefined) next(error);
+      else sendDocument(request, response, page);
+    });
+  };
+}
+
+/** Whether a browser asks for a page that does not exist. */
+function isLost(request: GatewayRequest, error: unknown): boolean {
+  const missing = error === undefined || (error instanceof Problem && error.code === 'not-found');
+  // The guard sets the id. Without it, the response has no identity yet.
+  return missing && request.id !== '' && ['GET', 'HEAD'].includes(request.method ?? '');
+}
+
+function helpPage(request: GatewayRequest, layout: Layout, assets: Assets, board: boolean): Document | undefined {
+  const [path = '/'] = (request.url ?? '/').split('?');
+  if (forPrograms.test(path) || !prefersHtml(request.headers.accept)) return undefined;
+  const isRoot = path === '/';
+  const title = isRoot ? 'The shop is running' : 'There is nothing here';
+  const lead = isRoot
+    ? '<p class="lead">This is the address of its API. Begin with one of these pages.</p>'
+    : `<p class="lead">No page has the address <code>${escapeHtml(path)}</code>.${didYouMean(path)}</p>`;
+  const content = `<main id="content" class="guide">\n<article>\n<h1>${title}</h1>\n${lead}\n${links(board)}\n</article>\n</main>`;
+  const head = `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n`;
+  return {
+    status: isRoot ? 200 : 404,
+    type: 'text/html; charset=utf-8',
+    text: layout.page({ title, address: path, content, head }),
+    contentPolicy: pagePolicy,
+    headers: ['Cache-Control', 'no-store', 'Vary', 'Accept'],
+  };
+}
+
+/** No address has capital letters or a slash at its end. */
+function didYouMean(path: string): string {
+  const plain = path.toLowerCase().replace(/\/+$/, '');
+  if (plain === path || !/^(?:\/[a-z0-9.-]+)+$/.test(plain)) return '';
+  return ` Perhaps you mean <a href="${plain}">${plain}</a>.`;
+}
+
+function links(board: boolean): string {
+  const all = [
+    ['/docs/getting-started', 'Getting started', 'Seven requests, from an account to a cancelled order.'],
+    ['/docs/reference', 'Reference', 'Every operation, with code to copy and a form to try it.'],
+    ['/docs', 'Documentation', 'All guides, and the contracts to download.'],
+    ...(board ? [['/board', 'Board', 'The state of the running shop, for its staff.']] : []),
+  ];
+  const cards = all.map(([address, title, text]) => {
+    return `<li><a href="${address}"><strong>${title}</strong> <span>${text}</span></a></li>`;
+  });
+  return `<ul class="cards">${cards.join('\n')}</ul>`;
+}

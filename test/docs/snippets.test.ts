@@ -1,0 +1,66 @@
+// The code beside each operation: curl, JavaScript and Python can be parsed, and the typed client accepts its part.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { parseSync } from '@swc/core';
+import { parse } from 'yaml';
+import { withoutMarks } from '../../gateway/plugin/pages/docs/own-values.ts';
+import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
+import { exampleRequest } from '../../gateway/plugin/pages/docs/reference/example-request.ts';
+import { operationViews } from '../../gateway/plugin/pages/docs/reference/operation-view.ts';
+import { snippetsOf } from '../../gateway/plugin/pages/docs/reference/snippets.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = `${root}/gateway/config`;
+const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
+const scratch = mkdtempSync(join(tmpdir(), 'shop-snippets-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const snippets = operationViews(publishedDocument(config, folder)).map((operation) => {
+  const texts = snippetsOf(exampleRequest(operation)).map(({ id, text }) => [id, withoutMarks(text)] as const);
+  return {
+    id: operation.id,
+    ...(Object.fromEntries(texts) as Record<'curl' | 'javascript' | 'python' | 'client', string>),
+  };
+});
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+describe('the code beside every operation', () => {
+  it('is a command line of a shell', () => {
+    for (const { id, curl } of snippets) expect([id, spawnSync('sh', ['-n'], { input: curl }).status]).toEqual([id, 0]);
+  });
+
+  it('is JavaScript', () => {
+    for (const { javascript } of snippets) expect(() => parseSync(javascript, { syntax: 'ecmascript' })).not.toThrow();
+  });
+
+  (hasPython ? it : it.skip)('is Python', () => {
+    const all = JSON.stringify(snippets.map(({ python }) => python));
+    execFileSync('python3', ['-c', 'import ast, json, sys; [ast.parse(one) for one in json.load(sys.stdin)]'], {
+      input: all,
+    });
+  });
+
+  it('is accepted by the types of the client', () => {
+    for (const { id, client } of snippets) {
+      const declared = client.includes('{token}') ? 'declare const token: string;\n' : '';
+      writeFileSync(join(scratch, `${id}.ts`), client.replace('\n\n', `\n${declared}`));
+    }
+    const options = {
+      extends: `${root}/tsconfig.json`,
+      compilerOptions: {
+        noEmit: true,
+        paths: { '@shop/client': [`${root}/client/src/index.ts`] },
+        typeRoots: [`${root}/node_modules/@types`],
+      },
+      include: [`${scratch}/*.ts`],
+    };
+    writeFileSync(join(scratch, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(options));
+    const { stdout } = spawnSync(`${root}/node_modules/.bin/tsc`, ['--project', scratch], { encoding: 'utf8' });
+    expect(stdout).toBe('');
+  }, 120_000);
+});
