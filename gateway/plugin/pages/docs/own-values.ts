@@ -10,6 +10,7 @@ const shownUntilGiven = {
   orderId: '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01',
   productId: '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01',
   sessionId: '01931f6e-5a10-7c3a-8d51-5f3b6a1c0c01',
+  importId: '01931f6e-7d00-7c3a-8d51-5f3b6a1c0d01',
   email: 'kim@example.com',
 } as const;
 

@@ -65,7 +65,8 @@ function optionsOf() {
 function learnFrom(response, answer) {
   if (!response.ok) return;
   if (path === '/v1/tokens') setToken(answer.access_token);
-  const [, kind, id] = /^\/v1\/(order|product)s\/([^/]+)$/.exec(response.headers.get('Location') ?? '') ?? [];
+  const location = response.headers.get('Location') ?? '';
+  const [, kind, id] = /^\/v1\/(?:products-)?(order|product|import)s\/([^/]+)$/.exec(location) ?? [];
   if (kind !== undefined) setOwnValue(`${kind}Id`, id);
 }
 

@@ -53,8 +53,13 @@ function curlOf(request: ExampleRequest): string {
       ...(secured ? ['Authorization: Bearer $TOKEN'] : []),
       ...(body === undefined ? [] : [`Content-Type: ${body.type}`]),
     ],
-    body: body === undefined ? undefined : JSON.stringify(body.value, null, 2),
+    body: body === undefined ? undefined : textOfBody(body.value),
   });
+}
+
+/** A body as it is sent. A body that is not JSON is a text already. */
+export function textOfBody(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
 export interface CurlRequest {
@@ -71,7 +76,7 @@ export function curl({ method, address, headers, body }: CurlRequest): string {
   return [
     `curl ${method === usual ? '' : `-X ${method} `}${quoted(address)}`,
     ...headers.map((header) => `-H ${header.includes('$') ? `"${header}"` : quoted(header)}`),
-    ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
+    ...(body === undefined ? [] : [`${body.endsWith('\n') ? '--data-binary' : '-d'} ${quoted(body)}`]),
   ].join(' \\\n  ');
 }
 
@@ -89,11 +94,16 @@ function javascriptOf(request: ExampleRequest): string {
   const options = [
     ...(method === 'GET' ? [] : [`method: '${method}'`]),
     ...(headers.length === 0 ? [] : [`headers: {\n    ${headers.join(',\n    ')},\n  }`]),
-    ...(body === undefined ? [] : [`body: JSON.stringify(${javascriptLiteral(body.value, '  ')})`]),
+    ...(body === undefined ? [] : [`body: ${javascriptBody(body.value)}`]),
   ];
   const given = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`;
   return `const response = await fetch('${addressOf(request)}'${given});
 console.log(response.status${answers ? ', await response.json()' : ''});`;
+}
+
+function javascriptBody(value: unknown): string {
+  const literal = javascriptLiteral(value, '  ');
+  return typeof value === 'string' ? literal : `JSON.stringify(${literal})`;
 }
 
 function pythonOf(request: ExampleRequest): string {
@@ -106,7 +116,9 @@ function pythonOf(request: ExampleRequest): string {
   const options = [
     `"${addressOf(request)}"`,
     ...(headers.length === 0 ? [] : [`headers={\n        ${headers.join(',\n        ')},\n    }`]),
-    ...(body === undefined ? [] : [`json=${pythonLiteral(body.value, '    ')}`]),
+    ...(body === undefined
+      ? []
+      : [`${typeof body.value === 'string' ? 'data' : 'json'}=${pythonLiteral(body.value, '    ')}`]),
   ];
   return `${keyed ? 'import uuid\n\n' : ''}import requests
 

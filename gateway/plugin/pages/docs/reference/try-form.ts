@@ -3,6 +3,7 @@ import { escapeHtml } from '../../layout.ts';
 import { marksIn, type OwnValue, withMarks, withoutMarks } from '../own-values.ts';
 import { ownValueOf } from './example-request.ts';
 import type { OperationView, ParameterView } from './operation-view.ts';
+import { textOfBody } from './snippets.ts';
 
 const labels: Readonly<Record<OwnValue, string>> = {
   origin: 'Address of the shop',
@@ -11,13 +12,14 @@ const labels: Readonly<Record<OwnValue, string>> = {
   orderId: 'Order',
   productId: 'Product',
   sessionId: 'Session',
+  importId: 'Import',
   email: 'E-mail address',
 };
 
 /** The form of an operation. */
 export function tryForm(operation: OperationView): string {
   const { method, path, parameters, body, security } = operation;
-  const template = body?.examples[0] === undefined ? '' : JSON.stringify(withMarks(body.examples[0].value), null, 2);
+  const template = body?.examples[0] === undefined ? '' : textOfBody(withMarks(body.examples[0].value));
   const inPath = parameters.filter(({ place }) => place === 'path');
   const owned = new Set(inPath.map(ownValueOf));
   const inBody = marksIn(template).filter((name) => !owned.has(name));
