@@ -5,7 +5,7 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const left = ['node_modules', '.data', '.git'];
+const left = ['node_modules', 'dist', '.data', '.git'];
 
 /**
  * @returns the copy's folder. It has the same installed packages, but the workspaces among them are those of the copy.
