@@ -767,8 +767,9 @@ export interface paths {
          *     nothing. A line with faults is refused alone, and the other lines are imported. A key that an earlier line of the file has is
          *     refused as well.
          *
-         *     The response comes when the file is stored. Imports run one after the other, in the order of their responses, and survive restarts:
-         *     each line takes effect once. The `Location` leads to the progress.
+         *     The response comes when the file is stored. Imports run one after the other, in the order in which they were stored, and survive
+         *     restarts: each line takes effect once. The `Location` leads to the progress. A file has at most 100,000 lines, and while 20 imports
+         *     wait, another one is answered 503.
          */
         post: operations["importProducts"];
         delete?: never;

@@ -2,7 +2,7 @@
 import { type Calls, createCalls, type Data, type InitOf, type PathWith } from './call.ts';
 import { type components, endpoints, type operations, type paths } from './contract.ts';
 import { type ProductCriteria, searchFilters } from './criteria.ts';
-import { importProducts, type ProductImport, type ProductLine } from './import-products.ts';
+import { type ImportOptions, importProducts, type ProductImport, type ProductLine } from './import-products.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { itemsOf, type Page, pagesOf } from './pages.ts';
 import { repeating } from './repeat.ts';
@@ -52,7 +52,7 @@ export interface Shop {
    * `refusedLines`.
    * @throws ShopError
    */
-  importProducts(products: Iterable<ProductLine>): Promise<ProductImport>;
+  importProducts(products: Iterable<ProductLine>, options?: ImportOptions): Promise<ProductImport>;
   readonly orders: Orders;
   /**
    * Iterates over the pages of any list. Each page is requested after the one before it was read.
@@ -107,7 +107,7 @@ export function createShop(options: ShopOptions): Shop {
       });
       return itemsOf(pages as AsyncIterable<Page<Product>>);
     },
-    importProducts: (products) => importProducts(call, products),
+    importProducts: (products, options) => importProducts(call, products, options),
     pages: (path, ...init) => pagesIn(call, path, ...init),
   };
 }

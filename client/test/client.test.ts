@@ -97,7 +97,9 @@ describe('an import of products', () => {
       { status: 200, body: { ...state, status: 'running', linesRead: 1 } },
       { status: 200, body: ended },
     ]);
-    expect(await shop.importProducts(lines)).toEqual(ended);
+    const states: string[] = [];
+    expect(await shop.importProducts(lines, { onProgress: ({ status }) => states.push(status) })).toEqual(ended);
+    expect(states).toEqual(['waiting', 'running', 'completed']);
     const post = 'POST /v1/products/imports';
     const get = `GET /v1/products-imports/${id}`;
     expect(server.seen.map(({ line }) => line)).toEqual([post, post, get, get]);
@@ -109,6 +111,20 @@ describe('an import of products', () => {
         .slice(0, 2)
         .map((line) => JSON.parse(line)),
     ).toEqual(lines);
+  });
+
+  it('is waited for until the caller aborts, who knows its id by then', async () => {
+    const waiting = { ...state, status: 'waiting' };
+    const shop = await clientOf([
+      { status: 202, body: waiting },
+      { status: 200, body: waiting },
+    ]);
+    const abort = new AbortController();
+    const found = shop.importProducts(lines, {
+      signal: abort.signal,
+      onProgress: (known) => abort.abort(new Error(`given up on ${known.id}`)),
+    });
+    await expect(found).rejects.toThrow(`given up on ${id}`);
   });
 
   it('ends with the refusal of the shop', async () => {

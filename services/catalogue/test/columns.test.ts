@@ -1,14 +1,16 @@
 // Every column of products. A column that is added has to appear here: as a member that clients write, or with the
 // reason for which they do not write it. The tests then find the places that do not know the member.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withClient } from '@shop/shared/database';
 import { createTestDatabase, startServices, type TestClient, type TestServices } from '@shop/shared/testing';
 import { parse } from 'yaml';
 import { exportProducts, importProducts } from '../src/operator/index.ts';
 import { writtenColumns } from '../src/product-input.ts';
+import { eventsAbout } from './outbox.ts';
 import { staffToken } from './products.ts';
 
 /** Column → its member in requests, a value of a new product, and another value. */
@@ -38,6 +40,15 @@ const notWritten: Readonly<Record<string, string>> = {
   archived_status: 'is written by DELETE and by `archived` in a PATCH; archived products are not exported',
 };
 
+/** Members that customers do not see. */
+const staffOnly = ['stock', 'sku', 'lowStockThreshold'];
+
+/** Members that `product.created.v1` does not have: it says `inStock`, and `stock.low.v1` has the threshold. */
+const notInEvents = ['stock', 'lowStockThreshold'];
+
+/** Members that an import leaves as they are when a line does not have them. It removes all others. */
+const keptByImports = ['status', 'stock', 'lowStockThreshold', 'images', 'attributes'];
+
 /** Members of requests that are not columns. */
 const otherMembers = ['currency', 'archived'];
 
@@ -52,6 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => services.stop());
 
+type Row = Readonly<Record<string, string | null>>;
 const database = () => services.service('catalogue').database;
 const columns = Object.entries(written);
 const memberNames = columns.map(([, { member }]) => member).sort();
@@ -93,7 +105,10 @@ describe('a column of products', () => {
       const value = member === 'stock' ? { set: second, expected: 0 } : second;
       const changed = await client.patch(path, { token, body: { [member]: value } });
       expect(changed.status).toBe(200);
-      const shown = (await client.get(path, { token })).body[member];
+      const after = await client.get(path, { token });
+      const shown = after.body[member];
+      const differing = memberNames.filter((name) => !isDeepStrictEqual(before.body[name], after.body[name]));
+      expect(differing).toEqual([member]);
       if (member === 'stock') expect(shown).toMatchObject({ onHand: second });
       else expect(shown ?? []).toEqual(second);
       expect(changed.headers.etag).not.toBe(before.headers.etag);
@@ -102,14 +117,62 @@ describe('a column of products', () => {
     },
   );
 
+  it.each(columns)('%s is in lists, searches and events, for those who see it', async (column, { member, first }) => {
+    const id = await create(`LIST ${column}`);
+    const one = (await client.get(`/v1/products/${id}`, { token })).body[member];
+    const item = { [member]: one };
+    const listed = await client.get(`/v1/products?id=${id}&fields=${member}`, { token });
+    expect(listed.body.items).toEqual([item]);
+    const body = { filters: { id: { eq: id } }, fields: [member] };
+    expect((await client.post('/v1/products/search', { token, body })).body.items).toEqual([item]);
+    const forCustomers = (await client.get(`/v1/products/${id}`)).body;
+    expect(member in forCustomers).toBe(!staffOnly.includes(member));
+    const [created] = await eventsAbout(services, id);
+    const value = member === 'sku' ? `LIST ${column}` : first;
+    expect(created?.data[member]).toEqual(notInEvents.includes(member) ? undefined : value);
+  });
+
+  it('is removed by null in a PATCH when it can be NULL', async () => {
+    const { rows } = await database().query<{ name: string }>(
+      `SELECT column_name AS name FROM information_schema.columns
+       WHERE table_schema = current_schema() AND table_name = 'products' AND is_nullable = 'YES'`,
+    );
+    const optional = rows.flatMap(({ name }) => written[name]?.member ?? []);
+    const id = await create('NULL');
+    const body = Object.fromEntries(optional.map((member) => [member, null]));
+    expect(await client.patch(`/v1/products/${id}`, { token, body })).toMatchObject({ status: 200 });
+    const { body: after } = await client.get(`/v1/products/${id}`, { token });
+    expect(optional.filter((member) => member in after)).toEqual([]);
+  });
+
+  it('is kept or removed by an import without it', async () => {
+    const id = await create('KEPT');
+    const { body: before } = await client.get(`/v1/products/${id}`, { token });
+    const folder = await mkdtemp(join(tmpdir(), 'shop-columns-'));
+    try {
+      const path = join(folder, 'products.ndjson');
+      const { name, brand, category, price } = firstValues;
+      await writeFile(path, JSON.stringify({ externalKey: 'KEPT', name, brand, category, price }));
+      await importProducts({ DATABASE_URL: services.database.urls.catalogue }, { path, refused: join(folder, 'no') });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+    const { body: after } = await client.get(`/v1/products/${id}`, { token });
+    const given = ['name', 'brand', 'category', 'price', 'sku'];
+    const expected = [...given, ...keptByImports].sort();
+    expect(memberNames.filter((member) => member in after)).toEqual(expected);
+    for (const member of expected) expect([member, after[member]]).toEqual([member, before[member]]);
+  });
+
   it.each(['csv', 'ndjson'])('travels through an export as %s and an import into another shop', async (format) => {
     await create(`TRAVEL ${format}`);
-    const columns = writtenColumns.map((column) => `${column}::text`);
-    const select = `SELECT ${columns.join()} FROM products ORDER BY external_key`;
+    const list = writtenColumns.map((column) => `${column}::text`).join();
+    const select = `SELECT ${list} FROM products WHERE external_key = 'TRAVEL ${format}'`;
     const rowsOf = (url: string) =>
-      withClient({ url }, async (connection) => (await connection.query(select)).rows as object[]);
+      withClient({ url }, async (connection) => (await connection.query<Row>(select)).rows);
     const rows = await rowsOf(services.database.urls.catalogue);
-    for (const row of rows.slice(0, 1)) expect(Object.values(row)).not.toContain(null);
+    const row = rows[0] ?? {};
+    expect(writtenColumns.filter((column) => (row[column] ?? null) === null)).toEqual([]);
     const folder = await mkdtemp(join(tmpdir(), 'shop-columns-'));
     const other = await createTestDatabase(['catalogue']);
     try {

@@ -125,12 +125,12 @@ describe('a line', () => {
     expect((await query("SELECT id FROM products WHERE description = 'New'")).rows).toEqual([{ id: other }]);
   });
 
-  it('with the key of an imported line before it is refused, with the numbers of both', async () => {
+  it('with the key of a line before it is refused, with the numbers of both', async () => {
     const others = Array.from({ length: 1_100 }, (_, index) => ({ ...cup, externalKey: `K-${index}` }));
     const lines = [{ ...cup, price: -1 }, { ...cup, price: 1 }, { ...cup, price: 2 }, ...others, cup];
     expect(await importLines(...lines)).toEqual(counts(1_101, 0, 0, 3));
     expect(await product('CUP')).toMatchObject({ price_minor: 100 });
-    const reasons = ['externalKey is also in line 2, which was imported: a file has each key once'];
+    const reasons = ['externalKey is also in line 2: a file has each key once'];
     expect((await readReport(report))?.slice(1)).toEqual([
       { line: 3, externalKey: 'CUP', code: 'invalid-request', reasons },
       { line: 1_104, externalKey: 'CUP', code: 'invalid-request', reasons },

@@ -128,6 +128,9 @@ describe('202', () => {
   it.each<[string, string | Uint8Array<ArrayBuffer>, RegExp]>([
     ['invalid UTF-8', new Uint8Array(Buffer.from('{"externalKey":"\xff"}', 'latin1')), /^is not valid UTF-8$/],
     ['NUL', '{"externalKey":"a\\u0000"}', /NUL|character/],
+    ['NUL in the name of a member', '{"a\\u0000b":1,"externalKey":"x"}', /NUL|character|must/],
+    ['NUL in the name of an attribute', '{"externalKey":"x","attributes":{"a\\u0000":1}}', /NUL|character|must/],
+    ['a lone surrogate in the name of a member', '{"a\\ud800b":1,"externalKey":"x"}', /surrogate|Unicode|must/],
     ['a lone surrogate', '{"externalKey":"\\ud800"}', /surrogate|Unicode/],
     ['no JSON', '{"externalKey":', /^is not valid JSON$/],
     ['another value than an object', '[]', /^must be a JSON object$/],
@@ -146,7 +149,7 @@ describe('202', () => {
   it('refuses a repeated key with both lines, in one part and across parts of the file', async () => {
     const first = { ...cup, price: 1 };
     const found = await imported(`${textOf([first, { ...cup, price: 2 }])}\n${manyLines(600)}\n${textOf([cup])}`);
-    const again = 'externalKey is also in line 1, which was imported: a file has each key once';
+    const again = 'externalKey is also in line 1: a file has each key once';
     expect(found).toMatchObject({
       ...{ created: 601, changed: 0, refused: 2 },
       refusedLines: [
@@ -234,6 +237,27 @@ describe('a refusal', () => {
     expect(statuses.every((status) => status === 202 || status === 503)).toBe(true);
     for (const { headers } of answers.filter(({ status }) => status === 503)) expect(headers['retry-after']).toBe('1');
     expect((await send('{}')).status).toBe(202);
+  });
+
+  it('of a file with too many lines is 400', async () => {
+    const answer = await send('\n'.repeat(100_001));
+    expect([answer.status, answer.body.errors]).toEqual([
+      400,
+      [{ pointer: '', detail: 'must have at most 100000 lines' }],
+    ]);
+  });
+
+  it('of another import is 503 while twenty wait', async () => {
+    const client = await catalogue.database.connect();
+    try {
+      await client.query("SELECT pg_advisory_lock(hashtextextended('import ' || current_schema(), 0))");
+      for (let count = 0; count < 20; count += 1) expect((await send('{}')).status).toBe(202);
+      const refused = await send('{}');
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '60']);
+      expect((await query('SELECT count(*)::int AS n FROM import_jobs')).rows).toEqual([{ n: 20 }]);
+    } finally {
+      client.release(true);
+    }
   });
 
   it.each(['not-an-id', newId()])('of an unknown import, %s, is 404', async (id) => {
@@ -337,7 +361,7 @@ describe('an import', () => {
     expect(await productOf('CUP')).toMatchObject({ id, price_minor: 900 });
   });
 
-  it('fails behind its last part after five failures, keeps what was imported, and the next import runs', async () => {
+  it('fails at the line that cannot be imported, keeps what was imported, and the next import runs', async () => {
     await query(`
       CREATE FUNCTION refuse_product() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken'; END $$;
       CREATE TRIGGER refuse_product BEFORE INSERT ON products FOR EACH ROW WHEN (NEW.external_key = 'K-700')
@@ -345,15 +369,31 @@ describe('an import', () => {
     try {
       const { body } = await send(manyLines(1_200));
       const next = await send(textOf([cup]));
-      expect(await ended(body.id, 30_000)).toMatchObject({ status: 'failed', linesRead: 500, created: 500 });
+      expect(await ended(body.id, 60_000)).toMatchObject({ status: 'failed', linesRead: 700, created: 700 });
       expect(await ended(next.body.id)).toMatchObject({ status: 'completed', created: 1 });
-      expect((await query('SELECT count(*)::int AS n FROM products')).rows).toEqual([{ n: 501 }]);
+      expect((await query('SELECT count(*)::int AS n FROM products')).rows).toEqual([{ n: 701 }]);
       expect(await tablesWithRest()).toEqual([]);
       expect(catalogue.output()).toContain('an import has failed');
     } finally {
       await query('DROP FUNCTION refuse_product CASCADE');
     }
-  });
+  }, 120_000);
+
+  it('imports fewer lines together when a statement takes too long, and ends', async () => {
+    await query(`
+      CREATE FUNCTION delay_products() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF (SELECT count(*) FROM added) > 100 THEN PERFORM pg_sleep(20); END IF; RETURN NULL;
+      END $$;
+      CREATE TRIGGER delay_products AFTER INSERT ON products REFERENCING NEW TABLE AS added
+      FOR EACH STATEMENT EXECUTE FUNCTION delay_products()`);
+    try {
+      const { body } = await send(manyLines(300));
+      expect(await ended(body.id, 90_000)).toMatchObject({ status: 'completed', created: 300, refused: 0 });
+      expect(await effects()).toEqual({ products: 300, movements: 300, units: 600, events: 300 });
+    } finally {
+      await query('DROP FUNCTION delay_products CASCADE');
+    }
+  }, 120_000);
 
   it('is removed 7 days after its end', async () => {
     const { id } = await imported(textOf([cup]));

@@ -81,6 +81,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return unavailableMessages.test(String(driverError(error).message));
 }
 
+/** Whether a statement was cancelled because it took too long, by the server or by the driver. */
+export function isTimeout(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === undefined ? String(driverError(error).message).startsWith('Query read timeout') : code === '57014';
+}
+
 function isUnavailableState(code: string): boolean {
   return code in unavailableStates || (code.length === 5 && code.slice(0, 2) in unavailableStates);
 }

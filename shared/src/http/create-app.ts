@@ -16,7 +16,7 @@ import { notModified } from './conditional.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
 import type { OperationRequest, Operations } from './operation.ts';
-import { parseBody, readBody } from './read-body.ts';
+import { forgetFile, parseBody, readBody } from './read-body.ts';
 import { identify, requestIdentityOf } from './request-identity.ts';
 import { keepAnswer, send, sendProblem, sendStream } from './send-reply.ts';
 import { toProblem } from './to-problem.ts';
@@ -69,7 +69,7 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
       const run = options.operations[operation.operationId];
       if (run !== undefined)
         app[operation.method](routePath(path), (request, response) =>
-          handle(options, operation, run, request, response),
+          handle(options, operation, run, request, response).finally(() => forgetFile(request)),
         );
     }
     app.all(routePath(path), (request, response) => {

@@ -14,6 +14,8 @@ const maxSize: JsonSize = { members: 1_000, elements: 4_000 };
 /** The maximum size of all files together that may be in memory, in bytes. */
 const maxFileBytes = 40 * 1024 * 1024;
 let fileBytes = 0;
+/** The bytes with which each request counts. */
+const countedBytes = new WeakMap<Request, number>();
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -54,7 +56,7 @@ function missingBody({ isFile, mediaTypes }: BodyRule): Problem {
   });
 }
 
-/** Reads a file. Its maximum size counts towards the files in memory until the response is closed. */
+/** Reads a file. Its maximum size counts towards the files in memory until `forgetFile`. */
 async function readFile(request: Request, maxBytes: number): Promise<Buffer> {
   const bytes = Math.min(Number(request.headers['content-length'] ?? maxBytes), maxBytes);
   if (fileBytes + bytes > maxFileBytes) {
@@ -64,10 +66,14 @@ async function readFile(request: Request, maxBytes: number): Promise<Buffer> {
     });
   }
   fileBytes += bytes;
-  request.res?.once('close', () => {
-    fileBytes -= bytes;
-  });
+  countedBytes.set(request, bytes);
   return readBytes(request, maxBytes);
+}
+
+/** Call it when a request was handled: its file, if it has one, is no longer needed. */
+export function forgetFile(request: Request): void {
+  fileBytes -= countedBytes.get(request) ?? 0;
+  countedBytes.delete(request);
 }
 
 /**
@@ -81,6 +87,13 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
       tooLarge();
       return;
     }
+    const incomplete = (cause?: Error) =>
+      reject(new Problem('invalid-request', 'The body ended before its announced length.', cause && { cause }));
+    // The client may have left while the token was verified: then no event follows.
+    if (request.destroyed) {
+      incomplete();
+      return;
+    }
     const chunks: Buffer[] = [];
     let length = 0;
     request.on('data', (chunk: Buffer) => {
@@ -90,9 +103,7 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
       else tooLarge();
     });
     request.on('end', () => resolve(Buffer.concat(chunks, length)));
-    request.on('error', (cause) =>
-      reject(new Problem('invalid-request', 'The body ended before its announced length.', { cause })),
-    );
+    request.on('error', incomplete);
   });
 }
 

@@ -1,4 +1,5 @@
 // Splits a file into parts that are each imported in one transaction, and a part into its lines.
+import { Problem } from '@shop/shared/problem';
 
 export interface FilePart {
   /** The number of its first line in the file, counted from 1. */
@@ -11,9 +12,14 @@ export interface FileLine {
   readonly line: number;
   /** The line without its LF. */
   readonly bytes: Buffer;
+  /** Bytes of the part up to the end of this line, including its LF. */
+  readonly end: number;
 }
 
-const mostLines = 500;
+/** The most lines of a file, so that short lines cannot delay other requests. */
+const mostLinesOfFile = 100_000;
+/** The most lines of a part. */
+export const mostLines = 500;
 /** The minimum size of a part, which ends at the next end of a line. */
 const partBytes = 256 * 1024;
 const lf = 10;
@@ -21,6 +27,7 @@ const lf = 10;
 /**
  * Splits a file. Lines end only with LF, because JSON strings may contain every other separator. The last line may lack
  * it.
+ * @throws Problem 400 when the file has too many lines
  */
 export function divideFile(file: Buffer): { readonly lines: number; readonly parts: readonly FilePart[] } {
   const parts: FilePart[] = [];
@@ -29,6 +36,7 @@ export function divideFile(file: Buffer): { readonly lines: number; readonly par
   for (let start = 0; start < file.length; ) {
     const end = endOfLine(file, start);
     line += 1;
+    if (line > mostLinesOfFile) throw tooManyLines();
     if (line - firstLine + 1 === mostLines || end - from >= partBytes || end === file.length) {
       parts.push({ firstLine, bytes: file.subarray(from, end) });
       [firstLine, from] = [line + 1, end];
@@ -43,10 +51,15 @@ export function linesOf({ firstLine, bytes }: FilePart): FileLine[] {
   for (let start = 0; start < bytes.length; ) {
     const end = endOfLine(bytes, start);
     const last = bytes[end - 1] === lf ? end - 1 : end;
-    lines.push({ line: firstLine + lines.length, bytes: bytes.subarray(start, last) });
+    lines.push({ line: firstLine + lines.length, bytes: bytes.subarray(start, last), end });
     start = end;
   }
   return lines;
+}
+
+function tooManyLines(): Problem {
+  const detail = `must have at most ${mostLinesOfFile} lines`;
+  return new Problem('invalid-request', `The file ${detail}.`, { errors: [{ pointer: '', detail }] });
 }
 
 /** Returns the index after the LF that ends the line, or after the last byte. */

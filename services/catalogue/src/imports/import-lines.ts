@@ -50,8 +50,7 @@ async function claim(
   ]);
   const lineOf = new Map(known.map(({ key, line }) => [key, line]));
   const repeated = others.map(({ line, externalKey }): RefusedLine => {
-    const reason =
-      `externalKey is also in line ${lineOf.get(externalKey)}, which was imported: ` + 'a file has each key once';
+    const reason = `externalKey is also in line ${lineOf.get(externalKey)}: a file has each key once`;
     return { line, externalKey, code: 'invalid-request', reasons: [reason] };
   });
   return { fresh: products.filter(({ line }) => own.has(line)), repeated };

@@ -42,6 +42,8 @@ export function toRefusedLine({
   };
 }
 
+/** Faults name members of the line. JSON in PostgreSQL can contain neither NUL nor lone surrogates. */
 function cut(text: string, length: number): string {
-  return text.length <= length ? text : [...text].slice(0, length).join('');
+  const storable = text.toWellFormed().replaceAll('\0', '\uFFFD');
+  return storable.length <= length ? storable : [...storable].slice(0, length).join('');
 }

@@ -1,7 +1,14 @@
 // Runs the imports over HTTP one after the other, in any process of the service.
-import { type Database, type Expiry, isDatabaseUnavailable, sql, type Transaction } from '@shop/shared/database';
+import {
+  type Database,
+  type Expiry,
+  isDatabaseUnavailable,
+  isTimeout,
+  sql,
+  type Transaction,
+} from '@shop/shared/database';
 import { type Log, startRepeating } from '@shop/shared/runtime';
-import { linesOf } from './file-parts.ts';
+import { type FileLine, linesOf, mostLines } from './file-parts.ts';
 import { forgetKeys, importLines, importLock, retryTakenKey } from './import-lines.ts';
 import { type CheckLine, createLineCheck } from './imported-product.ts';
 import { readJsonLine } from './json-line.ts';
@@ -16,10 +23,11 @@ export interface ImportingOptions {
 
 const lookEvery = 1_000;
 /**
- * The number of consecutive failures of one part after which an import fails. Failures of an unavailable database do
- * not count.
+ * The number of failures after which an import fails. Each failure halves the lines that are imported together, so the
+ * last one is that of a single line; each success takes one failure back. A failure of the connection does not count. A
+ * statement that took too long halves the lines, but never ends the import.
  */
-const mostFailures = 5;
+const mostFailures = 10;
 
 /** Imports that have ended, and keys of operators' imports that were interrupted and not continued. */
 export const expiredImports: readonly Expiry[] = [
@@ -31,7 +39,7 @@ export const expiredImports: readonly Expiry[] = [
 const nextJob = 'SELECT id FROM import_jobs WHERE ended_at IS NULL ORDER BY status, number LIMIT 1';
 
 const nextPart = `
-  SELECT account_id AS "accountId", request_id AS "requestId", traceparent, refused AS "refusedBefore",
+  SELECT account_id AS "accountId", request_id AS "requestId", traceparent, refused AS "refusedBefore", failures,
     first_line AS "firstLine", bytes
   FROM import_jobs AS job CROSS JOIN LATERAL (
     SELECT first_line, bytes FROM import_parts WHERE import_id = job.id ORDER BY first_line LIMIT 1
@@ -43,21 +51,23 @@ interface NextPart {
   readonly requestId: string;
   readonly traceparent: string;
   readonly refusedBefore: number;
+  readonly failures: number;
   readonly firstLine: number;
   readonly bytes: Buffer;
 }
 
 const saveProgress = `
   UPDATE import_jobs SET lines_read = $2, created = created + $3, changed = changed + $4, unchanged = unchanged + $5,
-    refused = refused + $6, refused_lines = refused_lines || $7::jsonb, failures = 0,
+    refused = refused + $6, refused_lines = refused_lines || $7::jsonb,
+    failures = greatest(failures - 1, 0),
     status = CASE WHEN $2 = lines THEN 'completed' ELSE 'running' END, ended_at = CASE WHEN $2 = lines THEN now() END
   WHERE id = $1
   RETURNING status`;
 
 const saveFailure = `
-  UPDATE import_jobs SET failures = failures + 1,
-    status = CASE WHEN failures + 1 >= ${mostFailures} THEN 'failed' ELSE status END,
-    ended_at = CASE WHEN failures + 1 >= ${mostFailures} THEN now() END
+  UPDATE import_jobs SET failures = least(failures + 1, ${mostFailures} - 1),
+    status = CASE WHEN failures + 1 >= ${mostFailures} AND NOT $2 THEN 'failed' ELSE status END,
+    ended_at = CASE WHEN failures + 1 >= ${mostFailures} AND NOT $2 THEN now() END
   WHERE id = $1 AND ended_at IS NULL
   RETURNING status`;
 
@@ -84,8 +94,9 @@ async function runPart({ database, currency, log }: ImportingOptions, id: string
   try {
     return await retryTakenKey(() => database.transaction((tx) => importPart(tx, id, check, currency)));
   } catch (error) {
-    if (isDatabaseUnavailable(error)) throw error;
-    const ended = await database.transaction((tx) => recordFailure(tx, id));
+    const isTooSlow = isTimeout(error);
+    if (isDatabaseUnavailable(error) && !isTooSlow) throw error;
+    const ended = await database.transaction((tx) => recordFailure(tx, id, isTooSlow));
     log.error({ err: error, import: id }, ended ? 'an import has failed' : 'a part of an import could not be imported');
     return false;
   }
@@ -98,14 +109,14 @@ async function importPart(tx: Transaction, id: string, check: CheckLine, currenc
   // Another process has imported the last part meanwhile.
   if (part === undefined) return true;
   const { accountId, requestId, traceparent, refusedBefore, firstLine } = part;
-  const lines = linesOf(part);
+  const lines = linesOf(part).slice(0, Math.max(mostLines >> part.failures, 1));
   const checked = lines.flatMap(({ line, bytes }) => {
     const read = readJsonLine(line, bytes);
     return read === undefined ? [] : [check(read)];
   });
   const cause = { actor: 'staff', actorId: accountId, requestId, traceparent, reason: `import ${id}` } as const;
   const { created, changed, unchanged, refused } = await importLines(tx, id, checked, currency, cause);
-  await sql(tx, 'DELETE FROM import_parts WHERE import_id = $1 AND first_line = $2', [id, firstLine]);
+  await forgetLines(tx, id, part, lines);
   const room = Math.max(mostRefusedLines - refusedBefore, 0);
   const shown = JSON.stringify(refused.slice(0, room).map(toRefusedLine));
   const lastLine = firstLine + lines.length - 1;
@@ -115,9 +126,25 @@ async function importPart(tx: Transaction, id: string, check: CheckLine, currenc
   return true;
 }
 
+/** Deletes the part, or those of its lines that were imported. */
+async function forgetLines(tx: Transaction, id: string, part: NextPart, lines: readonly FileLine[]): Promise<void> {
+  const { firstLine, bytes } = part;
+  const end = lines.at(-1)?.end ?? bytes.length;
+  if (end === bytes.length) {
+    await sql(tx, 'DELETE FROM import_parts WHERE import_id = $1 AND first_line = $2', [id, firstLine]);
+    return;
+  }
+  await sql(
+    tx,
+    `UPDATE import_parts SET first_line = first_line + $3, bytes = substr(bytes, $4 + 1)
+     WHERE import_id = $1 AND first_line = $2`,
+    [id, firstLine, lines.length, end],
+  );
+}
+
 /** Records a failure. Returns true when the import has ended with it. */
-async function recordFailure(tx: Transaction, id: string): Promise<boolean> {
-  const [saved] = await sql<{ status: string }>(tx, saveFailure, [id]);
+async function recordFailure(tx: Transaction, id: string, isTooSlow: boolean): Promise<boolean> {
+  const [saved] = await sql<{ status: string }>(tx, saveFailure, [id, isTooSlow]);
   if (saved?.status !== 'failed') return false;
   await sql(tx, 'DELETE FROM import_parts WHERE import_id = $1', [id]);
   await forgetKeys(tx, id);

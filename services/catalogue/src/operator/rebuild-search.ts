@@ -1,4 +1,5 @@
 // Changes the language of the search, and computes the words of all products again.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '@shop/shared/database';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
@@ -48,12 +49,26 @@ export async function rebuildSearch(environment: Environment): Promise<RebuiltSe
     });
     // Products that were written meanwhile may have words of the former language. The margin is longer than any
     // transaction that writes products.
+    await untilOthersEnded(client);
     const later = await inTransaction(client, async () => {
-      await client.query('LOCK TABLE products IN SHARE MODE');
+      await client.query(`SELECT pg_advisory_xact_lock(${importLock})`);
       return client.query(changeWords("p.updated_at > $1::timestamptz - interval '10 minutes'"), [began.at]);
     });
     return { language, changed: began.changed + (later.rowCount ?? 0) };
   });
+}
+
+/** Waits for the transactions that write at present, without a lock for which the sale of products would wait. */
+async function untilOthersEnded(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ next: string }>('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS next');
+  for (;;) {
+    const oldest = await client.query<{ ended: boolean }>(
+      'SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 AS ended',
+      [rows[0]?.next],
+    );
+    if (oldest.rows[0]?.ended === true) return;
+    await sleep(100);
+  }
 }
 
 async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
