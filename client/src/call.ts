@@ -26,7 +26,10 @@ export type Failure<Operation> = Operation extends { readonly responses: infer R
   ? Content<Responses[Exclude<keyof Responses, Success | 304>]>
   : never;
 
-/** `error` contains a problem document, or as a text any other body that is not JSON. */
+/**
+ * `error` contains a problem document, as a text any other body that is not JSON, or the status, such as
+ * `304 Not Modified`, when there is no body.
+ */
 export type Answer<Operation> =
   | { readonly data: Data<Operation>; readonly error?: never; readonly response: Response }
   | { readonly data?: never; readonly error: Failure<Operation>; readonly response: Response };
@@ -84,7 +87,8 @@ export function createCalls(baseUrl: string, send: (request: Request) => Promise
     async (path: string, init: AnyInit = {}): Promise<Answer<never>> => {
       const response = await send(requestOf(baseUrl, method, path, init));
       const [content, isJson] = await contentOf(response);
-      const answer = response.ok && isJson ? { data: content, response } : { error: content, response };
+      const answer =
+        response.ok && isJson ? { data: content, response } : { error: content || statusOf(response), response };
       return answer as Answer<never>;
     };
   const calls = { GET: caller('GET'), POST: caller('POST'), PATCH: caller('PATCH'), DELETE: caller('DELETE') };
@@ -136,6 +140,10 @@ function pairsOf(query: Readonly<Record<string, unknown>>, prefix = ''): [name: 
       return [[prefix + name, String(each)]];
     }),
   );
+}
+
+function statusOf({ status, statusText }: Response): string {
+  return `${status} ${statusText}`.trimEnd();
 }
 
 /** The body of an answer, and whether it is JSON. An empty body is that of a 204, or has no content at all. */

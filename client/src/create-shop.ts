@@ -3,13 +3,13 @@ import { type Calls, createCalls, type Data, type InitOf, type PathWith } from '
 import { type components, endpoints, type operations, type paths } from './contract.ts';
 import { type ProductCriteria, searchFilters } from './criteria.ts';
 import { type ImportOptions, importProducts, type ProductImport, type ProductLine } from './import-products.ts';
+import type { ListOptions } from './list-options.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { itemsOf, type Page, pagesOf } from './pages.ts';
-import { repeating } from './repeat.ts';
+import { type RepeatingSend, repeating } from './repeat.ts';
 import { Session, type Tokens } from './session.ts';
 import { dataOf, ShopError } from './shop-error.ts';
 import { unlessAborted } from './unless-aborted.ts';
-import type { Walk } from './walk.ts';
 
 export type Product = components['schemas']['Product'];
 
@@ -37,7 +37,10 @@ export interface Shop {
   readonly call: Calls;
   /** @throws ShopError of `issueToken` when the credentials are wrong */
   logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
-  /** Forgets the tokens, and revokes the refresh token. @throws ShopError when the shop did not revoke it */
+  /**
+   * Forgets the tokens, and revokes the refresh token. After a failure, another call tries to revoke it again.
+   * @throws ShopError when the shop did not revoke it
+   */
   logOut(): Promise<void>;
   /**
    * All products that meet the criteria. Further pages are requested as the items are read.
@@ -45,7 +48,7 @@ export interface Shop {
    */
   products<Field extends keyof Product = keyof Product>(
     criteria?: ProductCriteria,
-    walk?: Walk<Field, 'createdAt' | 'name' | 'price' | 'rating' | 'id'>,
+    options?: ListOptions<Field, 'createdAt' | 'name' | 'price' | 'rating' | 'id'>,
   ): AsyncGenerator<Pick<Product, Field>, void>;
   /**
    * Imports products, up to 10 MiB as JSON lines, and waits until the import has ended. Lines with faults are in
@@ -66,15 +69,23 @@ export interface Shop {
   ): AsyncGenerator<Data<paths[Path]['get']>, void>;
 }
 
+/** The longest time of one attempt to renew tokens, in milliseconds. Every request of the session waits for it. */
+const renewalTimeout = 10_000;
+
 /** Creates a client of the shop at `baseUrl`. It sends nothing before the first call. */
 export function createShop(options: ShopOptions): Shop {
   const { attempts = 4, longestWait = 30_000, onTokens = () => {} } = options;
   const baseUrl = options.baseUrl.replace(/\/$/, '');
-  const send = repeating(options.fetch ?? ((request) => fetch(request)), { attempts, longestWait });
+  const fetchOnce = options.fetch ?? ((request) => fetch(request));
+  const fetchInTime = (request: Request) =>
+    fetchOnce(new Request(request, { signal: AbortSignal.timeout(renewalTimeout) }));
+  const send = repeating(fetchOnce, { attempts, longestWait });
+  const renew = repeating(fetchInTime, { attempts, longestWait });
   let session: Session | undefined;
+  let toRevoke: string | undefined;
   const begin = (tokens: Tokens): void => {
     session?.end();
-    session = new Session(tokens, { baseUrl, send, onTokens });
+    session = new Session(tokens, { baseUrl, send: renew, onTokens });
     onTokens(tokens);
   };
   if (options.tokens !== undefined) begin(options.tokens);
@@ -88,12 +99,13 @@ export function createShop(options: ShopOptions): Shop {
       begin(dataOf('issueToken', await call.POST('/v1/tokens', { body: credentials })) as Tokens);
     },
     async logOut() {
-      const tokens = session?.end();
+      const token = session?.end()?.refresh_token ?? toRevoke;
       onTokens(undefined);
-      if (tokens === undefined) return;
-      const body = { refresh_token: tokens.refresh_token };
-      const { error, response } = await call.POST('/v1/tokens/revoke', { body });
+      if (token === undefined) return;
+      toRevoke = token;
+      const { error, response } = await call.POST('/v1/tokens/revoke', { body: { refresh_token: token } });
       if (!response.ok) throw new ShopError('revokeToken', response, error);
+      if (toRevoke === token) toRevoke = undefined;
     },
     products(criteria = {}, { sort, fields, limit = 100 } = {}) {
       const search = {
@@ -127,27 +139,24 @@ function pagesIn<Path extends ListPath>(call: Calls, path: Path, ...[init]: Init
 
 /**
  * Sends a request with the session's access token. When the token is refused, or ignored because the operation is
- * public (a success with `error="invalid_token"`), sends the request once more with a new token, if there is one.
+ * public (a success with `error="invalid_token"`), sends the request once more with a new token, if there is one. After
+ * the end of the session, nothing is sent again.
  */
-async function sendAs(
-  session: Session | undefined,
-  request: Request,
-  send: (request: Request) => Promise<Response>,
-): Promise<Response> {
+async function sendAs(session: Session | undefined, request: Request, send: RepeatingSend): Promise<Response> {
   // Log-in and log-out need no token. The path is compared without the base path of the shop's address.
   const own = request.headers.has('authorization') || /\/v1\/tokens(\/revoke)?$/.test(request.url);
   if (session === undefined || own) return send(request);
   const token = await unlessAborted(session.accessToken(), request.signal);
   if (token === undefined) return send(request);
+  const mayRepeat = (): boolean => !session.ended;
   const again = request.clone();
   request.headers.set('Authorization', `Bearer ${token}`);
-  const response = await send(request);
+  const response = await send(request, mayRepeat);
   if (!isTokenRefused(response)) return response;
   const renewed = await unlessAborted(session.renew(token), request.signal);
   if (renewed === undefined || renewed === token) return response;
-  await response.body?.cancel();
   again.headers.set('Authorization', `Bearer ${renewed}`);
-  return send(again);
+  return send(again, mayRepeat);
 }
 
 function isTokenRefused({ status, ok, headers }: Response): boolean {

@@ -1,8 +1,9 @@
 // Imports products over HTTP, and follows the import until it has ended.
 import type { Calls } from './call.ts';
 import type { components } from './contract.ts';
+import { type ChangeOptions, keyHeader } from './orders.ts';
 import { pause } from './pause.ts';
-import { dataOf } from './shop-error.ts';
+import { dataOf, isTemporaryFailure } from './shop-error.ts';
 
 type Schemas = components['schemas'];
 export type ProductImport = Schemas['ProductImport'];
@@ -12,27 +13,43 @@ export type ProductLine = Omit<Schemas['NewProduct'], 'sku'> & { readonly extern
 /** Milliseconds between two requests for the state of an import. */
 const progressEvery = 500;
 
-export interface ImportOptions {
+export interface ImportOptions extends ChangeOptions {
   /** Ends the waiting. An import that was stored goes on. */
   readonly signal?: AbortSignal;
   /** Called when the import is stored, and with each of its states that was read. */
   readonly onProgress?: (state: ProductImport) => void;
 }
 
-/** @throws ShopError; the reason of the signal when it is aborted */
+/**
+ * Failures that may be temporary do not end the waiting.
+ * @throws ShopError; the error of `fetch` when the import cannot be sent; the reason of the signal when it is aborted
+ */
 export async function importProducts(
   call: Calls,
   products: Iterable<ProductLine>,
-  { signal = new AbortController().signal, onProgress }: ImportOptions = {},
+  { signal = new AbortController().signal, idempotencyKey, onProgress }: ImportOptions = {},
 ): Promise<ProductImport> {
   const body = Array.from(products, (product) => `${JSON.stringify(product)}\n`).join('');
-  let found = dataOf('importProducts', await call.POST('/v1/products/imports', { body, signal }));
+  const init = { params: { header: keyHeader(idempotencyKey) }, body, signal };
+  let found = dataOf('importProducts', await call.POST('/v1/products/imports', init));
   onProgress?.(found);
   while (found.endedAt === undefined) {
     await pause(progressEvery, signal);
-    const params = { path: { importId: found.id } };
-    found = dataOf('getProductImport', await call.GET('/v1/products-imports/{importId}', { params, signal }));
+    const state = await readImport(call, found.id, signal);
+    if (state === undefined) continue;
+    found = state;
     onProgress?.(found);
   }
   return found;
+}
+
+/** The state of an import; undefined after a failure that may be temporary. */
+async function readImport(call: Calls, importId: string, signal: AbortSignal): Promise<ProductImport | undefined> {
+  try {
+    const params = { path: { importId } };
+    return dataOf('getProductImport', await call.GET('/v1/products-imports/{importId}', { params, signal }));
+  } catch (error) {
+    if (signal.aborted || !isTemporaryFailure(error)) throw error;
+    return undefined;
+  }
 }

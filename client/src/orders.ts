@@ -2,6 +2,7 @@
 import type { Calls, Data } from './call.ts';
 import type { components, operations } from './contract.ts';
 import { type OrderCriteria, queryFilters } from './criteria.ts';
+import type { ListOptions } from './list-options.ts';
 import { itemsOf, type Page, pagesOf } from './pages.ts';
 import { dataOf } from './shop-error.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type WaitOptions,
   waitForHistory,
 } from './wait-for-order.ts';
-import type { Walk } from './walk.ts';
 
 type Schemas = components['schemas'];
 export type Order = Schemas['Order'];
@@ -33,7 +33,7 @@ export interface Orders {
    */
   <Field extends keyof Order = keyof Order>(
     criteria?: OrderCriteria,
-    walk?: Walk<Field, 'createdAt' | 'totalCost' | 'id'>,
+    options?: ListOptions<Field, 'createdAt' | 'totalCost' | 'id'>,
   ): AsyncGenerator<Pick<Order, Field>, void>;
   /** Places an order once, however often the request is repeated. @throws ShopError of `createOrder` */
   place(order: NewOrder, options?: ChangeOptions): Promise<Order>;
@@ -41,7 +41,8 @@ export interface Orders {
   cancel(orderId: string, cancellation?: Cancellation, options?: ChangeOptions): Promise<Order>;
   /**
    * Resolves with the order as soon as it has reached one of the goals: a status, or an effect of its cancellation. A
-   * status also counts as reached when the order already has a later one.
+   * status also counts as reached when the order already has a later one. A failure that may be temporary does not end
+   * the wait.
    * @throws WaitError when the order can no longer reach a goal, or has not reached one in time; the reason of the
    * signal; ShopError
    * @example
@@ -55,7 +56,7 @@ export interface Orders {
 }
 
 export function createOrders(call: Calls): Orders {
-  const list = (criteria: OrderCriteria = {}, { sort, fields, limit = 100 }: Walk<keyof Order, string> = {}) => {
+  const list = (criteria: OrderCriteria = {}, { sort, fields, limit = 100 }: ListOptions<keyof Order, string> = {}) => {
     const query = {
       ...queryFilters({ ...criteria }),
       ...(sort && { sort: sort.map(({ field, direction }) => `${field}:${direction}`).join(',') }),
@@ -82,21 +83,23 @@ export function createOrders(call: Calls): Orders {
       goal: OrderStatus | OrderEffect | readonly (OrderStatus | OrderEffect)[],
       options: WaitOptions = {},
     ) {
-      const { signal } = options;
       const goals = typeof goal === 'string' ? [goal] : goal;
-      await waitForHistory((ended) => readHistory(call, orderId, ended), goals, options);
-      return readOrder(call, orderId, signal);
+      const read = {
+        history: (signal: AbortSignal) => readHistory(call, orderId, signal),
+        result: (signal: AbortSignal) => readOrder(call, orderId, signal),
+      };
+      return waitForHistory(read, goals, options);
     },
   });
 }
 
-function keyHeader(key: string | undefined): { 'Idempotency-Key'?: string } {
+export function keyHeader(key: string | undefined): { 'Idempotency-Key'?: string } {
   return key === undefined ? {} : { 'Idempotency-Key': key };
 }
 
-async function readOrder(call: Calls, orderId: string, signal: AbortSignal | undefined): Promise<Order> {
+async function readOrder(call: Calls, orderId: string, signal: AbortSignal): Promise<Order> {
   const params = { path: { orderId } };
-  return dataOf('getOrder', await call.GET('/v1/orders/{orderId}', { params, ...(signal && { signal }) }));
+  return dataOf('getOrder', await call.GET('/v1/orders/{orderId}', { params, signal }));
 }
 
 /**

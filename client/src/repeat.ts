@@ -10,45 +10,55 @@ export interface RepeatOptions {
 
 type Send = (request: Request) => Promise<Response>;
 
+/** @param mayRepeat whether the request may be sent again in so many milliseconds; default always */
+export type RepeatingSend = (request: Request, mayRepeat?: (wait: number) => boolean) => Promise<Response>;
+
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 // The POST operations without an `Idempotency-Key` that may be repeated. A repeated renewal returns the same new
 // refresh token.
 const repeatable = /\/v1\/(?:products\/search|tokens|tokens\/revoke)$/;
 const firstWait = 200;
 
+/** The statuses of refusals that may be temporary for every operation. */
+export const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
 /**
  * Returns a `send` that repeats a request after 429; after 502, 503, 504 or a lost connection when the request is safe,
  * searches products, obtains or revokes tokens, or has an `Idempotency-Key`; and after 409 `request-in-progress` when
- * it has the key. It waits for the time of `Retry-After`; without one, it waits longer before each attempt.
+ * it has the key. It waits for the time of `Retry-After`, and longer before each attempt.
  */
-export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): Send {
-  return async (request) => {
+export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): RepeatingSend {
+  return async (request, mayRepeat = () => true) => {
     const harmless = safe.has(request.method) || request.headers.has('idempotency-key') || repeatable.test(request.url);
     for (let attempt = 1; ; attempt++) {
       const last = attempt >= attempts;
       // A request can be read only once, so every attempt except the last one sends a copy.
-      const outcome = await send(last ? request : request.clone()).catch((error: unknown) => ({ error }));
-      if ('error' in outcome) {
-        if (last || !harmless || request.signal.aborted) throw outcome.error;
-      } else if (last || !(await isPassing(outcome, harmless))) {
-        return outcome;
+      const outcome = await received(send, last ? request : request.clone()).catch((error: unknown) => ({ error }));
+      const failed = 'error' in outcome;
+      const wait = waitBefore(attempt, failed ? undefined : retryAfter(outcome));
+      const temporary = failed ? harmless && !request.signal.aborted : await mayBeTemporary(outcome, harmless);
+      if (!last && temporary && wait <= longestWait && mayRepeat(wait)) {
+        // The wait is random, so that clients that failed together do not retry together.
+        await pause(wait * (1 + Math.random() / 10), request.signal);
+        if (mayRepeat(0)) continue;
       }
-      const wait = waitBefore(attempt, 'error' in outcome ? null : outcome.headers.get('retry-after'));
-      if (wait > longestWait) {
-        if ('error' in outcome) throw outcome.error;
-        return outcome;
-      }
-      if (!('error' in outcome)) await outcome.body?.cancel();
-      await pause(wait, request.signal);
+      if (failed) throw outcome.error;
+      return outcome;
     }
   };
 }
 
+/** Sends a request, and receives the whole body: a connection that is lost in the middle of it fails the attempt. */
+async function received(send: Send, request: Request): Promise<Response> {
+  const response = await send(request);
+  await response.clone().arrayBuffer();
+  return response;
+}
+
 /** Whether a repetition may succeed after this refusal. */
-async function isPassing(response: Response, harmless: boolean): Promise<boolean> {
+async function mayBeTemporary(response: Response, harmless: boolean): Promise<boolean> {
   const { status } = response;
-  if (status === 429) return true;
-  if (!harmless) return false;
+  if (!harmless) return status === 429;
   if (status === 409) {
     const problem = (await response
       .clone()
@@ -56,17 +66,17 @@ async function isPassing(response: Response, harmless: boolean): Promise<boolean
       .catch(() => undefined)) as { code?: unknown } | undefined;
     return problem?.code === 'request-in-progress';
   }
-  return status === 502 || status === 503 || status === 504;
+  return temporaryStatuses.has(status);
 }
 
-/** Returns the delay in milliseconds. It is random, so that clients that failed together do not retry together. */
-function waitBefore(attempt: number, retryAfter: string | null): number {
-  const asked = retryAfter === null ? Number.NaN : millisecondsOf(retryAfter);
-  if (Number.isFinite(asked)) return Math.max(0, asked);
-  return firstWait * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
+/** Returns the delay in milliseconds: that of `Retry-After`, and at least one that grows with each attempt. */
+function waitBefore(attempt: number, asked = 0): number {
+  return Math.max(asked, firstWait * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
 }
 
-/** Parses a number of seconds, or a date, which a proxy may send (RFC 9110 section 10.2.3). */
-function millisecondsOf(retryAfter: string): number {
-  return /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
+/** The milliseconds of `Retry-After`: a number of seconds, or a date, which a proxy may send (RFC 9110 section 10.2.3). */
+export function retryAfter({ headers }: Response): number | undefined {
+  const value = headers.get('retry-after') ?? '';
+  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isFinite(milliseconds) ? milliseconds : undefined;
 }

@@ -1,6 +1,7 @@
 // One log-in: stores its tokens, and renews them shortly before they expire or when they are refused, until the session
 // ends.
 import type { components } from './contract.ts';
+import { type RepeatingSend, retryAfter } from './repeat.ts';
 
 /** The tokens of a customer or of staff. A machine gets no refresh token, and needs no session. */
 export type Tokens = Required<components['schemas']['Tokens']>;
@@ -8,7 +9,7 @@ export type Tokens = Required<components['schemas']['Tokens']>;
 export interface SessionOptions {
   /** The address of the shop without a trailing slash. */
   readonly baseUrl: string;
-  readonly send: (request: Request) => Promise<Response>;
+  readonly send: RepeatingSend;
   /**
    * Called with every renewed pair, and with `undefined` when no renewal is possible any more. Not called when the
    * caller ends the session.
@@ -18,12 +19,20 @@ export interface SessionOptions {
 
 /** Milliseconds before its expiry at which an access token is renewed. */
 const early = 30_000;
+/**
+ * Milliseconds after its first attempt in which a renewal is repeated. The shop returns the same new refresh token again
+ * for 60 seconds, and ends the session when the old one is used later.
+ */
+const repeatWithin = 50_000;
+/** Milliseconds without a renewal after one that failed, when its response had no `Retry-After`. */
+const restAfterFailure = 5_000;
 
 export class Session {
   readonly #options: SessionOptions;
   #tokens: Tokens | undefined;
   #expiresAt = 0;
   #renewal: Promise<string | undefined> | undefined;
+  #noRenewalBefore = 0;
 
   constructor(tokens: Tokens, options: SessionOptions) {
     this.#options = options;
@@ -39,6 +48,11 @@ export class Session {
     return tokens;
   }
 
+  /** Whether its tokens are no longer used, because the caller ended it or the shop refused the renewal. */
+  get ended(): boolean {
+    return this.#tokens === undefined;
+  }
+
   /** Returns the access token, and renews it if necessary; undefined after the end of the session. */
   async accessToken(): Promise<string | undefined> {
     if (this.#tokens === undefined) return undefined;
@@ -46,13 +60,13 @@ export class Session {
   }
 
   /**
-   * Returns a new access token for one that was refused or is about to expire. A refresh token is valid once, so
-   * concurrent calls share one renewal. `send` repeats a renewal whose response was lost: for 60 seconds, the shop
-   * returns the same new refresh token again. When no response arrives at all, the tokens are kept, and the next
-   * request tries again.
+   * Returns a new access token for one that was refused or is about to expire, or the old one when no renewal succeeds.
+   * A refresh token is valid once, so concurrent calls share one renewal. After a failure, the tokens are kept, and no
+   * further renewal is tried for a while.
    */
   renew(old: string): Promise<string | undefined> {
-    if (this.#tokens?.access_token !== old) return Promise.resolve(this.#tokens?.access_token);
+    if (this.#tokens?.access_token !== old || Date.now() < this.#noRenewalBefore)
+      return Promise.resolve(this.#tokens?.access_token);
     this.#renewal ??= this.#exchange(this.#tokens.refresh_token).finally(() => {
       this.#renewal = undefined;
     });
@@ -61,20 +75,23 @@ export class Session {
 
   async #exchange(refreshToken: string): Promise<string | undefined> {
     const { baseUrl, send, onTokens } = this.#options;
-    const response = await send(
-      new Request(`${baseUrl}/v1/tokens`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ refresh_token: refreshToken }),
-      }),
-    );
-    const renewed = response.ok ? ((await response.json()) as Tokens) : undefined;
+    const request = new Request(`${baseUrl}/v1/tokens`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ refresh_token: refreshToken }),
+    });
+    const began = Date.now();
+    const response = await send(request, (wait) => Date.now() + wait < began + repeatWithin).catch(() => undefined);
+    const content: unknown = await response?.json().catch(() => undefined);
+    const renewed = response?.ok ? (content as Tokens | undefined) : undefined;
     // The session ended meanwhile, so the new tokens are not stored: another session may have begun.
     if (this.#tokens === undefined) return undefined;
     // Any refusal other than 401 may be temporary, so the present tokens are kept.
-    if (renewed !== undefined || response.status === 401) {
+    if (renewed !== undefined || response?.status === 401) {
       this.#keep(renewed);
       onTokens(renewed);
+    } else {
+      this.#noRenewalBefore = Date.now() + ((response && retryAfter(response)) ?? restAfterFailure);
     }
     return this.#tokens?.access_token;
   }

@@ -1,6 +1,7 @@
 // The error that functions throw when the shop refuses a request: its problem document as an error.
 import type { Failure, OperationId } from './call.ts';
 import type { components, operations } from './contract.ts';
+import { temporaryStatuses } from './repeat.ts';
 
 export type ProblemDocument = components['schemas']['Problem'];
 
@@ -53,6 +54,11 @@ export function isShopError<Id extends OperationId = OperationId>(
     error instanceof ShopError &&
     (operations.length === 0 || operations.some((operation) => operation === error.operation))
   );
+}
+
+/** Whether a read that failed may succeed later: the shop was not reached, or its refusal may be temporary. */
+export function isTemporaryFailure(error: unknown): boolean {
+  return !(error instanceof ShopError) || temporaryStatuses.has(error.status);
 }
 
 function isProblem<Code extends string>(content: unknown): content is ProblemDocument & { readonly code: Code } {

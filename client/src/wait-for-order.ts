@@ -1,6 +1,7 @@
 // Waits until an order has reached a status, or until an effect of its cancellation is done.
 import type { components } from './contract.ts';
-import { pause } from './pause.ts';
+import { longestTimer, pause } from './pause.ts';
+import { isTemporaryFailure } from './shop-error.ts';
 
 type Schemas = components['schemas'];
 export type HistoryEntry = Schemas['OrderHistory']['items'][number];
@@ -11,19 +12,22 @@ export type OrderStatus = Schemas['Order']['status'];
 export type OrderEffect = 'stockReleased' | 'customerNotified';
 
 export interface WaitOptions {
-  /** Milliseconds; default 60,000. */
+  /** Milliseconds; default 60,000. `Infinity` sets no limit. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Thrown when the order can no longer reach the goals, or has not reached one in time. */
+/**
+ * Thrown when the order can no longer reach the goals, or has not reached one in time. `cause` is the last failure of a
+ * request, if the last request failed.
+ */
 export class WaitError extends Error {
   readonly reason: 'unreachable' | 'timeout';
   /** The history of the order when the wait ended. */
   readonly history: readonly HistoryEntry[];
 
-  constructor(reason: WaitError['reason'], message: string, history: readonly HistoryEntry[]) {
-    super(message);
+  constructor(reason: WaitError['reason'], message: string, history: readonly HistoryEntry[], cause?: unknown) {
+    super(message, { cause });
     this.name = 'WaitError';
     this.reason = reason;
     this.history = history;
@@ -34,43 +38,62 @@ const firstPause = 250;
 const longestPause = 2_000;
 const final: ReadonlySet<OrderStatus> = new Set(['delivered', 'cancelled']);
 
+/** The requests of a wait. */
+export interface Reads<Result> {
+  history(signal: AbortSignal): Promise<readonly HistoryEntry[]>;
+  result(signal: AbortSignal): Promise<Result>;
+}
+
 /**
- * Resolves when the history has reached one of the goals. A status also counts as reached when the order already has a
- * later one.
- * @throws WaitError; the reason of the signal; the errors of `read`
+ * Resolves with the result when the history has reached one of the goals. A status also counts as reached when the order
+ * already has a later one. A read whose failure may be temporary is repeated until the time is over.
+ * @throws WaitError; the reason of the signal; other errors of the reads
  */
-export async function waitForHistory(
-  read: (signal: AbortSignal) => Promise<readonly HistoryEntry[]>,
-  goals: readonly (OrderStatus | OrderEffect)[],
+export async function waitForHistory<Result>(
+  read: Reads<Result>,
+  goals: Goals,
   { timeout = 60_000, signal }: WaitOptions,
-): Promise<void> {
+): Promise<Result> {
   const end = new AbortController();
-  const timer = setTimeout(() => end.abort(), timeout);
+  const timer = timeout > longestTimer ? undefined : setTimeout(() => end.abort(), timeout);
   const stop = (): void => end.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   let entries: readonly HistoryEntry[] = [];
+  let failure: unknown;
   try {
     for (let wait = firstPause; ; wait = Math.min(longestPause, wait * 1.5)) {
-      entries = await read(end.signal);
-      if (goals.some((goal) => isReached(entries, goal))) return;
-      if (goals.every((goal) => isUnreachable(entries, goal)))
-        throw new WaitError(
-          'unreachable',
-          `The order ${outcome(entries)}: ${goals.join(' or ')} cannot follow.`,
-          entries,
-        );
+      try {
+        entries = await read.history(end.signal);
+        failure = undefined;
+        if (goals.some((goal) => isReached(entries, goal))) return await read.result(end.signal);
+      } catch (error) {
+        if (end.signal.aborted || !isTemporaryFailure(error)) throw error;
+        failure = error;
+      }
+      if (failure === undefined) assertReachable(entries, goals);
       await pause(wait, end.signal);
     }
   } catch (error) {
     signal?.throwIfAborted();
     if (!end.signal.aborted) throw error;
-    const after = `within ${timeout / 1_000} s`;
-    throw new WaitError('timeout', `The order did not reach ${goals.join(' or ')} ${after}.`, entries);
+    const missed = goals.some((goal) => isReached(entries, goal))
+      ? 'could not be read'
+      : `did not reach ${listed(goals)}`;
+    throw new WaitError('timeout', `The order ${missed} within ${timeout / 1_000} s.`, entries, failure);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
   }
+}
+
+type Goals = readonly (OrderStatus | OrderEffect)[];
+
+const listed = (goals: Goals): string => goals.join(' or ');
+
+function assertReachable(entries: readonly HistoryEntry[], goals: Goals): void {
+  if (goals.every((goal) => isUnreachable(entries, goal)))
+    throw new WaitError('unreachable', `The order ${outcome(entries)}: ${listed(goals)} cannot follow.`, entries);
 }
 
 const isEffect = (goal: OrderStatus | OrderEffect): goal is OrderEffect =>

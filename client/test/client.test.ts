@@ -26,6 +26,7 @@ const keys = (): unknown[] => server.seen.map(({ headers }) => headers['idempote
 describe('a POST with an idempotency key', () => {
   it.each<[string, Reaction]>([
     ['a broken connection', 'break'],
+    ['a connection that breaks in the middle of a body', 'cut'],
     ['503', refused(503, 'service-unavailable', { 'Retry-After': '0' })],
     ['504', refused(504, 'gateway-timeout')],
     ['429', refused(429, 'too-many-requests', { 'Retry-After': '0' })],
@@ -66,6 +67,23 @@ describe('a POST with an idempotency key', () => {
     const date = new Date(Date.now() + 1_000).toUTCString();
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': date }), done]);
     expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(201);
+  });
+
+  it.each(['0', new Date(0).toUTCString()])('waits longer before each attempt after Retry-After: %s', async (value) => {
+    const failure = refused(503, 'service-unavailable', { 'Retry-After': value });
+    const shop = await clientOf([failure, failure, done]);
+    const began = performance.now();
+    await shop.call.POST('/v1/orders', order);
+    expect(performance.now() - began).toBeGreaterThan(290);
+  });
+
+  it('waits when the requested wait is longer than a timer can be', async () => {
+    const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '9999999' }), done], {
+      longestWait: Number.POSITIVE_INFINITY,
+    });
+    const signal = AbortSignal.timeout(300);
+    await expect(shop.call.POST('/v1/orders', { ...order, signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(server.seen).toHaveLength(1);
   });
 
   it('fails when the requested wait is too long', async () => {
@@ -111,6 +129,17 @@ describe('an import of products', () => {
         .slice(0, 2)
         .map((line) => JSON.parse(line)),
     ).toEqual(lines);
+  });
+
+  it('has the caller’s own key, and outlasts an outage', async () => {
+    const ended = { ...state, status: 'completed', endedAt: '2026-11-20T08:00:02.000Z' };
+    const outage: Reaction[] = ['break', refused(503, 'service-unavailable'), refused(429, 'too-many-requests'), 'cut'];
+    const shop = await clientOf(
+      [{ status: 202, body: { ...state, status: 'waiting' } }, ...outage, { status: 200, body: ended }],
+      { attempts: 1 },
+    );
+    expect(await shop.importProducts(lines, { idempotencyKey: 'mine' })).toEqual(ended);
+    expect(keys()[0]).toBe('mine');
   });
 
   it('is waited for until the caller aborts, who knows its id by then', async () => {
@@ -174,6 +203,15 @@ describe('a response that is not a problem document', () => {
     await expect(shop.logIn(pair)).rejects.toMatchObject(refusal);
     await expect(Array.fromAsync(shop.products())).rejects.toMatchObject(refusal);
     await expect(shop.logOut()).rejects.toMatchObject(refusal);
+  });
+
+  it.each([
+    [304, '304 Not Modified'],
+    [500, '500 Internal Server Error'],
+  ])('an empty %i has its status as the error', async (status, error) => {
+    const shop = await clientOf([{ status, body: '' }]);
+    const init = { params: { path: { productId: id } } };
+    expect(await shop.call.GET('/v1/products/{productId}', init)).toMatchObject({ error, response: { status } });
   });
 
   it('an empty success does not count as a log-in', async () => {

@@ -10,8 +10,15 @@ export interface Seen {
   readonly body: string;
 }
 
-/** 'break' closes the connection without a response. A body is sent as JSON, a text unchanged. */
-export type Reaction = 'break' | { status: number; headers?: Record<string, string>; body?: unknown };
+/**
+ * 'break' closes the connection without a response, 'cut' in the middle of the body, and 'silent' never answers. A body
+ * is sent as JSON, a text unchanged.
+ */
+export type Reaction =
+  | 'break'
+  | 'cut'
+  | 'silent'
+  | { status: number; headers?: Record<string, string>; body?: unknown };
 
 export interface FaultyShop {
   readonly url: string;
@@ -49,6 +56,12 @@ export async function startFaultyShop(
     const reaction = await react(taken, seen.length);
     if (reaction === 'break') {
       request.socket.destroy();
+      return;
+    }
+    if (reaction === 'silent') return;
+    if (reaction === 'cut') {
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
+      response.write('{', () => request.socket.destroy());
       return;
     }
     const type = reaction.status < 400 ? 'application/json' : 'application/problem+json';

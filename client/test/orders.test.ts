@@ -1,7 +1,7 @@
 // The client places and cancels orders, and waits for their states and effects.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createShop, type OrderEffect, type OrderStatus } from '../src/index.ts';
-import { type FaultyShop, type Reaction, startFaultyShop } from './faulty-shop.ts';
+import { type FaultyShop, type Reaction, refused, startFaultyShop } from './faulty-shop.ts';
 
 const id = '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01';
 let server: FaultyShop;
@@ -109,6 +109,43 @@ describe('waiting for an order', () => {
     expect(length).toBeGreaterThan(1);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(server.seen).toHaveLength(length);
+  });
+
+  it('fails after the time that it may take when the order itself is not answered', async () => {
+    server = await startFaultyShop(({ line }) =>
+      line.endsWith('/history') ? { status: 200, body: { items: [{ status: 'shipped' }] } } : 'silent',
+    );
+    const shop = createShop({ baseUrl: server.url });
+    await expect(shop.orders.waitFor(id, 'shipped', { timeout: 300 })).rejects.toMatchObject({
+      reason: 'timeout',
+      message: 'The order could not be read within 0.3 s.',
+    });
+  });
+
+  it.each([Number.POSITIVE_INFINITY, 2 ** 31])('does not fail early with a timeout of %d', async (timeout) => {
+    const shop = await clientOf(reached('pending'), reached('shipped'));
+    expect(await shop.orders.waitFor(id, 'shipped', { timeout })).toEqual({ id });
+  });
+
+  it('outlasts an outage', async () => {
+    const outage: Reaction[] = ['break', 'cut', refused(502, 'bad-gateway'), refused(429, 'too-many-requests')];
+    const history: Reaction = { status: 200, body: { items: [{ status: 'cancelled' }] } };
+    const order: Reaction = { status: 200, body: { id } };
+    // The order is read after its history.
+    const reactions = [...outage, history, order, refused(503, 'service-unavailable'), history, order, order];
+    server = await startFaultyShop((_, count) => reactions[count - 1] ?? 'break');
+    const shop = createShop({ baseUrl: server.url, attempts: 1 });
+    expect(await shop.orders.waitFor(id, 'cancelled')).toEqual({ id });
+    expect(server.seen).toHaveLength(reactions.length);
+  });
+
+  it('names the failure of its last request when the time is over', async () => {
+    server = await startFaultyShop(() => refused(503, 'service-unavailable'));
+    const shop = createShop({ baseUrl: server.url, attempts: 1 });
+    await expect(shop.orders.waitFor(id, 'shipped', { timeout: 400 })).rejects.toMatchObject({
+      reason: 'timeout',
+      cause: { name: 'ShopError', status: 503 },
+    });
   });
 
   it.each([

@@ -1,5 +1,5 @@
 // The client renews its tokens, and sends no request with another account's token.
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createShop, type ShopOptions } from '../src/index.ts';
 import { type FaultyShop, type Reaction, refused, type Seen, startFaultyShop, tokens } from './faulty-shop.ts';
 
@@ -9,7 +9,10 @@ const done: Reaction = { status: 201, body: { id } };
 const pair = { email: 'kim@example.com', password: 'a long and quiet river' };
 
 let server: FaultyShop;
-afterEach(() => server.close());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await server.close();
+});
 
 async function clientWith(react: (seen: Seen) => Reaction | Promise<Reaction>, options: Partial<ShopOptions> = {}) {
   server = await startFaultyShop(react);
@@ -30,6 +33,13 @@ function heldBack() {
       return reaction;
     },
   };
+}
+
+const renewals = (): readonly Seen[] => server.seen.filter(({ line }) => line === 'POST /v1/tokens');
+
+/** Stops the client's clock at a time. */
+function setClock(time: number): void {
+  jest.spyOn(Date, 'now').mockReturnValue(time);
 }
 
 const bearers = (method: string): unknown[] =>
@@ -103,10 +113,63 @@ describe('a session', () => {
       },
       { tokens: tokens('old', 10), attempts: 2 },
     );
-    await expect(shop.call.GET('/v1/orders/{orderId}', path)).rejects.toThrow();
+    const get = async () => (await shop.call.GET('/v1/orders/{orderId}', path)).response.status;
+    // The access token is still valid.
+    expect([await get(), await get()]).toEqual([200, 200]);
+    expect(renewals()).toHaveLength(2);
     down = false;
-    expect((await shop.call.GET('/v1/orders/{orderId}', path)).response.status).toBe(200);
+    setClock(Date.now() + 6_000);
+    expect(await get()).toBe(200);
+    expect(bearers('GET')).toEqual(['Bearer access-old', 'Bearer access-old', 'Bearer access-new']);
+  });
+
+  it('bounds each attempt of a renewal in time', async () => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const limits = jest.spyOn(AbortSignal, 'timeout').mockImplementation((limit) => timeout(limit / 50));
+    const shop = await clientWith(
+      ({ line }) => {
+        if (line !== 'POST /v1/tokens') return order200;
+        return renewals().length === 1 ? 'silent' : { status: 200, body: tokens('new') };
+      },
+      { tokens: tokens('old', 10) },
+    );
+    await shop.call.GET('/v1/orders/{orderId}', path);
     expect(bearers('GET')).toEqual(['Bearer access-new']);
+    expect(limits.mock.calls).toEqual([[10_000], [10_000]]);
+  });
+
+  it('repeats a renewal only as long as the shop returns the same new token again', async () => {
+    const began = Date.now();
+    const shop = await clientWith(
+      ({ line }) => {
+        if (line !== 'POST /v1/tokens') return order200;
+        setClock(began + renewals().length * 20_000);
+        return 'break';
+      },
+      { tokens: tokens('old', 10), attempts: 10 },
+    );
+    await shop.call.GET('/v1/orders/{orderId}', path);
+    expect(renewals()).toHaveLength(3);
+  });
+
+  it('tries no further renewal for the time of Retry-After, and accepts the answers for everyone', async () => {
+    const anonymous: Reaction = {
+      status: 200,
+      headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+      body: { id, name: 'for everyone' },
+    };
+    const shop = await clientWith(
+      ({ line }) =>
+        line === 'POST /v1/tokens' ? refused(503, 'service-unavailable', { 'Retry-After': '40' }) : anonymous,
+      { tokens: tokens('old', 0) },
+    );
+    const get = async () =>
+      (await shop.call.GET('/v1/products/{productId}', { params: { path: { productId: id } } })).data?.name;
+    expect([await get(), await get()]).toEqual(['for everyone', 'for everyone']);
+    expect(renewals()).toHaveLength(1);
+    setClock(Date.now() + 41_000);
+    await get();
+    expect(renewals()).toHaveLength(2);
   });
 
   it('renews a token that a public operation ignored, and sends the request again', async () => {
@@ -200,6 +263,41 @@ describe('another account that logs in', () => {
     await waiting;
   });
 
+  it.each<[string, Reaction]>([
+    ['is refused', refused(503, 'service-unavailable')],
+    ['is lost', 'break'],
+  ])('ends the repetitions of an order of the former account that %s', async (_name, failure) => {
+    const first = heldBack();
+    const shop = await clientWith(
+      ({ line }) => (line === 'POST /v1/tokens' ? { status: 200, body: tokens('B') } : first.answer(failure)),
+      { tokens: tokens('A') },
+    );
+    const ordering = shop.call.POST('/v1/orders', order).then(
+      ({ response }) => response.status,
+      () => 'lost',
+    );
+    await first.asked;
+    await shop.logIn(pair);
+    first.release();
+    expect(await ordering).toBe(failure === 'break' ? 'lost' : 503);
+    expect(bearers('POST')).toStrictEqual(['Bearer access-A']);
+  });
+
+  it('ends the repetition of an order of the former account that waits', async () => {
+    const shop = await clientWith(
+      ({ line }) =>
+        line === 'POST /v1/tokens'
+          ? { status: 200, body: tokens('B') }
+          : refused(503, 'service-unavailable', { 'Retry-After': '1' }),
+      { tokens: tokens('A') },
+    );
+    const ordering = shop.call.POST('/v1/orders', order);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await shop.logIn(pair);
+    expect((await ordering).response.status).toBe(503);
+    expect(bearers('POST')).toStrictEqual(['Bearer access-A']);
+  });
+
   it('does not send the order of the former account', async () => {
     const refusal = heldBack();
     const shop = await clientWith(
@@ -220,6 +318,19 @@ describe('another account that logs in', () => {
 
 describe('a log-out', () => {
   const path = { params: { path: { orderId: id } } } as const;
+
+  it('that failed can be repeated, and then revokes the token', async () => {
+    const revocations = () => server.seen.filter(({ line }) => line === 'POST /v1/tokens/revoke');
+    const shop = await clientWith(
+      () => (revocations().length === 1 ? refused(500, 'internal-error') : { status: 204 }),
+      { tokens: tokens('A') },
+    );
+    await expect(shop.logOut()).rejects.toMatchObject({ name: 'ShopError', operation: 'revokeToken' });
+    await shop.logOut();
+    await shop.logOut();
+    const { refresh_token } = tokens('A');
+    expect(revocations().map(({ body }) => JSON.parse(body))).toEqual([{ refresh_token }, { refresh_token }]);
+  });
 
   it('stays effective when a renewal ends after it', async () => {
     const kept: (string | undefined)[] = [];

@@ -1,6 +1,6 @@
-// Iterates over a collection.
+// How a list is read.
 
-export interface Walk<Field extends string, Sortable extends string> {
+export interface ListOptions<Field extends string, Sortable extends string> {
   readonly sort?: readonly { readonly field: Sortable; readonly direction: 'asc' | 'desc' }[];
   /** The members to return; default all. */
   readonly fields?: readonly Field[];
