@@ -6,10 +6,13 @@ import { commonHeaders } from './send-response.ts';
 export type CorsOrigins = ReadonlySet<string> | '*';
 
 const apiPath = '/v1/';
+// Every header field of a response that the published document describes.
 const exposed = [
+  'Accept-Encoding',
   'Accept-Patch',
   'Accept-Post',
   'Allow',
+  'Content-Disposition',
   'Deprecation',
   'ETag',
   'Idempotency-Replayed',
