@@ -193,6 +193,41 @@ describe('a visitor of the reference', () => {
     },
   );
 
+  it('sends an order once on a double click, and again with the same key until an answer arrives', async () => {
+    const { page } = await visit('/docs/reference/create-order');
+    const keys: unknown[] = [];
+    const { promise: clicked, resolve } = Promise.withResolvers<void>();
+    await page.route('**/v1/orders', async (route) => {
+      keys.push((await route.request().allHeaders())['idempotency-key']);
+      await clicked;
+      await (keys.length === 1 ? route.abort() : route.continue());
+    });
+    const send = page.getByRole('button', { name: 'Send' });
+    const status = page.locator('#answer-status');
+    await send.dblclick();
+    expect(await send.isDisabled()).toBe(true);
+    resolve();
+    await status.getByText('No answer').waitFor();
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    // Without a token, the shop answers with 401.
+    await send.click();
+    await status.getByText('401').waitFor();
+    const third = page.waitForRequest('**/v1/orders');
+    await send.click();
+    await (await third).response();
+    expect([keys[1] === keys[0], keys[2] === keys[0]]).toEqual([true, false]);
+    await page.context().close();
+  });
+
+  it('shows why a request cannot be sent', async () => {
+    const { page } = await visit('/docs/reference/list-orders');
+    await page.getByLabel('Access token').fill('ключ');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('#answer').waitFor();
+    expect(await page.locator('#answer-status').textContent()).toBe('Error');
+    await page.context().close();
+  });
+
   it('forgets the token on request', async () => {
     const { page } = await visit('/docs/reference/list-orders');
     await page.getByLabel('Access token').fill('secret');

@@ -55,10 +55,20 @@ function addressOf() {
 
 function optionsOf() {
   const headers = new Headers(given('header'));
+  if (form.elements['header:Idempotency-Key']?.value === '') {
+    key ??= newKey();
+    headers.set('Idempotency-Key', key);
+  }
   if (token !== undefined && token.value !== '') headers.set('Authorization', `Bearer ${token.value}`);
   const text = body?.value.trim() ?? '';
   if (text !== '') headers.set('Content-Type', type);
   return { method, headers, cache: 'no-store', ...(text === '' ? {} : { body: text }) };
+}
+
+/** Keeps the key until an answer arrives, so that an order whose answer was lost is not placed twice. */
+let key;
+function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** Keeps the token of a log-in and the id of what was created. */
@@ -71,9 +81,17 @@ function learnFrom(response, answer) {
 }
 
 async function send() {
+  const request = new Request(addressOf(), optionsOf());
   const began = performance.now();
-  const response = await fetch(addressOf(), optionsOf());
-  const text = await response.text();
+  let response;
+  let text;
+  try {
+    response = await fetch(request);
+    text = await response.text();
+  } catch {
+    return { status: 'No answer', text: 'The shop did not answer. Try again.' };
+  }
+  key = undefined;
   const took = Math.round(performance.now() - began);
   const answer = /\bjson\b/.test(response.headers.get('Content-Type') ?? '') ? JSON.parse(text) : undefined;
   learnFrom(response, answer);
@@ -114,5 +132,9 @@ form.addEventListener('input', ({ target }) => {
 });
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
-  show(await send().catch(() => ({ status: 'No answer', text: 'The shop did not answer. Try again.' })));
+  const button = form.querySelector('[type=submit]');
+  // A second click would send the request again.
+  button.disabled = true;
+  show(await send().catch(({ message }) => ({ status: 'Error', text: message })));
+  button.disabled = false;
 });

@@ -57,7 +57,9 @@ function input({ label, name, own, required = false }: Input): string {
 }
 
 function tokenField(required: boolean): string {
-  const hint = required ? 'A log-in on this page fills it in.' : 'Only staff needs one.';
+  const hint = required
+    ? 'A log-in in this reference, at <code>POST /v1/tokens</code>, fills it in.'
+    : 'Only staff needs one.';
   return `<label>Access token <input name="token" type="password" autocomplete="off" aria-describedby="token-hint"></label>
 <p id="token-hint" class="hint">${hint} It is kept until the tab is closed. <button type="button" id="forget">Forget it</button></p>`;
 }
