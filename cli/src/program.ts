@@ -1,4 +1,6 @@
 // All commands as one tree, from which help, usage and completion are generated.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { accountsCommand } from './commands/accounts.ts';
 import { auditCommand } from './commands/audit.ts';
@@ -8,6 +10,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { emailsCommand } from './commands/emails.ts';
 import { eventsCommand } from './commands/events.ts';
 import { keysCommand } from './commands/keys.ts';
+import { logsCommand } from './commands/logs.ts';
 import { machinesCommand } from './commands/machines.ts';
 import { newServiceCommand } from './commands/new-service.ts';
 import { ordersCommand } from './commands/orders.ts';
@@ -18,10 +21,13 @@ import { staffCommand } from './commands/staff.ts';
 import { statusCommand } from './commands/status.ts';
 import { stockCommand } from './commands/stock.ts';
 import { traceCommand } from './commands/trace.ts';
+import { root } from './shop/settings.ts';
 
 /** When the arguments are wrong, each command throws a CommanderError after it has printed one line and the usage. */
 export function shopProgram(): Command {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const program = new Command('npm run shop --')
+    .version(version, '--version', 'print the version of this checkout')
     .description('Manage the shop of this folder, running or stopped.')
     .addHelpText(
       'after',
@@ -32,6 +38,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done except for the reported 
   for (const command of [
     statusCommand(),
     doctorCommand(),
+    logsCommand(),
     productsCommand(),
     seedCommand(),
     ordersCommand(),

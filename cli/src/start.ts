@@ -23,6 +23,9 @@ const say = (name: string, line: string): void => {
   process.stdout.write(`${name}: ${line}\n`);
 };
 
+/** Says what the start does next. */
+const step = (text: string): void => say('start', text);
+
 /** Whether the shop is ready. Until then, warnings about unavailable processes appear only in the logs. */
 let settled = false;
 
@@ -58,6 +61,7 @@ async function start(): Promise<void> {
 
   const wiring: Wiring = { settings, folder, secrets, databases, given };
   const processes = await shopProcesses(wiring);
+  step(`${processes.map(({ name }) => name).join(', ')} start`);
   const parts = startProcesses(processes, folder);
   await Promise.all([seedDemo(operatorEnvironment(wiring, 'catalogue')), ...parts.map((part) => part.ready)]);
 
@@ -70,12 +74,14 @@ async function start(): Promise<void> {
 async function prepareDatabase(settings: Settings, folder: DataFolder, secrets: KeptSecrets): Promise<DatabaseUrls> {
   let adminUrl = settings.databaseUrl;
   if (adminUrl === undefined) {
+    step('PostgreSQL starts');
     const server = await embeddedServer(folder.postgres);
     const part = supervise(server.launch, (line) => say('postgresql', line));
     stops.push(part.stop);
     await part.ready;
     adminUrl = await server.url();
   }
+  step('the schemas are brought up to date');
   const databases = await provision(adminUrl, secrets, settings.databaseUrl !== undefined);
   await migrateAll(databases);
   return databases;
@@ -115,6 +121,7 @@ async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], b
       mail: folder.mail,
       logs: folder.logs,
       productId: await someProduct(address),
+      hasBoard: wiring.given.BOARD !== 'off',
       seconds: (performance.now() - began) / 1000,
     }),
   );

@@ -42,6 +42,14 @@ describe('a first start', () => {
     for (const name of ['gateway', ...serviceNames, 'postgresql']) {
       expect(table).toMatch(new RegExp(`^ +${name} +\\S`, 'm'));
     }
+    for (const [name, address] of [
+      ['documentation', '/docs'],
+      ['board', '/board'],
+    ] as const) {
+      expect(table).toContain(`${name.padEnd(13)}  ${shop.gateway}${address}\n`);
+      expect((await fetch(`${shop.gateway}${address}`)).status).toBe(200);
+    }
+    expect(shop.output()).toContain('start: PostgreSQL starts\nstart: the schemas are brought up to date\n');
     expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
     const page = (await (await fetch(`${shop.gateway}/v1/products?limit=100`)).json()) as { items: unknown[] };
     expect(page.items).toHaveLength(100);

@@ -9,12 +9,22 @@ export interface Summary {
   readonly logs: string;
   /** A product to order in the example; undefined in an empty catalogue. */
   readonly productId: string | undefined;
+  /** Whether the gateway serves the board. */
+  readonly hasBoard: boolean;
   readonly seconds: number;
 }
 
 /** Returns the table, and example commands that register, order and cancel. */
 export function banner(summary: Summary): string {
-  const rows = [...summary.places, ['data', summary.data], ['e-mails', summary.mail], ['logs', summary.logs]] as const;
+  const { gateway } = summary;
+  const rows = [
+    ...summary.places,
+    ['documentation', `${gateway}/docs`],
+    ...(summary.hasBoard ? [['board', `${gateway}/board`] as const] : []),
+    ['data', summary.data],
+    ['e-mails', summary.mail],
+    ['logs', summary.logs],
+  ] as const;
   const width = Math.max(...rows.map(([name]) => name.length));
   const table = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
   return `
@@ -22,7 +32,8 @@ The shop is ready after ${summary.seconds.toFixed(1)} s. Ctrl-C stops it.
 
 ${table}
 
-Try it in another terminal: register, order, cancel.
+In another terminal, npm run shop -- doctor finds faults of the installation, npm run shop -- logs -f shows
+the logs, and these lines register, order, cancel, and wait until the stock is released:
 
 ${tryOut(summary.gateway, summary.productId).join('\n')}
 `;
@@ -35,13 +46,16 @@ ${tryOut(summary.gateway, summary.productId).join('\n')}
 function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
   const json = `-H 'Content-Type: application/json'`;
   const bearer = `-H "Authorization: Bearer $TOKEN"`;
+  // With its status as the exit code, and the problem document as the output.
+  const curl = 'curl -sS --fail-with-body';
   const take = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\).*/\\1/'`;
   const who = '"email":"ada@example.com","password":"under the old oak"';
   return [
-    `curl -s ${gateway}/v1/accounts ${json} -d '{"name":"Ada",${who}}'`,
-    `TOKEN=$(curl -s ${gateway}/v1/tokens ${json} -d '{${who}}' | ${take('access_token')})`,
-    `ORDER=$(curl -s ${gateway}/v1/orders ${bearer} ${json} -d ` +
+    `${curl} ${gateway}/v1/accounts ${json} -d '{"name":"Ada",${who}}'`,
+    `TOKEN=$(${curl} ${gateway}/v1/tokens ${json} -d '{${who}}' | ${take('access_token')})`,
+    `ORDER=$(${curl} ${gateway}/v1/orders ${bearer} ${json} -d ` +
       `'{"items":[{"productId":"${productId}","quantity":2}]}' | ${take('id')})`,
-    `curl -s -X POST ${gateway}/v1/orders/$ORDER/cancel ${bearer}`,
+    `${curl} -X POST ${gateway}/v1/orders/$ORDER/cancel ${bearer}`,
+    `until ${curl} ${gateway}/v1/orders/$ORDER ${bearer} | grep '"stockReleased":{"state":"done"'; do sleep 1; done`,
   ];
 }

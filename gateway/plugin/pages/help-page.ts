@@ -55,7 +55,7 @@ function helpPage(request: GatewayRequest, layout: Layout, assets: Assets, board
 
 /** No address has capital letters or a slash at its end. */
 function didYouMean(path: string): string {
-  const plain = path.toLowerCase().replace(/\/+$/, '');
+  const plain = path.toLowerCase().replace(/(?<!\/)\/+$/, '');
   if (plain === path || !/^(?:\/[a-z0-9.-]+)+$/.test(plain)) return '';
   return ` Perhaps you mean <a href="${plain}">${plain}</a>.`;
 }

@@ -19,7 +19,7 @@ export { currency, decimalsOf } from './currency.ts';
 export { emailKey } from './email-key.ts';
 export { createHealth, type Health } from './health.ts';
 export { isId, newId } from './id.ts';
-export { createLog, type Log, readLogLevel } from './log.ts';
+export { createLineFormatter, createLog, type Log, readLogLevel } from './log.ts';
 export { memoryBounds } from './memory-bounds.ts';
 export { type Pause, startPause } from './pause.ts';
 export { random } from './random.ts';

@@ -57,8 +57,19 @@ export function createLog(name: string, level: LogLevel = readLogLevel(process.e
   return process.stdout.isTTY ? pino(options, forPeople()) : pino(options);
 }
 
+const forPeopleOptions = { translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,name,trace_id,span_id' } as const;
+
 /** Loaded only for a terminal. */
 function forPeople(): DestinationStream {
-  const { build } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
-  return build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,name,trace_id,span_id' });
+  return loadPretty().build({ sync: true, ...forPeopleOptions });
+}
+
+/** Returns a function that formats a JSON line of a log for people. A line that is not JSON stays as it is. */
+export function createLineFormatter(colorize: boolean): (line: string) => string {
+  const format = loadPretty().prettyFactory({ colorize, ...forPeopleOptions });
+  return (line) => format(line).trimEnd();
+}
+
+function loadPretty(): typeof import('pino-pretty') {
+  return createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
 }

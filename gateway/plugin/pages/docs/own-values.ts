@@ -19,7 +19,7 @@ export type OwnValue = keyof typeof shownUntilGiven;
 /** Members of request bodies that are values of the reader. */
 const members: ReadonlySet<string> = new Set<OwnValue>(['productId', 'orderId', 'email']);
 
-const marks = /OWN_(\w+?)_VALUE/g;
+const marks = /OWN_([A-Za-z]+)_VALUE/g;
 
 export function isOwnValue(name: string): name is OwnValue {
   return Object.hasOwn(shownUntilGiven, name);

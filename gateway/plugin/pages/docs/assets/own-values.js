@@ -36,5 +36,5 @@ export function onOwnValues(listener) {
 
 /** A text with marks, such as the template of a body, with the reader's values. */
 export function withOwnValues(template, examples) {
-  return template.replaceAll(/OWN_(\w+?)_VALUE/g, (mark, name) => ownValue(name) ?? examples.get(name) ?? mark);
+  return template.replaceAll(/OWN_([A-Za-z]+)_VALUE/g, (mark, name) => ownValue(name) ?? examples.get(name) ?? mark);
 }
