@@ -26,7 +26,7 @@ export default async function run(options: readonly string[]): Promise<void> {
       products: { type: 'string', default: '1000000' },
       pages: { type: 'string', default: '10000' },
       changes: { type: 'string', default: '50' },
-      megabytes: { type: 'string', default: '128' },
+      megabytes: { type: 'string', default: '96' },
       seconds: { type: 'string', default: '2' },
       rounds: { type: 'string', default: '10' },
     },
