@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { type Customer, startShop, type TestShop } from '../../services/orders/test/shop.ts';
 
@@ -100,6 +101,10 @@ describe('the tables of orders in hash partitions', () => {
     const before = await count();
     expect(await shop.act(customer, body.id, 'cancel')).toMatchObject({ status: 200 });
     expect(await count()).toBe(before + 1);
+    // The released stock is the last change of the order. It must not count as a change of another test.
+    await eventually(async () =>
+      expect((await shop.view(customer, body.id)).body.cancellation.stockReleased.state).toBe('done'),
+    );
   });
 
   it('are read and written in one partition by every operation of a customer', async () => {
