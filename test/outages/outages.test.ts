@@ -2,6 +2,7 @@
 // replies. OUTAGE_SEED sets the schedule, OUTAGE_ROUNDS the number of rounds through the table, and OUTAGE_PATIENCE the
 // seconds in which all work must end. Prints the effect of each fault and the time of the recovery.
 import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { slowness } from '@shop/shared/testing';
 import type { Interruption } from './answers.ts';
@@ -204,7 +205,12 @@ describe('contention', () => {
         );
       await payOrder(into, system.gatewayUrl, system.payer, outcome);
       await act('process', staff.token);
-      const [cancelled, shipped] = await Promise.all([act('cancel', buyerOf(index).token), act('ship', staff.token)]);
+      // Each of the two starts some milliseconds before the other one in a part of the rounds, so that both win some.
+      const lead = (index % 9) - 4;
+      const [cancelled, shipped] = await Promise.all([
+        sleep(Math.max(lead, 0)).then(() => act('cancel', buyerOf(index).token)),
+        sleep(Math.max(-lead, 0)).then(() => act('ship', staff.token)),
+      ]);
       outcome.cancelled = cancelled.status;
       outcomes.push([cancelled.status, shipped.status].join(' '));
       if (shipped.status === 200) await act('deliver', staff.token);

@@ -193,13 +193,19 @@ export async function writeProduct(pool: pg.Pool, ids: string[], write: Write): 
   };
   const value = write.kind in values ? [values[write.kind as keyof typeof values]] : [];
   const connection = await pool.connect();
+  // The statement that is running fails with the error, or the next one does.
+  const ignore = (): void => {};
+  connection.on('error', ignore);
+  let isBroken = true;
   try {
     await connection.query('BEGIN');
     await connection.query(statements[write.kind], [id, ...value]);
     const isRolledBack = write.kind !== 'remove' && write.which % 7 === 0;
     await connection.query(isRolledBack ? 'ROLLBACK' : 'COMMIT');
+    isBroken = false;
   } finally {
-    connection.release();
+    connection.release(isBroken);
+    connection.off('error', ignore);
   }
 }
 
