@@ -2,7 +2,6 @@
 // replies. OUTAGE_SEED sets the schedule, OUTAGE_ROUNDS the number of rounds through the table, and OUTAGE_PATIENCE the
 // seconds in which all work must end. Prints the effect of each fault and the time of the recovery.
 import { writeSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { slowness } from '@shop/shared/testing';
 import type { Interruption } from './answers.ts';
@@ -208,8 +207,8 @@ describe('contention', () => {
       // Each of the two starts some milliseconds before the other one in a part of the rounds, so that both win some.
       const lead = (index % 9) - 4;
       const [cancelled, shipped] = await Promise.all([
-        sleep(Math.max(lead, 0)).then(() => act('cancel', buyerOf(index).token)),
-        sleep(Math.max(-lead, 0)).then(() => act('ship', staff.token)),
+        pause(Math.max(lead, 0)).then(() => act('cancel', buyerOf(index).token)),
+        pause(Math.max(-lead, 0)).then(() => act('ship', staff.token)),
       ]);
       outcome.cancelled = cancelled.status;
       outcomes.push([cancelled.status, shipped.status].join(' '));
