@@ -23,6 +23,13 @@ export interface Holder {
 /** The secret that `startServices` sets. */
 const internalSecret = 'only-for-tests-only-for-tests-only-for-tests';
 export const password = 'a long and quiet river';
+export const address = {
+  street_address: '1 Rue Pasteur',
+  city: 'Lyon',
+  region: 'ARA',
+  postal_code: '69007',
+  country: 'France',
+};
 let registered = 0;
 
 export async function startAccounts(environment: Readonly<Record<string, string>> = {}): Promise<TestAccounts> {

@@ -4,15 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { eventsOf, register, startAccounts, type TestAccounts } from './accounts.ts';
-
-const address = {
-  street_address: '1 Rue Pasteur',
-  city: 'Lyon',
-  region: 'ARA',
-  postal_code: '69007',
-  country: 'France',
-};
+import { address, eventsOf, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 /** Column → its member in requests, a value of a new account, and another value. */
 const profile: Readonly<Record<string, { member: string; first: unknown; second: unknown }>> = {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import {
+  address,
   countAccounts,
   eventsOf,
   freshEmail,
@@ -22,13 +23,6 @@ afterAll(() => accounts.services.stop());
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   accounts.client.post('/v1/accounts', { body, headers });
 const valid = (more: object = {}) => ({ email: freshEmail(), name: 'Kim Park', password, ...more });
-const address = {
-  street_address: '1 Rue Pasteur',
-  city: 'Lyon',
-  region: 'ARA',
-  postal_code: '69007',
-  country: 'France',
-};
 
 describe('201', () => {
   it('returns the account without its password, with its URL and its version', async () => {

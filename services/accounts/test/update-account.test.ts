@@ -1,6 +1,7 @@
 // PATCH /v1/accounts/{accountId}
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  address,
   auditOf,
   countEmails,
   emailTokenOf,
@@ -20,13 +21,6 @@ import {
 
 let accounts: TestAccounts;
 let holder: Holder;
-const address = {
-  street_address: '1 Rue Pasteur',
-  city: 'Lyon',
-  region: 'ARA',
-  postal_code: '69007',
-  country: 'France',
-};
 
 beforeAll(async () => {
   accounts = await startAccounts();

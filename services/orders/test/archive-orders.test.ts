@@ -5,6 +5,7 @@ import { createLog, newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import {
   archiveFinishedOrders,
+  cancelOrders,
   findPersonalData,
   listAllOrders,
   listRefundsDue,
@@ -241,6 +242,15 @@ describe('a change of an archived order', () => {
     expect([await archive.placeOf(id), await archive.rowsOf(id)]).toEqual([archived, 0]);
     const { body, headers } = await shop.view(customer, id);
     expect([body, headers.etag]).toEqual([before.body, before.headers.etag]);
+  });
+
+  it('leaves it in the archive when an operator cancels it again', async () => {
+    const id = await moved('cancelled');
+    const environment = { DATABASE_URL: shop.services.database.urls.orders };
+    expect(await cancelOrders(environment, [id], { reason: 'again' })).toMatchObject([
+      { order: { id, status: 'cancelled' } },
+    ]);
+    expect([await archive.placeOf(id), await archive.rowsOf(id)]).toEqual([archived, 0]);
   });
 
   it('records money that arrives late, and its refund', async () => {

@@ -134,8 +134,12 @@ export async function cancelOrders(
     const outcomes: ChangedOrder[] = [];
     for (const id of orderIds) {
       outcomes.push(
-        await change(store, id, operator(accountId), (tx, cause, order) =>
-          recordCancellation(tx, cause, order, { actor: 'staff', reason }),
+        await change(
+          store,
+          id,
+          operator(accountId),
+          (tx, cause, order) => recordCancellation(tx, cause, order, { actor: 'staff', reason }),
+          ['cancelled'],
         ),
       );
     }
@@ -147,16 +151,20 @@ function refusalOf({ code, message, errors }: Problem): { readonly refused: stri
   return { refused: [message, ...errors.map(({ detail }) => `${detail}.`)].join(' '), code };
 }
 
-/** Makes a change of one order, which it locks, in a transaction of its own. */
+/**
+ * Makes a change of one order, which it locks, in a transaction of its own.
+ * @param unchanged as for `lockOrder`
+ */
 async function change(
   { database, orders }: OrderStore,
   id: string,
   caller: Caller,
   make: (tx: Transaction, cause: Cause, order: LockedOrder) => Promise<void>,
+  unchanged: readonly OrderStatus[] = [],
 ): Promise<ChangedOrder> {
   try {
     const reply = await database.transaction(async (tx) => {
-      const order = await lockOrder(tx, id, undefined);
+      const order = await lockOrder(tx, id, undefined, unchanged);
       await make(tx, { ...requestIdentity({}), caller }, order);
       return showOrder(tx, orders, caller, order);
     });

@@ -21,8 +21,7 @@ export interface ExampleRequest {
   readonly answers: boolean;
 }
 
-// biome-ignore lint/suspicious/noTemplateCurlyInString: this is code for the reader.
-const bearer = 'Authorization: `Bearer ${token}`';
+const bearer = `Authorization: \`Bearer \${token}\``;
 
 /** The request in each language. */
 export function snippetsOf(request: ExampleRequest): Tab[] {
