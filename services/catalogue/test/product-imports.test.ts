@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
 import { type CallOptions, eventually, type TestAnswer, type TestService } from '@shop/shared/testing';
+import { importLock } from '../src/imports/import-lines.ts';
 import { startImporting } from '../src/imports/run-imports.ts';
 import { type Inventory, lockWaits, startInventory } from './inventory.ts';
 
@@ -25,7 +26,12 @@ afterAll(async () => {
   await inventory.stop();
 });
 beforeEach(async () => {
-  await query('TRUNCATE products, reservations, import_jobs, import_keys, outbox CASCADE');
+  // Waits for an import that the test before has left, which would wait for one of the tables, and has locked others.
+  await query(`
+    BEGIN;
+    SELECT pg_advisory_xact_lock(${importLock});
+    TRUNCATE products, reservations, import_jobs, import_keys, outbox CASCADE;
+    COMMIT`);
 });
 
 const query = (text: string, values: unknown[] = []) => catalogue.database.query(text, values);
@@ -250,7 +256,7 @@ describe('a refusal', () => {
   it('of another import is 503 while twenty wait', async () => {
     const client = await catalogue.database.connect();
     try {
-      await client.query("SELECT pg_advisory_lock(hashtextextended('import ' || current_schema(), 0))");
+      await client.query(`SELECT pg_advisory_lock(${importLock})`);
       for (let count = 0; count < 20; count += 1) expect((await send('{}')).status).toBe(202);
       const refused = await send('{}');
       expect([refused.status, refused.headers['retry-after']]).toEqual([503, '60']);
@@ -302,11 +308,11 @@ describe('two imports', () => {
   it('of the command line and over HTTP do not run at the same time', async () => {
     const client = await catalogue.database.connect();
     try {
-      await client.query("SELECT pg_advisory_lock(hashtextextended('import ' || current_schema(), 0))");
+      await client.query(`SELECT pg_advisory_lock(${importLock})`);
       const { body } = await send(textOf([cup]));
       await new Promise((resolve) => setTimeout(resolve, 2_500));
       expect(await read(body.id)).toMatchObject({ status: 'waiting', linesRead: 0 });
-      await client.query("SELECT pg_advisory_unlock(hashtextextended('import ' || current_schema(), 0))");
+      await client.query(`SELECT pg_advisory_unlock(${importLock})`);
       expect(await ended(body.id)).toMatchObject({ status: 'completed', created: 1 });
     } finally {
       client.release(true);
