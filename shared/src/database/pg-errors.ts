@@ -71,8 +71,19 @@ const unavailableSystemCodes = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-const unavailableMessages =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Connection ended|Cannot use a pool after)/;
+/** Errors of the driver that have no code. */
+const unavailableMessages = new RegExp(
+  `^(${[
+    'Connection terminated',
+    'Connection ended',
+    'timeout expired',
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+    'Client has encountered a connection error',
+    'Client was closed',
+    'Cannot use a pool after',
+  ].join('|')})`,
+);
 
 /** Whether an error says that the database is unavailable or overloaded, so that the same request may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {

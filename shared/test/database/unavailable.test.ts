@@ -1,6 +1,15 @@
 // PostgreSQL's errors for a temporary failure, and connections that lead to a read-only server.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectDatabase, type Database, isDatabaseUnavailable, sql, unavailableStates } from '@shop/shared/database';
+import {
+  connectDatabase,
+  type Database,
+  isDatabaseUnavailable,
+  sql,
+  unavailableStates,
+  withClient,
+} from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
 import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
 
@@ -53,6 +62,26 @@ describe('an error that PostgreSQL raises', () => {
       expect((await raised(state)).map(isDatabaseUnavailable)).toEqual([false, false]);
     },
   );
+});
+
+describe('an error of the driver', () => {
+  it('is an unavailable database when the server does not answer the connection', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const url = `postgres://orders:secret@127.0.0.1:${port}/shop`;
+    const error: unknown = await withClient({ url, connectWithin: 50 }, async () => {}).catch((thrown) => thrown);
+    silent.close();
+    expect(String(error)).toBe('Error: timeout expired');
+    expect(isDatabaseUnavailable(error)).toBe(true);
+  });
+
+  it('is an unavailable database when the connection was closed before the statement', async () => {
+    const closed = await withClient({ url: testDatabase.urls.orders }, async (client) => client);
+    const error: unknown = await closed.query('SELECT 1').catch((thrown: unknown) => thrown);
+    expect(String(error)).toBe('Error: Client was closed and is not queryable');
+    expect(isDatabaseUnavailable(error)).toBe(true);
+  });
 });
 
 describe('a connection whose server became read-only', () => {
