@@ -8,6 +8,7 @@ import { claimPort } from './launcher/gateway-port.ts';
 import { spawnProcess } from './launcher/spawn-process.ts';
 import { type Supervised, supervise } from './launcher/supervise.ts';
 import { watchSources } from './launcher/watch-sources.ts';
+import { requireSettings } from './shop/check-settings.ts';
 import { announce, type DataFolder, dataFolder, takeFolder } from './shop/data-folder.ts';
 import { type DatabaseUrls, migrateAll, provision } from './shop/database.ts';
 import { operatorEnvironment, type ShopProcess, shopProcesses, type Wiring } from './shop/processes.ts';
@@ -51,6 +52,7 @@ function stop(code: number): Promise<never> {
 async function start(): Promise<void> {
   const began = performance.now();
   const given = givenEnvironment();
+  await requireSettings(given);
   const settings = readSettings(given);
   const folder = dataFolder(settings.dataDir);
   const { release, abandoned } = await takeFolder(folder);

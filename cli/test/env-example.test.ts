@@ -124,7 +124,8 @@ describe.each(Object.entries(readers))('the section of %s', (name, read) => {
   it('states the actual defaults', () => {
     const defaults = Object.fromEntries([...variables].filter(([, value]) => value !== ''));
     const withoutThem = Object.fromEntries(Object.entries(required).filter(([variable]) => !(variable in defaults)));
-    expect(read({ ...withoutThem, ...defaults })).toEqual(read(withoutThem));
+    // As JSON, because the texts of e-mails are read into functions.
+    expect(JSON.stringify(read({ ...withoutThem, ...defaults }))).toBe(JSON.stringify(read(withoutThem)));
   });
 
   it('omits a default only for variables without a fixed default', () => {

@@ -185,21 +185,19 @@ describe('a start that fails', () => {
   });
 
   it.each([
-    [{ GATEWAY_PORT: 'http' }, 'GATEWAY_PORT must be a whole number from 1 to 65535, not "http"\n'],
-    [{ GATEWAY_PORT: '65536' }, 'GATEWAY_PORT must be a whole number from 1 to 65535, not "65536"\n'],
-    [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be a URL that starts with postgres:// or postgresql://\n'],
-    [{ EVENTS_URL: 'kafka' }, /^EVENTS_URL must be a URL that starts with amqp:\/\/ .*\n$/],
+    [{ GATEWAY_PORT: '65536' }, /\n {2}GATEWAY_PORT must be a whole number from 1 to 65535, not "65536" \(shop\)\n$/],
+    [{ EVENTS_URL: 'kafka' }, /\n {2}EVENTS_URL must be a URL that starts with amqp:\/\/ .* \(shop\)\n$/],
     [
       { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/shop' },
-      'cannot prepare the database on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n',
+      /^cannot prepare the database on 127\.0\.0\.1:1: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
     ],
   ])('names the fault of %j', async (environment, expected) => {
-    expect(await refusal(environment)).toEqual(expected instanceof RegExp ? expect.stringMatching(expected) : expected);
+    expect(await refusal(environment)).toMatch(expected);
   });
 
-  it('names each process that refuses a variable once, and leaves nothing running', async () => {
-    expect(await refusal({ MAIL_FROM: 'nobody' })).toBe(
-      'notifications: MAIL_FROM must be an e-mail address, not "nobody"\n',
+  it('names a process that cannot start, and leaves nothing running', async () => {
+    expect(await refusal({ MAIL_DIR: '/dev/null/mail' })).toBe(
+      'notifications: cannot write to the mail folder /dev/null/mail (ENOTDIR)\n',
     );
     expect(await readdir(join(dataDir, 'postgres'))).not.toContain('lock');
   });

@@ -1,4 +1,6 @@
 // The gateway's environment as one typed, frozen object. Paths, pipelines and limits are in config/gateway.config.yml.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { tokenVariables } from '@shop/shared/auth';
 import {
@@ -13,6 +15,7 @@ import {
   string,
   url,
   type Variable,
+  withoutPassword,
 } from '@shop/shared/runtime';
 import type { CorsOrigins } from '../plugin/entry/cors.ts';
 
@@ -44,8 +47,21 @@ export function readEnvironment(environment: Environment) {
     maximumHeader: integer('HEADER_LIMIT', { min: 1_024, max: 65_536, fallback: 16 * 1_024 }),
     deadline: integer('REQUEST_TIMEOUT_MS', { min: 100, max: 600_000, fallback: 10_000 }),
     drain,
-    configFolder: string('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
+    configFolder: configFolder('GATEWAY_CONFIG_DIR', fileURLToPath(new URL('../config', import.meta.url))),
   });
+}
+
+/** A folder with the two files of the engine's configuration. */
+function configFolder(name: string, fallback: string): Variable<string> {
+  const files = ['gateway.config.yml', 'system.config.yml'];
+  return {
+    name,
+    fallback,
+    parse(value) {
+      if (files.every((file) => existsSync(join(value, file)))) return value;
+      throw new Error(`must be a folder with ${files.join(' and ')}`);
+    },
+  };
 }
 
 /** Addresses of one service, separated by commas: `http://` with host and port, and no path. */
@@ -53,6 +69,7 @@ function addresses(name: string): Variable<string> {
   return {
     name,
     fallback: undefined,
+    shown: withoutPassword,
     parse(value) {
       const list = value.split(',').map((address) => address.trim());
       for (const address of list) {
@@ -74,12 +91,8 @@ function origins(name: string): Variable<CorsOrigins> {
     parse(value) {
       const list = value.split(',').map((origin) => origin.trim());
       if (list.length === 1 && list[0] === '*') return '*';
-      const wrong = list.find((origin) => !isOrigin(origin));
-      if (wrong === undefined) return new Set(list);
-      throw new Error(
-        'must be *, or one or several origins like https://shop.example, separated by commas: ' +
-          `${JSON.stringify(wrong)} is not one`,
-      );
+      if (list.every(isOrigin)) return new Set(list);
+      throw new Error('must be *, or one or several origins like https://shop.example, separated by commas');
     },
   };
 }

@@ -1,7 +1,7 @@
 // The gateway process: reads the environment, starts the plugin and the engine, and then opens the port.
 import { createTokenVerifier } from '@shop/shared/auth';
-import { runProcess, StartError } from '@shop/shared/runtime';
-import { startTelemetry } from '@shop/shared/telemetry';
+import { type Environment, runProcess, StartError } from '@shop/shared/runtime';
+import { readProcessSettings, startTelemetry } from '@shop/shared/telemetry';
 import { createPlugin } from '../plugin/index.ts';
 import { openRateLimitStore } from '../plugin/limits/rate-limit-store.ts';
 import { withHelp } from '../plugin/pages/help-page.ts';
@@ -12,10 +12,11 @@ import { watchConfig } from './reload.ts';
 import { createGatewayServer } from './server.ts';
 import { settleMemory } from './tuning/memory.ts';
 
-await runProcess('gateway', async (life) => {
+const readSettings = (environment: Environment) => readProcessSettings(environment, readEnvironment);
+
+await runProcess('gateway', readSettings, async (life, { config, telemetry }) => {
   const { log } = life;
-  const config = readEnvironment(process.env);
-  await startTelemetry('gateway', life, { edge: true });
+  await startTelemetry('gateway', life, telemetry, { edge: true });
   const { jwksUrl, issuer, audience, algorithm, configFolder } = config;
   offerToEngine(config);
 

@@ -31,6 +31,7 @@ export function doctorCommand(): Command {
 
 async function examine(): Promise<Finding[]> {
   const given = givenEnvironment();
+  const general = [checkNode(), ...(await checkConfiguration(given))];
   let settings: Settings;
   let wanted: Wanted;
   try {
@@ -38,11 +39,10 @@ async function examine(): Promise<Finding[]> {
     wanted = readWanted(given);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const remedy = 'correct it in the environment or in .env, then run doctor again for the other checks';
-    return [checkNode(), ...error.message.split('\n').map((line) => failed('configuration', line, remedy))];
+    return general;
   }
   const folder = dataFolder(settings.dataDir);
-  const findings = [checkNode(), ...(await checkConfiguration(settings, given)), ...(await checkDataFolder(folder))];
+  const findings = [...general, ...(await checkDataFolder(folder))];
   const running = await findRunning(folder);
   if (running === undefined) findings.push(await checkPort(settings));
   for (const { name, state, failing } of await readProcesses(running?.processes ?? {})) {
@@ -65,6 +65,6 @@ function describe(findings: readonly Finding[]): string {
     .filter(({ remedy }) => remedy !== undefined)
     .map(({ check, remedy }) => `${check}: ${remedy}`);
   const verdict =
-    advice.length === 0 ? [coloured('All is well.', { 'All is well.': 'green' })] : ['What to do:', ...advice];
+    advice.length === 0 ? [coloured('All is well.', { 'All is well.': 'green' })] : ['What to do:', ...new Set(advice)];
   return `${table([['CHECK', 'STATE', 'WHAT'], ...rows], colours)}\n\n${verdict.join('\n')}`;
 }

@@ -1,14 +1,9 @@
 // Checks of the host: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
 import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { schemas } from '@shop/shared/database';
-import { ConfigError, type Environment, readLogLevel } from '@shop/shared/runtime';
-import { readTelemetry } from '@shop/shared/telemetry';
+import { dirname } from 'node:path';
 import { claimPort } from '../launcher/gateway-port.ts';
+import { settingsMistakes } from '../shop/check-settings.ts';
 import type { DataFolder } from '../shop/data-folder.ts';
-import type { DatabaseUrls } from '../shop/database.ts';
-import { shopProcesses } from '../shop/processes.ts';
-import { type KeptSecrets, secretVariables } from '../shop/secrets.ts';
 import type { Settings } from '../shop/settings.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Wanted } from './settings.ts';
@@ -29,43 +24,14 @@ export function checkNode(): Finding {
       );
 }
 
-/**
- * Reads the configuration of every process as the process itself would, with the environment that `npm start` would
- * pass to it.
- */
-export async function checkConfiguration(settings: Settings, given: NodeJS.ProcessEnv): Promise<Finding[]> {
-  const folder = { compileCache: '', mail: '' } as DataFolder;
-  const processes = await shopProcesses({ settings, given, folder, secrets: anySecrets, databases: anyDatabases });
-  const mistakes: string[] = [];
-  for (const { name, script, environment } of processes) {
-    const { readEnvironment } = (await import(join(dirname(script), 'config.ts'))) as { readEnvironment: Reader };
-    const found = [readEnvironment, readTelemetry, readLogLevel].flatMap((read) => mistakesOf(read, environment));
-    mistakes.push(...found.map((line) => `${name}: ${line}`));
-  }
-  const remedy = 'set it right in the environment or in .env; .env.example describes every variable';
+/** Reads the settings of every process as the process itself would. */
+export async function checkConfiguration(given: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const mistakes = await settingsMistakes(given);
+  const remedy =
+    'correct it in the environment or in .env, then run doctor again; .env.example describes every variable';
   if (mistakes.length > 0) return mistakes.map((mistake) => failed('configuration', mistake, remedy));
-  return [ok('configuration', `${processes.length} processes can read theirs`)];
+  return [ok('configuration', 'the settings of all processes are valid')];
 }
-
-type Reader = (environment: Environment) => unknown;
-
-function mistakesOf(read: Reader, environment: Environment): string[] {
-  try {
-    read(environment);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message.split('\n');
-  }
-}
-
-/** Placeholders for the secrets that `npm start` generates. */
-const anySecrets: KeptSecrets = {
-  roles: {} as KeptSecrets['roles'],
-  variables: Object.fromEntries(secretVariables.map((name) => [name, Buffer.alloc(32).toString('base64url')])),
-};
-const somewhere = 'postgres://role:password@localhost/shop';
-const anyDatabases = Object.fromEntries(schemas.map((name) => [name, somewhere])) as DatabaseUrls;
 
 /** Checks the folder, the permissions of its secrets, and the free space of its disk. */
 export async function checkDataFolder(folder: DataFolder): Promise<Finding[]> {

@@ -2,17 +2,21 @@
 // `secrets.ts kubernetes` prints new ones as Secrets for `kubectl create -f -`.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { optional, readConfig, runProcess, StartError, string } from '@shop/shared/runtime';
+import {
+  type Environment,
+  optional,
+  readConfig,
+  readLogLevel,
+  readTogether,
+  runProcess,
+  StartError,
+  string,
+} from '@shop/shared/runtime';
 import { completeSecrets, type SecretFiles, type Secrets, secretFiles } from './secret-files.ts';
 
-await runProcess('secrets', async ({ log }) => {
+await runProcess('secrets', readSettings, async ({ log }, { places }) => {
   const [target, ...rest] = process.argv.slice(2);
   if (target === undefined || rest.length > 0) throw new StartError('use: secrets.ts FOLDER | secrets.ts kubernetes');
-  const places = readConfig(process.env, {
-    database: string('DATABASE_PLACE', 'postgres:5432'),
-    databaseReplicas: optional(string('DATABASE_REPLICAS_PLACE')),
-    broker: string('BROKER_PLACE', 'rabbitmq:5672'),
-  });
   if (target === 'kubernetes') {
     process.stdout.write(manifests(secretFiles(completeSecrets(), { ...places, operator: 'services' })));
   } else {
@@ -24,6 +28,18 @@ await runProcess('secrets', async ({ log }) => {
   }
   process.exit(0);
 });
+
+function readSettings(environment: Environment) {
+  return readTogether(environment, {
+    logLevel: readLogLevel,
+    places: (given) =>
+      readConfig(given, {
+        database: string('DATABASE_PLACE', 'postgres:5432'),
+        databaseReplicas: optional(string('DATABASE_REPLICAS_PLACE')),
+        broker: string('BROKER_PLACE', 'rabbitmq:5672'),
+      }),
+  });
+}
 
 async function keptSecrets(folder: string): Promise<Secrets> {
   const path = join(folder, 'secrets.json');

@@ -1,9 +1,35 @@
 // The environment of the notifications service as one frozen object. All mistakes are reported together.
-import { type Environment, integer, optional, readConfig, string, url, type Variable } from '@shop/shared/runtime';
+import { fileURLToPath } from 'node:url';
+import {
+  type Environment,
+  integer,
+  optional,
+  readConfig,
+  readTogether,
+  string,
+  url,
+  type Variable,
+} from '@shop/shared/runtime';
 import { internalVariables, serviceVariables } from '@shop/shared/service';
+import { readTemplates } from './templates.ts';
 
-/** @throws ConfigError naming every variable that is missing or wrong */
+/** @throws ConfigError naming every variable that is missing or wrong, and the first mistake in the texts of e-mails */
 export function readEnvironment(environment: Environment) {
+  const { variables, templates } = readTogether(environment, { variables: readVariables, templates: readTexts });
+  return { ...variables, templates };
+}
+
+function readTexts(environment: Environment) {
+  const { folder, language } = readConfig(environment, {
+    /** The folder with the texts of e-mails, if the operator has changed them. */
+    folder: string('EMAIL_TEMPLATES_DIR', fileURLToPath(new URL('../templates', import.meta.url))),
+    /** The language of e-mails to recipients who chose none, or a language without texts. */
+    language: string('EMAIL_LANGUAGE', 'en'),
+  });
+  return readTemplates(folder, language);
+}
+
+function readVariables(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     /** The SMTP server. Without one, e-mails are written as files. */
@@ -18,10 +44,6 @@ export function readEnvironment(environment: Environment) {
     emailChangeUndoUrl: optional(linkTemplate('EMAIL_CHANGE_UNDO_URL')),
     passwordResetUrl: optional(linkTemplate('PASSWORD_RESET_URL')),
     shopName: string('SHOP_NAME', 'The Shop'),
-    /** The folder with the texts of e-mails, if the operator has changed them. */
-    templatesDir: optional(string('EMAIL_TEMPLATES_DIR')),
-    /** The language of e-mails to recipients who chose none, or a language without texts. */
-    language: string('EMAIL_LANGUAGE', 'en'),
     /**
      * The number of e-mails that one address gets immediately, and then each hour; further ones are sent later. E-mails
      * about orders and e-mails about the account are counted separately.
@@ -51,7 +73,7 @@ function mailAddress(name: string, fallback: string): Variable<string> {
     fallback,
     parse(value) {
       if (!/^[^\s@<>"(),:;[\]\\]+@[a-z0-9.-]+$/i.test(value))
-        throw new Error(`must be an e-mail address, not "${value}"`);
+        throw new Error('must be an e-mail address, such as orders@shop.example');
       return value;
     },
   };

@@ -18,14 +18,11 @@ import { onRefundDone } from './on-refund-done.ts';
 import { handlerOfRefundDue } from './on-refund-due.ts';
 import { operations } from './operations.ts';
 import { startSendLoop } from './send-loop.ts';
-import { readTemplates } from './templates.ts';
 import { createTokenOpener } from './token-email.ts';
-
-const folder = fileURLToPath(new URL('..', import.meta.url));
 
 await startService({
   name: 'notifications',
-  folder,
+  folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
   poolSize: 16, // twelve events in progress, the sender, and the readiness check
   async build({ config, database, log, onStop }) {
@@ -37,8 +34,8 @@ await startService({
       'email-change-undo': config.emailChangeUndoUrl,
       'password-reset': config.passwordResetUrl,
     });
-    const templates = readTemplates(config.templatesDir ?? `${folder}templates`, config.language);
-    const sender = { shopName: config.shopName, address: config.mailFrom, tokens, templates };
+    const { shopName, mailFrom: address, templates } = config;
+    const sender = { shopName, address, tokens, templates };
     const pace = { burst: config.emailsPerHour, secondsEach: 3_600 / config.emailsPerHour };
     const unusedPaces = { table: 'recipient_paces', since: 'reserved_until', hours: 1 };
     onStop('pruning paces', startPruning(database.pool, [unusedPaces], log));

@@ -38,7 +38,8 @@ export function readTemplates(folder: string, fallback: string): Templates {
     texts.set(language, readTexts(join(path, file), language));
   }
   const shops = texts.get(fallback);
-  if (shops === undefined) throw new StartError(`${path} has no e-mails in the language of the shop, ${fallback}.yaml`);
+  if (shops === undefined)
+    throw new StartError(`${path} has no e-mails in the language of the shop (EMAIL_LANGUAGE), ${fallback}.yaml`);
   return {
     layout,
     textsFor: (locale) => texts.get(locale ?? '') ?? texts.get(locale?.split('-')[0] ?? '') ?? shops,

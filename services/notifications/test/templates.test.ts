@@ -104,7 +104,9 @@ describe('a file of the operator', () => {
   });
 
   it('has to exist in the language of the shop', () => {
-    expect(() => readTemplates(folder, 'pt')).toThrow('has no e-mails in the language of the shop, pt.yaml');
+    expect(() => readTemplates(folder, 'pt')).toThrow(
+      'has no e-mails in the language of the shop (EMAIL_LANGUAGE), pt.yaml',
+    );
     expect(() => readTemplates(join(folder, 'none'), 'en')).toThrow(/cannot read .*layout\.html \(ENOENT\)/);
   });
 });

@@ -1,6 +1,7 @@
 // Reads a process's environment once into one typed frozen object, and reports all mistakes together.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StartError } from './start-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,7 +9,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Variable<T> {
   readonly name: string;
   readonly fallback: string | undefined;
+  /** Throws an error whose message says which values are allowed. `readConfig` adds the given value. */
   readonly parse: (text: string) => T;
+  /** The part of a refused value that a message may repeat; undefined for none. Default: all of it. */
+  readonly shown?: (text: string) => string | undefined;
 }
 
 type Values<S extends Record<string, Variable<unknown>>> = {
@@ -17,9 +21,12 @@ type Values<S extends Record<string, Variable<unknown>>> = {
 
 /** All mistakes in the environment, one on each line. */
 export class ConfigError extends Error {
+  readonly mistakes: readonly string[];
+
   constructor(mistakes: readonly string[]) {
     super(mistakes.join('\n'));
     this.name = 'ConfigError';
+    this.mistakes = mistakes;
   }
 }
 
@@ -38,13 +45,52 @@ export function readConfig<S extends Record<string, Variable<unknown>>>(
     try {
       const text = readVariable(environment, variable.name) ?? variable.fallback;
       if (text === undefined) throw new Error('is required');
-      values[key] = variable.parse(text);
+      values[key] = parse(variable, text, environment);
     } catch (error) {
       mistakes.push(`${variable.name} ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(values) as Values<S>;
+}
+
+/**
+ * Runs all readers, also after one of them has failed, so that their mistakes are reported together.
+ * @throws ConfigError with the mistakes of all readers; a StartError of a reader counts as a mistake
+ */
+export function readTogether<R extends Record<string, (environment: Environment) => unknown>>(
+  environment: Environment,
+  readers: R,
+): { readonly [K in keyof R]: ReturnType<R[K]> } {
+  const mistakes = new Set<string>();
+  const values: Record<string, unknown> = {};
+  for (const [key, read] of Object.entries(readers)) {
+    try {
+      values[key] = read(environment);
+    } catch (error) {
+      if (error instanceof ConfigError) for (const mistake of error.mistakes) mistakes.add(mistake);
+      else if (error instanceof StartError) mistakes.add(error.message);
+      else throw error;
+    }
+  }
+  if (mistakes.size > 0) throw new ConfigError([...mistakes]);
+  return Object.freeze(values) as { readonly [K in keyof R]: ReturnType<R[K]> };
+}
+
+const longestShown = 100;
+
+function parse<T>(variable: Variable<T>, text: string, environment: Environment): T {
+  try {
+    return variable.parse(text);
+  } catch (error) {
+    const { shown = (value: string) => value } = variable;
+    const part = shown(text);
+    const given =
+      part && `, not ${JSON.stringify(part.length > longestShown ? `${part.slice(0, longestShown)}…` : part)}`;
+    const file = environment[variable.name] ? undefined : fileOf(environment, variable.name);
+    const source = file === undefined ? '' : ` (from the file ${file})`;
+    throw new Error(`${error instanceof Error ? error.message : String(error)}${given ?? ''}${source}`);
+  }
 }
 
 /** Whether a variable has a value, directly or in a file. */
@@ -83,7 +129,7 @@ export function string(name: string, fallback?: string): Variable<string> {
 
 /** A value, or undefined when the variable is not set. */
 export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
-  return { name: variable.name, fallback: '', parse: (value) => (value === '' ? undefined : variable.parse(value)) };
+  return { ...variable, fallback: '', parse: (value) => (value === '' ? undefined : variable.parse(value)) };
 }
 
 /** A whole number from `min` to `max`, both included. */
@@ -94,7 +140,7 @@ export function integer(name: string, range: { min: number; max: number; fallbac
     parse(value) {
       const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
       if (!(number >= range.min && number <= range.max)) {
-        throw new Error(`must be a whole number from ${range.min} to ${range.max}, not "${value}"`);
+        throw new Error(`must be a whole number from ${range.min} to ${range.max}`);
       }
       return number;
     },
@@ -111,7 +157,7 @@ export function share(name: string, fallback: number): Variable<number> {
     fallback: String(fallback),
     parse(value) {
       const part = /^\d?(\.\d{1,9})?$/.test(value) ? Number(value) : Number.NaN;
-      if (!(part >= 0 && part <= 1)) throw new Error(`must be a share from 0 to 1, such as 0.01, not "${value}"`);
+      if (!(part >= 0 && part <= 1)) throw new Error('must be a share from 0 to 1, such as 0.01');
       return part;
     },
   };
@@ -124,20 +170,27 @@ export function oneOf<const T extends string>(name: string, words: readonly T[],
     fallback,
     parse(value) {
       const word = words.find((candidate) => candidate === value);
-      if (word === undefined) throw new Error(`must be one of ${words.join(', ')}, not "${value}"`);
+      if (word === undefined) throw new Error(`must be one of ${words.join(', ')}`);
       return word;
     },
   };
 }
 
 /**
- * An absolute URL with one of the given schemes. Error messages do not repeat the value, because it may contain a
- * password.
+ * Returns the part of a URL that contains no password: nothing of a text without a scheme, the scheme of a URL with a
+ * user or with parameters, and all of any other URL.
  */
+export function withoutPassword(text: string): string | undefined {
+  const [scheme] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text) ?? [];
+  return scheme === undefined || (URL.canParse(text) && !/[@?]/.test(text)) ? scheme && text : `${scheme}…`;
+}
+
+/** An absolute URL with one of the given schemes. Error messages repeat the value without its password. */
 export function url(name: string, schemes: readonly string[], fallback?: string): Variable<string> {
   return {
     name,
     fallback,
+    shown: withoutPassword,
     parse(value) {
       const parsed = URL.canParse(value) ? new URL(value) : undefined;
       if (parsed === undefined || !schemes.includes(parsed.protocol.slice(0, -1))) {
@@ -148,11 +201,14 @@ export function url(name: string, schemes: readonly string[], fallback?: string)
   };
 }
 
+const nothing = (): undefined => undefined;
+
 /** A secret of at least 32 characters; the value is never repeated in a message. */
 export function secret(name: string): Variable<string> {
   return {
     name,
     fallback: undefined,
+    shown: nothing,
     parse(value) {
       if (value.length < 32) throw new Error('must have at least 32 characters');
       return value;
@@ -165,6 +221,7 @@ export function keyList(name: string): Variable<readonly Buffer[]> {
   return {
     name,
     fallback: undefined,
+    shown: nothing,
     parse(value) {
       const keys = value.split(',').map((key) => Buffer.from(key.trim(), 'base64url'));
       if (keys.some((key) => key.length !== 32))

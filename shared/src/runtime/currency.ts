@@ -8,7 +8,7 @@ export function currency(name: string, fallback: string): Variable<string> {
     fallback,
     parse(code) {
       if (!Intl.supportedValuesOf('currency').includes(code)) {
-        throw new Error(`must be a currency code of ISO 4217 in capitals, such as EUR, not "${code}"`);
+        throw new Error('must be a currency code of ISO 4217 in capitals, such as EUR');
       }
       return code;
     },

@@ -9,21 +9,24 @@ export {
   oneOf,
   optional,
   readConfig,
+  readTogether,
   secret,
   share,
   string,
   url,
   type Variable,
+  withoutPassword,
 } from './config.ts';
 export { currency, decimalsOf } from './currency.ts';
 export { emailKey } from './email-key.ts';
 export { createHealth, type Health } from './health.ts';
 export { isId, newId } from './id.ts';
-export { createLineFormatter, createLog, type Log, readLogLevel } from './log.ts';
+export { createLineFormatter, createLog, type Log, type LogLevel, readLogLevel } from './log.ts';
 export { memoryBounds } from './memory-bounds.ts';
 export { type Pause, startPause } from './pause.ts';
 export { random } from './random.ts';
 export { startRepeating } from './repeat.ts';
 export { inRequest, outsideRequests, requestNow } from './request-scope.ts';
-export { type ProcessLife, runProcess, StartError } from './run-process.ts';
+export { type ProcessLife, type ProcessSettings, runProcess } from './run-process.ts';
 export { type ServiceName, serviceNames } from './services.ts';
+export { StartError } from './start-error.ts';

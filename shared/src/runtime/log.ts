@@ -9,7 +9,7 @@ import { requestNow } from './request-scope.ts';
 export type Log = Logger;
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-type LogLevel = (typeof levels)[number];
+export type LogLevel = (typeof levels)[number];
 
 /** @throws ConfigError when LOG_LEVEL is not a level */
 export function readLogLevel(environment: Environment): LogLevel {
@@ -35,12 +35,8 @@ function describeRequest(): object {
   return { requestId: request.id, ...(trace_id === undefined ? {} : { trace_id, span_id }) };
 }
 
-/**
- * A logger that adds the name of the process to every line.
- * @param level default `LOG_LEVEL` or `info`
- * @throws ConfigError when LOG_LEVEL is not a level
- */
-export function createLog(name: string, level: LogLevel = readLogLevel(process.env)): Log {
+/** A logger that adds the name of the process to every line. */
+export function createLog(name: string, level: LogLevel): Log {
   const options: LoggerOptions = {
     name,
     level,

@@ -1,6 +1,7 @@
 // Starts a process, stops its parts in reverse order, and prints one line when the start fails.
-import { ConfigError } from './config.ts';
-import { createLog, type Log } from './log.ts';
+import { ConfigError, type Environment } from './config.ts';
+import { createLog, type Log, type LogLevel } from './log.ts';
+import { StartError } from './start-error.ts';
 
 /** What a process can register while it starts. */
 export interface ProcessLife {
@@ -13,8 +14,10 @@ export interface ProcessLife {
   fail(error: Error): void;
 }
 
-/** Thrown when the start failed for a reason that the operator can fix. The message is printed without a stack. */
-export class StartError extends Error {}
+/** The part of a process's settings that every process has. */
+export interface ProcessSettings {
+  readonly logLevel: LogLevel;
+}
 
 const stopWithin = 10_000;
 
@@ -22,17 +25,23 @@ const stopWithin = 10_000;
  * Runs a process until SIGTERM or SIGINT, or until its parent has ended when it was started with an IPC channel. Then
  * it stops everything in reverse order, within 10 s, and exits with 0. A failed start prints one line for each mistake
  * and exits with 1.
+ * @param read reads all settings of the process before anything is started. It throws a ConfigError with every mistake
  */
-export async function runProcess(name: string, start: (life: ProcessLife) => Promise<void>): Promise<void> {
-  let log: Log;
+export async function runProcess<Settings extends ProcessSettings>(
+  name: string,
+  read: (environment: Environment) => Settings,
+  start: (life: ProcessLife, settings: Settings) => Promise<void>,
+): Promise<void> {
+  let settings: Settings;
   try {
-    log = createLog(name);
+    settings = read(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     complain(name, error);
     process.exitCode = 1;
     return;
   }
+  const log = createLog(name, settings.logLevel);
   const stops: { label: string; stop: () => Promise<void> | void }[] = [];
   let stopping: Promise<void> | undefined;
 
@@ -69,7 +78,7 @@ export async function runProcess(name: string, start: (life: ProcessLife) => Pro
     else log.fatal({ err: error }, 'start failed');
     exit(1, 'start failed');
   };
-  await start({ log, onStop: (label, stop) => stops.push({ label, stop }), fail }).catch(fail);
+  await start({ log, onStop: (label, stop) => stops.push({ label, stop }), fail }, settings).catch(fail);
 }
 
 function complain(name: string, { message }: Error): void {

@@ -14,7 +14,7 @@ import {
   serve,
 } from '../http/index.ts';
 import { createHealth, type Environment, type Health, type ProcessLife, runProcess } from '../runtime/index.ts';
-import { observe, startTelemetry } from '../telemetry/index.ts';
+import { observe, readProcessSettings, startTelemetry } from '../telemetry/index.ts';
 import type { ServiceConfig } from './config.ts';
 
 export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
@@ -58,10 +58,10 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
   service: ServiceSpec<Config, Context, Consumer>,
 ): Promise<void> {
   const { name, folder } = service;
-  return runProcess(name, async (life) => {
+  const read = (environment: Environment) => readProcessSettings(environment, service.readConfig);
+  return runProcess(name, read, async (life, { config, telemetry }) => {
     const { log } = life;
-    const config = service.readConfig(process.env);
-    await startTelemetry(name, life);
+    await startTelemetry(name, life, telemetry);
     const health = createHealth();
     observeHealth(health);
 

@@ -1,6 +1,6 @@
 // Telemetry: metrics and traces of a process, and their export.
 export { beginCounting, instruments, isMeasuring, methodOf, observe } from './instruments.ts';
-export { readTelemetry } from './settings.ts';
+export { readProcessSettings, readTelemetry } from './settings.ts';
 export { sharedRead } from './shared-read.ts';
 export { startTelemetry } from './start-telemetry.ts';
 export {

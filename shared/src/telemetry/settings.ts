@@ -1,5 +1,16 @@
 // The environment variables of telemetry. Variables that begin with OTEL_ have the meaning that OpenTelemetry defines.
-import { type Environment, integer, oneOf, optional, readConfig, share, string, url } from '../runtime/index.ts';
+import {
+  type Environment,
+  integer,
+  oneOf,
+  optional,
+  readConfig,
+  readLogLevel,
+  readTogether,
+  share,
+  string,
+  url,
+} from '../runtime/index.ts';
 
 const collector = (name: string) => url(name, ['http', 'https']);
 
@@ -25,4 +36,14 @@ export function readTelemetry(environment: Environment) {
     spanDelay: integer('OTEL_BSP_SCHEDULE_DELAY', { min: 1, max: 600_000, fallback: 5_000 }),
     metricInterval: integer('OTEL_METRIC_EXPORT_INTERVAL', { min: 100, max: 600_000, fallback: 60_000 }),
   });
+}
+
+/**
+ * Everything that a process of the shop reads from its environment: its own variables, those of its log, and those of
+ * telemetry.
+ * @param readOwn reads the process's own variables
+ * @throws ConfigError naming every variable that is wrong
+ */
+export function readProcessSettings<Config>(environment: Environment, readOwn: (environment: Environment) => Config) {
+  return readTogether(environment, { logLevel: readLogLevel, config: readOwn, telemetry: readTelemetry });
 }

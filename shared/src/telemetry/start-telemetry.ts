@@ -1,6 +1,6 @@
-// Starts the telemetry of a process, as configured by the environment.
-import type { Environment, ProcessLife } from '../runtime/index.ts';
-import { readTelemetry } from './settings.ts';
+// Starts the telemetry of a process.
+import type { ProcessLife } from '../runtime/index.ts';
+import type { TelemetrySettings } from './settings.ts';
 
 export interface TelemetryOptions {
   /**
@@ -13,15 +13,14 @@ export interface TelemetryOptions {
 /**
  * Starts telemetry, and stops it last when the process stops. Call it first, because objects that were created earlier
  * are not measured. Without a configured exporter it does nothing and loads nothing.
- * @throws ConfigError for a wrong variable, StartError when METRICS_PORT is taken
+ * @throws StartError when METRICS_PORT is taken
  */
 export async function startTelemetry(
   name: string,
   life: ProcessLife,
+  settings: TelemetrySettings,
   { edge = false }: TelemetryOptions = {},
-  environment: Environment = process.env,
 ): Promise<void> {
-  const settings = readTelemetry(environment);
   const { endpoint, tracesEndpoint, tracesExporter, metricsEndpoint, metricsExporter } = settings;
   const below = (path: string): string | undefined => endpoint && `${endpoint.replace(/\/$/, '')}/${path}`;
   const sendTo = {

@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   ConfigError,
+  type Environment,
   integer,
   isSet,
   keyList,
   oneOf,
   optional,
   readConfig,
+  readTogether,
+  StartError,
   secret,
   string,
   url,
@@ -76,7 +79,7 @@ describe('readConfig', () => {
     expect(mistakes).toThrow(
       [
         'PORT must be a whole number from 0 to 65535, not "8o80"',
-        'DATABASE_URL must be a URL that starts with postgres:// or postgresql://',
+        'DATABASE_URL must be a URL that starts with postgres:// or postgresql://, not "mysql://…"',
         'SHOP_CURRENCY must be one of EUR, JPY, not "XXX"',
         'INTERNAL_SECRET must have at least 32 characters',
         `CURSOR_KEYS could not be read from the file ${join(folder, 'none')} (ENOENT)`,
@@ -84,9 +87,64 @@ describe('readConfig', () => {
     );
   });
 
+  it.each([
+    ['http://mail', 'not "http://mail"'],
+    ['http://me:secret@mail', 'not "http://…"'],
+    ['http://mail?password=secret', 'not "http://…"'],
+    ['smtp://me:secret', 'not "smtp://…"'],
+    ['secret', undefined],
+    ['me:secret@mail', undefined],
+  ])('repeats of the URL %p no password', (address, part) => {
+    const text = 'SMTP_URL must be a URL that starts with smtp:// or smtps://';
+    expect(() => readConfig({ ...good, SMTP_URL: address }, variables)).toThrow(
+      new ConfigError([part === undefined ? text : `${text}, ${part}`]),
+    );
+  });
+
+  it('names the file of a refused value, and shortens a long one', () => {
+    const file = join(folder, 'port');
+    writeFileSync(file, 'x'.repeat(101));
+    expect(() => readConfig({ ...good, PORT_FILE: file }, variables)).toThrow(
+      `PORT must be a whole number from 0 to 65535, not "${'x'.repeat(100)}…" (from the file ${file})`,
+    );
+  });
+
   it.each(['-1', '65536', '1e3', ' 80', '0x50', '8080.5', ''])('refuses or defaults the port %p', (port) => {
     const read = () => readConfig({ ...good, PORT: port }, variables).port;
     if (port === '') expect(read()).toBe(8080);
     else expect(read).toThrow('PORT must be a whole number');
+  });
+});
+
+describe('readTogether', () => {
+  const reading = (environment: Environment) =>
+    readTogether(environment, {
+      port: (given) => readConfig(given, { port: variables.port }),
+      all: (given) => readConfig(given, variables),
+      folder: () => {
+        if (environment.FOLDER !== undefined) throw new StartError('the folder is wrong');
+        return 'right';
+      },
+    });
+
+  it('returns what each reader returns', () => {
+    expect(reading(good)).toMatchObject({ port: { port: 8080 }, all: { host: '127.0.0.1' }, folder: 'right' });
+  });
+
+  it('reports the mistakes of all readers, each once', () => {
+    expect(() => reading({ ...good, PORT: 'x', SHOP_CURRENCY: 'XXX', FOLDER: '' })).toThrow(
+      new ConfigError([
+        'PORT must be a whole number from 0 to 65535, not "x"',
+        'SHOP_CURRENCY must be one of EUR, JPY, not "XXX"',
+        'the folder is wrong',
+      ]),
+    );
+  });
+
+  it('does not turn a programming error into a mistake', () => {
+    const broken = (): never => {
+      throw new TypeError('broken');
+    };
+    expect(() => readTogether(good, { broken })).toThrow(TypeError);
   });
 });

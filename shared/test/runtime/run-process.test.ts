@@ -9,8 +9,9 @@ import { plainEnvironment } from '../../src/testing/plain-environment.ts';
 
 const door = fileURLToPath(new URL('../../src/runtime/index.ts', import.meta.url));
 const program = `
-  import { runProcess } from ${JSON.stringify(door)};
-  await runProcess('sample', async ({ log }) => { log.info('fine'); log.debug('finer'); });`;
+  import { readLogLevel, readTogether, runProcess } from ${JSON.stringify(door)};
+  const read = (environment) => readTogether(environment, { logLevel: readLogLevel });
+  await runProcess('sample', read, async ({ log }) => { log.info('fine'); log.debug('finer'); });`;
 
 function run(environment: Record<string, string>) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {

@@ -31,7 +31,7 @@ describe('spans and metrics', () => {
       fail: () => {},
     };
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT_FILE: file, OTEL_TRACES_SAMPLER_ARG: '1' };
-    await startTelemetry('sample', life, { edge: true }, environment);
+    await startTelemetry('sample', life, readTelemetry(environment), { edge: true });
     observe('sample.figure', { unit: '1', description: 'One.' }, (tell) => tell(1));
     startRequestSpan(undefined)?.end();
     // The remaining data is sent when the process stops.
