@@ -11,7 +11,7 @@ import { watchSources } from './launcher/watch-sources.ts';
 import { requireSettings } from './shop/check-settings.ts';
 import { announce, type DataFolder, dataFolder, takeFolder } from './shop/data-folder.ts';
 import { type DatabaseUrls, migrateAll, provision } from './shop/database.ts';
-import { operatorEnvironment, type ShopProcess, shopProcesses, type Wiring } from './shop/processes.ts';
+import { mailFolder, operatorEnvironment, type ShopProcess, shopProcesses, type Wiring } from './shop/processes.ts';
 import { type KeptSecrets, keptSecrets } from './shop/secrets.ts';
 import { givenEnvironment, readSettings, root, type Settings } from './shop/settings.ts';
 
@@ -120,7 +120,7 @@ async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], b
       gateway: address,
       places: [...places, ['postgresql', `${host}, database ${pathname.slice(1)}`]],
       data: folder.path,
-      mail: folder.mail,
+      mail: mailFolder(wiring),
       logs: folder.logs,
       productId: await someProduct(address),
       hasBoard: wiring.given.BOARD !== 'off',

@@ -59,6 +59,7 @@ const unwritten = new Set([
   'CORS_ORIGINS',
   'METRICS_PORT',
   'METRICS_URLS',
+  'MAIL_PAGE_DIR',
   '<SERVICE>_URL',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -136,8 +137,9 @@ describe.each(Object.entries(readers))('the section of %s', (name, read) => {
   });
 });
 
-/** Variables that the images set, and variables that only another compose file needs. */
+/** Variables that the images set, and variables that only `npm start` or another compose file needs. */
 const notOffered = [
+  'MAIL_PAGE_DIR',
   'HOST',
   'PORT',
   'GATEWAY_PORT',

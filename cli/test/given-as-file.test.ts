@@ -75,6 +75,29 @@ describe('the processes of npm start', () => {
   });
 });
 
+describe('the page of e-mails of npm start', () => {
+  const gatewayOf = async (given: NodeJS.ProcessEnv) => (await shopProcesses(await wiring(given)))[0]?.environment;
+
+  it('shows the folder to which notifications writes', async () => {
+    expect(await gatewayOf({})).toMatchObject({ MAIL_PAGE_DIR: join(folder, 'mail') });
+    expect(await gatewayOf(await asFiles({ MAIL_DIR: '/mails' }))).toMatchObject({ MAIL_PAGE_DIR: '/mails' });
+  });
+
+  it('is not served when e-mails are sent, and the links of e-mails are left to the operator', async () => {
+    const given = { ...(await asFiles({ SMTP_URL: 'smtp://localhost' })), MAIL_PAGE_DIR: '/mails' };
+    expect(await gatewayOf(given)).toMatchObject({ MAIL_PAGE_DIR: '' });
+    expect(await gatewayOf(given)).not.toHaveProperty('PASSWORD_RESET_URL');
+  });
+
+  it('has the pages to which e-mails link, unless the operator has set others', async () => {
+    const own = 'https://shop.example/reset#token={token}';
+    expect(await gatewayOf({ PASSWORD_RESET_URL: own })).toMatchObject({
+      EMAIL_VERIFICATION_URL: 'http://localhost:8080/mail/verify-email#token={token}',
+      PASSWORD_RESET_URL: own,
+    });
+  });
+});
+
 describe('the doctor', () => {
   it('checks the e-mail folder, the currency and the keys that the files name', async () => {
     const dataDir = join(folder, 'data');

@@ -38,6 +38,7 @@ export function readEnvironment(environment: Environment) {
     corsOrigins: optional(origins('CORS_ORIGINS')),
     board: oneOf('BOARD', ['on', 'off'], 'on'),
     metrics: optional(metricsAddresses('METRICS_URLS')),
+    mailFolder: optional(string('MAIL_PAGE_DIR')),
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
     trustedProxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
     maximumConnections: integer('CONNECTION_LIMIT', { min: 1, max: 1_000_000, fallback: 10_000 }),

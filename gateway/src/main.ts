@@ -33,13 +33,14 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
     draining: () => draining,
     board: config.board === 'on',
     metrics: config.metrics,
+    mailFolder: config.mailFolder,
     log,
   });
   life.onStop('upstreams', () => plugin.upstreams.close());
   const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
     throw new StartError(`the configuration in ${configFolder} is not valid: ${error.message}`);
   });
-  const handle = withHelp(engine.handle, config.board === 'on');
+  const handle = withHelp(engine.handle, { board: config.board === 'on', mail: config.mailFolder !== undefined });
   const server = createGatewayServer(handle, config, log);
   const port = await listen(server, config, life, () => {
     draining = true;

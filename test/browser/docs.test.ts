@@ -1,12 +1,11 @@
 // The documentation in a real browser: its pages on each screen, and an order that is placed and cancelled from the
 // page.
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
+import { findings } from './accessibility.ts';
 import { startChromium } from './chromium.ts';
 import { screens } from './screens.ts';
 
@@ -60,16 +59,6 @@ const texts = [
   '/problems/price-changed',
 ];
 const paths = [...texts, ...guideNames.map((name) => `/docs/${name}`)];
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What axe finds against the rules of WCAG 2.2 AA and its best practices, each with the elements. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate<string[]>(
-    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ').slice(0, 500)))`,
-  );
-}
 
 /** The pages of operations that the reference lists. */
 async function operationPages(): Promise<string[]> {

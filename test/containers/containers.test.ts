@@ -96,6 +96,13 @@ async function mails(): Promise<string[]> {
 }
 
 describe('through the published port', () => {
+  it('shows no e-mails', async () => {
+    expect(await call('GET', '/mail')).toMatchObject({ status: 404 });
+    // From inside the container as well.
+    const inside = "fetch('http://localhost:8080/mail').then(({ status }) => console.log(status))";
+    expect(await shop.script('gateway', inside)).toBe(404);
+  });
+
   it('serves the whole life cycle of an account and an order', async () => {
     const staff = await register('catalogue:write', 'orders:fulfil');
     const productId = await createProduct(staff, 2);

@@ -26,6 +26,11 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('shows the e-mails of no folder in the browser, and gives the gateway no folder', () => {
+    expect(JSON.stringify(services)).not.toContain('MAIL_PAGE_DIR');
+    expect(services.gateway?.volumes).toBeUndefined();
+  });
+
   it.each(processes)('gives %s time to close its connections with responses and to finish', (process) => {
     expect(services[process]).toMatchObject({
       environment: { DRAIN_MS: 4500 },

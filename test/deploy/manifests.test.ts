@@ -53,6 +53,10 @@ describe.each(names)('%s', (name) => {
   const manifests = overlays[name];
   const pods = manifests.filter((manifest) => podOf(manifest) !== undefined);
 
+  it('shows the e-mails of no folder in the browser', () => {
+    expect(JSON.stringify(manifests)).not.toContain('MAIL_PAGE_DIR');
+  });
+
   it('has documents that are valid by their schemas', async () => {
     for (const manifest of manifests) {
       if (withoutSchema.has(`${manifest.apiVersion}/${manifest.kind}`)) continue;

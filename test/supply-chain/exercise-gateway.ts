@@ -95,6 +95,7 @@ async function sendRequests({ url, issuer }: TestGateway): Promise<void> {
     '/v1/openapi.json': { status: 200 },
     '/board': { status: 200 },
     '/board/events': [{ status: 401 }, { status: 403, token: customer }, { status: 200, token: staff }],
+    '/mail': { status: 404 },
     '/v1/tokens': { status: 200, method: 'POST', body: login },
     '/v1/orders': [{ status: 401 }, { status: 401, token: 'forged' }, { status: 200, token: customer }],
     '/v1/products': { status: 200 },

@@ -5,7 +5,8 @@ export interface Summary {
   /** The names and addresses of the processes, in order. */
   readonly places: readonly (readonly [string, string])[];
   readonly data: string;
-  readonly mail: string;
+  /** The folder of the e-mails; undefined when they are sent to an SMTP server. */
+  readonly mail: string | undefined;
   readonly logs: string;
   /** A product to order in the example; undefined in an empty catalogue. */
   readonly productId: string | undefined;
@@ -22,7 +23,7 @@ export function banner(summary: Summary): string {
     ['documentation', `${gateway}/docs`],
     ...(summary.hasBoard ? [['board', `${gateway}/board`] as const] : []),
     ['data', summary.data],
-    ['e-mails', summary.mail],
+    ['e-mails', summary.mail === undefined ? 'sent to SMTP_URL' : `${gateway}/mail, files in ${summary.mail}`],
     ['logs', summary.logs],
   ] as const;
   const width = Math.max(...rows.map(([name]) => name.length));

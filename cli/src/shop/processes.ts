@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { sampleAttributes } from '@shop/catalogue/operator';
 import { freePorts } from '@shop/shared/embedded';
-import { isSet, memoryBounds, type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { isSet, memoryBounds, readConfig, type ServiceName, serviceNames, string } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
 import type { KeptSecrets } from './secrets.ts';
@@ -46,6 +46,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
       JWT_ISSUER: gateway,
       JWT_AUDIENCE: 'shop',
       JWKS_URL: `${addressOf(serviceNames.indexOf('accounts'))}/.well-known/jwks.json`,
+      ...(mailFolder(wiring) !== undefined && linksOfEmails(`${gateway}/mail`)),
     }),
     ...Object.fromEntries(serviceNames.map((name, index) => [`${name.toUpperCase()}_URL`, addressOf(index)])),
   };
@@ -58,6 +59,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
       ...common,
       ...telemetry('gateway'),
       METRICS_URLS: names.map((name) => `${name}=${metricsOf(name)}`).join(),
+      MAIL_PAGE_DIR: mailFolder(wiring) ?? '',
       HOST: settings.gatewayHost,
       GATEWAY_PORT: String(settings.gatewayPort),
     },
@@ -78,6 +80,20 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
       },
     })),
   ];
+}
+
+/** The folder to which the shop writes its e-mails; undefined when it sends them. */
+export function mailFolder({ folder, given }: Wiring): string | undefined {
+  return isSet(given, 'SMTP_URL') ? undefined : readConfig(given, { path: string('MAIL_DIR', folder.mail) }).path;
+}
+
+/** The pages of the gateway that use the tokens of e-mails, in place of those of a storefront. */
+function linksOfEmails(pages: string): NodeJS.ProcessEnv {
+  return {
+    EMAIL_VERIFICATION_URL: `${pages}/verify-email#token={token}`,
+    EMAIL_CHANGE_UNDO_URL: `${pages}/undo-email-change#token={token}`,
+    PASSWORD_RESET_URL: `${pages}/reset-password#token={token}`,
+  };
 }
 
 /** The environment in which the operator's functions of one service run. */

@@ -6,6 +6,7 @@ import { digest, StaticPage } from './static-page.ts';
 
 const ofDocs = fileURLToPath(new URL('docs/assets', import.meta.url));
 const ofBoard = fileURLToPath(new URL('board/assets', import.meta.url));
+const ofMail = fileURLToPath(new URL('mail/assets', import.meta.url));
 
 /** A script is listed after the scripts that it imports. */
 const files = {
@@ -17,10 +18,12 @@ const files = {
   'picture-layout.js': join(ofBoard, 'picture-layout.js'),
   'picture.js': join(ofBoard, 'picture.js'),
   'board.js': join(ofBoard, 'board.js'),
+  'mail.js': join(ofMail, 'mail.js'),
   'style.css': join(ofDocs, 'style.css'),
   'guide.css': join(ofDocs, 'guide.css'),
   'reference.css': join(ofDocs, 'reference.css'),
   'board.css': join(ofBoard, 'board.css'),
+  'mail.css': join(ofMail, 'mail.css'),
   'icon.svg': join(ofDocs, 'icon.svg'),
 } as const;
 

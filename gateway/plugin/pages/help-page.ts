@@ -6,21 +6,25 @@ import { type Document, sendDocument } from '../entry/send-response.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { docsLayout } from './docs/docs-layout.ts';
 import { escapeHtml, type Layout, pagePolicy } from './layout.ts';
+import { isFromThisMachine } from './mail/local-client.ts';
 import { prefersHtml } from './prefers-html.ts';
 
 /** Addresses of programs. */
 const forPrograms = /^\/(?:v1|\.well-known|health|internal)(?:\/|$)/;
 
-/**
- * The engine, with pages for browsers in place of the problem `not-found`.
- * @param board whether the board is shown
- */
-export function withHelp(handle: Middleware, board: boolean): Middleware {
+/** Which pages are switched on. */
+export interface Pages {
+  readonly board: boolean;
+  readonly mail: boolean;
+}
+
+/** The engine, with pages for browsers in place of the problem `not-found`. */
+export function withHelp(handle: Middleware, pages: Pages): Middleware {
   const assets = readAssets();
   const layout = docsLayout(assets);
   return (request, response, next) => {
     handle(request, response, (error) => {
-      const page = isLost(request, error) ? helpPage(request, layout, assets, board) : undefined;
+      const page = isLost(request, error) ? helpPage(request, layout, assets, pages) : undefined;
       if (page === undefined) next(error);
       else sendDocument(request, response, page);
     });
@@ -34,7 +38,7 @@ function isLost(request: GatewayRequest, error: unknown): boolean {
   return missing && request.id !== '' && ['GET', 'HEAD'].includes(request.method ?? '');
 }
 
-function helpPage(request: GatewayRequest, layout: Layout, assets: Assets, board: boolean): Document | undefined {
+function helpPage(request: GatewayRequest, layout: Layout, assets: Assets, pages: Pages): Document | undefined {
   const [path = '/'] = (request.url ?? '/').split('?');
   if (forPrograms.test(path) || !prefersHtml(request.headers.accept)) return undefined;
   const isRoot = path === '/';
@@ -42,7 +46,7 @@ function helpPage(request: GatewayRequest, layout: Layout, assets: Assets, board
   const lead = isRoot
     ? '<p class="lead">This is the address of its API. Begin with one of these pages.</p>'
     : `<p class="lead">No page has the address <code>${escapeHtml(path)}</code>.${didYouMean(path)}</p>`;
-  const content = `<main id="content" class="guide">\n<article>\n<h1>${title}</h1>\n${lead}\n${links(board)}\n</article>\n</main>`;
+  const content = `<main id="content" class="guide">\n<article>\n<h1>${title}</h1>\n${lead}\n${links(request, pages)}\n</article>\n</main>`;
   const head = `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n`;
   return {
     status: isRoot ? 200 : 404,
@@ -60,12 +64,13 @@ function didYouMean(path: string): string {
   return ` Perhaps you mean <a href="${plain}">${plain}</a>.`;
 }
 
-function links(board: boolean): string {
+function links(request: GatewayRequest, { board, mail }: Pages): string {
   const all = [
     ['/docs/getting-started', 'Getting started', 'Seven requests, from an account to a cancelled order.'],
     ['/docs/reference', 'Reference', 'Every operation, with code to copy and a form to try it.'],
     ['/docs', 'Documentation', 'All guides, and the contracts to download.'],
     ...(board ? [['/board', 'Board', 'The state of the running shop, for its staff.']] : []),
+    ...(mail && isFromThisMachine(request) ? [['/mail', 'E-mails', 'What the shop on this machine has sent.']] : []),
   ];
   const cards = all.map(([address, title, text]) => {
     return `<li><a href="${address}"><strong>${title}</strong> <span>${text}</span></a></li>`;
