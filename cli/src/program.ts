@@ -1,6 +1,8 @@
 // All commands as one tree, from which help, usage and completion are generated.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { operatorCommand } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { accountsCommand } from './commands/accounts.ts';
 import { auditCommand } from './commands/audit.ts';
@@ -26,7 +28,7 @@ import { root } from './shop/settings.ts';
 /** When the arguments are wrong, each command throws a CommanderError after it has printed one line and the usage. */
 export function shopProgram(): Command {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  const program = new Command('npm run shop --')
+  const program = new Command(operatorCommand('shop'))
     .version(version, '--version', 'print the version of this checkout')
     .description('Manage the shop of this folder, running or stopped.')
     .addHelpText(

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { readLogLevel, serviceNames } from '@shop/shared/runtime';
-import { readTelemetry } from '@shop/shared/telemetry';
+import { serviceNames } from '@shop/shared/runtime';
+import { readProcessSettings } from '@shop/shared/telemetry';
 import { readEnvironment } from '../../gateway/src/config.ts';
 import { readCompose } from '../../test/deploy/compose.ts';
 import { readServiceDatabases, readSettings } from '../src/shop/settings.ts';
@@ -20,11 +20,7 @@ for (const name of serviceNames) {
 }
 
 function observed(read: Read): Read {
-  return (environment) => ({
-    ...readTelemetry(environment),
-    ...read(environment),
-    logLevel: readLogLevel(environment),
-  });
+  return (environment) => readProcessSettings(environment, read);
 }
 
 /** A value for each variable without a default. */

@@ -116,7 +116,7 @@ describe('orders', () => {
       code: 3,
       output:
         `${first} is shipped\n${second}: An order that is pending cannot become shipped. ` +
-        `orders show ${second} says what may come next.\n`,
+        `npm run shop -- orders show ${second} shows what may come next.\n`,
       complaints: '',
     });
     expect(await call('GET', `/v1/orders/${first}`)).toMatchObject({
@@ -165,7 +165,7 @@ describe('orders', () => {
       output:
         `${id}: Not all units of the order are on hand. The order is unchanged. ` +
         `${wanted} of ${JSON.stringify(product?.name)} are to be shipped, ${product?.stock} can be. ` +
-        `orders show ${id} says what may come next.\n`,
+        `npm run shop -- orders show ${id} shows what may come next.\n`,
       complaints: '',
     });
     await call('POST', `/v1/orders/${id}/cancel`);
@@ -189,7 +189,7 @@ describe('orders', () => {
       code: 3,
       output:
         `${id} is cancelled\n${first}: The order is shipped and can no longer be cancelled. ` +
-        `orders show ${first} says what may come next.\n`,
+        `npm run shop -- orders show ${first} shows what may come next.\n`,
       complaints: '',
     });
     expect(await runShop(dataDir, 'orders', 'cancel', id, '--reason', 'Another reason')).toMatchObject({ code: 0 });
@@ -265,10 +265,14 @@ describe('orders', () => {
     expect(refusals).toEqual([
       {
         code: 1,
-        output: `${unknown}: There is no order with this id. orders list shows the newest.\n`,
+        output: `${unknown}: There is no order with this id. npm run shop -- orders list shows the newest.\n`,
         complaints: '',
       },
-      { code: 1, output: '', complaints: `there is no order ${unknown}: orders list shows the newest\n` },
+      {
+        code: 1,
+        output: '',
+        complaints: `there is no order ${unknown}: npm run shop -- orders list shows the newest\n`,
+      },
     ]);
   });
 });

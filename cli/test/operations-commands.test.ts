@@ -114,7 +114,7 @@ describe('trace', () => {
     expect(await runShop(dataDir, 'trace', unknown)).toEqual({
       code: 1,
       output: '',
-      complaints: `there is no order ${unknown}: orders list shows the newest\n`,
+      complaints: `there is no order ${unknown}: npm run shop -- orders list shows the newest\n`,
     });
     expect(await runShop(dataDir, 'trace', '4711')).toMatchObject({
       code: 2,
@@ -159,7 +159,7 @@ describe('emails', () => {
     const unknown = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01';
     expect(await runShop(dataDir, 'emails', 'resend', unknown)).toMatchObject({
       code: 1,
-      complaints: `there is no e-mail ${unknown}: emails list ORDER shows those of an order\n`,
+      complaints: `there is no e-mail ${unknown}: npm run shop -- emails list ORDER shows those of an order\n`,
     });
     const [token] = await queryShop<{ id: string }>(
       running,
@@ -234,7 +234,7 @@ describe('events dead', () => {
       expect(answer).toEqual({
         code: 1,
         output: '',
-        complaints: `there is no dead letter ${unknown}: events dead list shows those that are there\n`,
+        complaints: `there is no dead letter ${unknown}: npm run shop -- events dead list shows those that are there\n`,
       });
     }
     expect(await runShop(dataDir, 'events', 'dead', 'replay')).toMatchObject({ code: 2, output: '' });

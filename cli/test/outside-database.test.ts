@@ -144,7 +144,7 @@ describe('a database behind DATABASE_URL', () => {
       output: '',
       complaints:
         'there is no such database: run npm start once, or check DATABASE_URL (database "nothing" does not ' +
-        'exist); npm run shop -- doctor looks closer\n',
+        'exist); npm run shop -- doctor shows more\n',
     });
   });
 });

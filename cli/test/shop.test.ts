@@ -155,7 +155,7 @@ describe('a stopped shop', () => {
     expect((await runShop(dataDir, 'keys', 'list')).output).toMatch(/^KEY +STATE +PUBLISHED +MADE\n/);
     expect(await runShop(dataDir, 'keys', 'revoke', 'unknown')).toMatchObject({
       code: 1,
-      complaints: 'there is no signing key unknown: keys list shows those that are there\n',
+      complaints: 'there is no signing key unknown: npm run shop -- keys list shows those that are there\n',
     });
   });
 

@@ -138,7 +138,7 @@ it('refuses an unknown account, and a change without a reason', async () => {
   const unknown = {
     code: 1,
     output: '',
-    complaints: 'there is no account bob@shop.example: accounts find TEXT finds accounts\n',
+    complaints: 'there is no account bob@shop.example: npm run shop -- accounts find TEXT finds accounts\n',
   };
   for (const command of [['show'], ['sessions'], ['block', '--reason', 'x'], ['reset', '--reason', 'x']]) {
     const [verb = '', ...options] = command;
@@ -178,7 +178,7 @@ it('manages machines: the secret is shown once, rotates with overlap, and is rev
   expect(await run('machines', 'revoke', 'adapter')).toEqual({
     code: 1,
     output: '',
-    complaints: 'there is no machine adapter: machines list shows those that are there\n',
+    complaints: 'there is no machine adapter: npm run shop -- machines list shows those that are there\n',
   });
   const wrong = [['Adapter', '--scope', 'payments:write'], ['adapter'], ['adapter', '--scope', 'everything']];
   for (const parameters of wrong) expect((await run('machines', 'create', ...parameters)).code).toBe(2);

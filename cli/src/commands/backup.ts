@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkSigningKeys } from '@shop/accounts/operator';
 import { verifyStock } from '@shop/catalogue/operator';
-import { StartError } from '@shop/shared/runtime';
+import { operatorCommand, StartError } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { type Manifest, openArchive, secretsFile } from '../backup/archive.ts';
 import { requireKnownMigrations, restoreBackup } from '../backup/restore-backup.ts';
@@ -36,7 +36,7 @@ export function backupCommand(): Command {
           secrets
             ? ''
             : 'No secrets are in it: this shop keeps none in its data folder. Keep those of its processes yourself.',
-          `Prove it: npm run shop -- restore --verify ${folder}`,
+          `Prove it: ${operatorCommand('shop', `restore --verify ${folder}`)}`,
         ]
           .filter(Boolean)
           .join('\n'),
@@ -86,7 +86,7 @@ async function prove(shop: OpenShop): Promise<Proof> {
   if (faults.length > 0) {
     throw new StartError(
       `the backup was restored as it is, but its stock does not add up: ${faults[0]?.detail}. ` +
-        'Run: npm run shop -- stock verify',
+        `Run: ${operatorCommand('shop', 'stock verify')}`,
     );
   }
   await checkSigningKeys(operatorEnvironment(shop, 'accounts'));
@@ -118,7 +118,9 @@ function describe(report: Report, verify: boolean): string {
     `The stock of ${products} products adds up with its ${movements} movements, and the secrets open the signing keys.`,
     ...(verify
       ? []
-      : [`${toldAgain} events will be told again; whoever has taken one leaves it alone. Now run npm start.`]),
+      : [
+          `${toldAgain} events will be told again; whoever has taken one leaves it alone. Now run ${operatorCommand('start')}.`,
+        ]),
   ].join('\n');
 }
 

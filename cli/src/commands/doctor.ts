@@ -1,5 +1,5 @@
 // `doctor`: checks everything that the shop needs, and states what to do about each fault.
-import { ConfigError } from '@shop/shared/runtime';
+import { ConfigError, operatorCommand } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { checkStores } from '../doctor/data-checks.ts';
 import { type Finding, failed, ok, warning } from '../doctor/finding.ts';
@@ -11,6 +11,7 @@ import { type Output, print, withJson } from '../output/print.ts';
 import { coloured, table } from '../output/table.ts';
 import { dataFolder, findRunning } from '../shop/data-folder.ts';
 import { hasShop, withShop } from '../shop/open-shop.ts';
+import { requireNpm } from '../shop/require-npm.ts';
 import { givenEnvironment, readSettings, type Settings } from '../shop/settings.ts';
 import { readProcesses } from './status.ts';
 
@@ -30,6 +31,7 @@ export function doctorCommand(): Command {
 }
 
 async function examine(): Promise<Finding[]> {
+  requireNpm('doctor', operatorCommand('examine'));
   const given = givenEnvironment();
   const general = [checkNode(), ...(await checkConfiguration(given))];
   let settings: Settings;
@@ -47,10 +49,13 @@ async function examine(): Promise<Finding[]> {
   if (running === undefined) findings.push(await checkPort(settings));
   for (const { name, state, failing } of await readProcesses(running?.processes ?? {})) {
     const why = failing.length > 0 ? `${state}: ${failing.join(', ')}` : state;
-    findings.push(state === 'ready' ? ok(name, state) : failed(name, why, `read ${folder.logs}/${name}.log`));
+    findings.push(state === 'ready' ? ok(name, state) : failed(name, why, operatorCommand('logs', name)));
   }
   if (settings.databaseUrl === undefined && !(await hasShop(folder))) {
-    return [...findings, warning('shop', `there is none in ${folder.path} yet`, 'npm start makes one')];
+    return [
+      ...findings,
+      warning('shop', `there is none in ${folder.path} yet`, `${operatorCommand('start')} makes one`),
+    ];
   }
   findings.push(await checkMail(wanted, folder));
   const stores = await withShop((shop) => checkStores(shop, wanted), { migrate: false }).catch((error: unknown) => [

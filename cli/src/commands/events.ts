@@ -1,6 +1,6 @@
 // `events dead`: lists dead letters with their reasons, and replays or discards them.
 import { type ReadableDeadLetter, shopTopology } from '@shop/shared/events';
-import { StartError } from '@shop/shared/runtime';
+import { operatorCommand, StartError } from '@shop/shared/runtime';
 import { Argument, Command, Option } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
@@ -65,7 +65,12 @@ export function eventsCommand(): Command {
 }
 
 function noneOf(ids: readonly string[]): string {
-  return ids.map((id) => `there is no dead letter ${id}: events dead list shows those that are there`).join('\n');
+  return ids
+    .map(
+      (id) =>
+        `there is no dead letter ${id}: ${operatorCommand('shop', 'events dead list')} shows those that are there`,
+    )
+    .join('\n');
 }
 
 function listed(letters: readonly ReadableDeadLetter[]): string {

@@ -2,10 +2,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLineFormatter, StartError } from '@shop/shared/runtime';
+import { createLineFormatter, operatorCommand, StartError } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { dataFolder } from '../shop/data-folder.ts';
 import { LogTail } from '../shop/log-tail.ts';
+import { requireNpm } from '../shop/require-npm.ts';
 import { givenEnvironment, readSettings } from '../shop/settings.ts';
 import { limit } from './arguments.ts';
 
@@ -24,11 +25,11 @@ export function logsCommand(): Command {
     .option('-f, --follow', 'show new lines until Ctrl-C')
     .option('--lines <number>', 'how many of the newest lines', limit, 50)
     .option('--json', 'print the lines as they are in the files')
-    .addHelpText('after', '\nThese are the logs of npm start. With Compose: docker compose logs -f orders.')
     .action(showLogs);
 }
 
 async function showLogs(process: string | undefined, { follow, lines, json }: LogOptions): Promise<void> {
+  requireNpm('logs', operatorCommand('logs', process ?? 'PROCESS'));
   const { logs } = dataFolder(readSettings(givenEnvironment()).dataDir);
   const tails = await openTails(logs, process);
   const show = createDisplay(json === true, Math.max(...tails.map(({ name }) => name.length)));
@@ -49,7 +50,9 @@ async function showLogs(process: string | undefined, { follow, lines, json }: Lo
 async function openTails(logs: string, process: string | undefined) {
   const files = await readdir(logs).catch(() => []);
   const names = files.filter((file) => file.endsWith('.log')).map((file) => file.slice(0, -'.log'.length));
-  if (names.length === 0) throw new StartError(`there are no logs in ${logs}: run npm start, or set SHOP_DATA_DIR`);
+  if (names.length === 0) {
+    throw new StartError(`there are no logs in ${logs}: run ${operatorCommand('start')}, or set SHOP_DATA_DIR`);
+  }
   if (process !== undefined && !names.includes(process))
     throw new StartError(`there is no log of ${process}: the logs are ${names.sort().join(', ')}`);
   return (process === undefined ? names.sort() : [process]).map((name) => {

@@ -19,7 +19,7 @@ import {
   showAnyOrder,
   statuses,
 } from '@shop/orders/operator';
-import { decimalsOf, StartError } from '@shop/shared/runtime';
+import { decimalsOf, operatorCommand, StartError } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
@@ -55,7 +55,7 @@ export function ordersCommand(): Command {
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
       const order = await withShop((shop) => showAnyOrder(operatorEnvironment(shop, 'orders'), id));
-      if (order === undefined) throw new StartError(`there is no order ${id}: orders list shows the newest`);
+      if (order === undefined) throw new StartError(`there is no order ${id}: ${showsNewest()}`);
       print(output, order, () => shown(order));
     });
   withJson(command.command('count').description('show how many orders are in each state')).action(
@@ -173,12 +173,17 @@ function paymentOf(order: Order, { status, dueAt, refundDue, refunded }: NonNull
   ].join(' ');
 }
 
+function showsNewest(): string {
+  return `${operatorCommand('shop', 'orders list')} shows the newest`;
+}
+
 /** The id of the account, if one is given. @throws StartError when the account lacks the scope for this */
 async function fulfiller(shop: OpenShop, email: string | undefined): Promise<string | undefined> {
   if (email === undefined) return undefined;
   const member = await findMember(shop, email);
   if (member?.scopes.includes('orders:fulfil') === true) return member.accountId;
-  throw new StartError(`${email} may not fulfil orders: run npm run shop -- staff grant ${email} orders:fulfil`);
+  const grant = operatorCommand('shop', `staff grant ${email} orders:fulfil`);
+  throw new StartError(`${email} may not fulfil orders: run ${grant}`);
 }
 
 function restored({ restored: count, archived }: RestoredOrders): string {
@@ -279,6 +284,8 @@ function changed(outcome: ChangedOrder): string {
   const { id } = outcome;
   if ('order' in outcome) return `${id} is ${outcome.order.status}`;
   const next =
-    outcome.code === 'not-found' ? 'orders list shows the newest' : `orders show ${id} says what may come next`;
+    outcome.code === 'not-found'
+      ? showsNewest()
+      : `${operatorCommand('shop', `orders show ${id}`)} shows what may come next`;
   return `${id}: ${outcome.refused} ${next}.`;
 }

@@ -7,7 +7,7 @@ import {
   type StaffScope,
   staffScopes,
 } from '@shop/accounts/operator';
-import { emailKey } from '@shop/shared/runtime';
+import { emailKey, operatorCommand } from '@shop/shared/runtime';
 import { Argument, Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
@@ -35,7 +35,7 @@ export function staffCommand(): Command {
     const staff = await withShop((shop) => listStaff(operatorEnvironment(shop, 'accounts')));
     print(output, staff, () =>
       staff.length === 0
-        ? 'No account has scopes: grant some with "staff grant EMAIL SCOPE…".'
+        ? `No account has scopes: grant some with "${operatorCommand('shop', 'staff grant EMAIL SCOPE…')}".`
         : table([['EMAIL', 'SCOPES', 'ACCOUNT'], ...staff.map((member) => rowOf(member))]),
     );
   });

@@ -1,5 +1,7 @@
 // `status`: the running processes, their readiness, and the backlog of events.
+
 import { longestLag } from '@shop/shared/events';
+import { operatorCommand } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
@@ -7,6 +9,7 @@ import { coloured, table } from '../output/table.ts';
 import { countDeadLetters, type DeadLetters, type Outbox, readOutboxes } from '../shop/backlog.ts';
 import { dataFolder, findRunning } from '../shop/data-folder.ts';
 import { hasShop, withShop } from '../shop/open-shop.ts';
+import { requireNpm } from '../shop/require-npm.ts';
 import { givenEnvironment, readSettings } from '../shop/settings.ts';
 
 export interface ProcessStatus {
@@ -46,31 +49,34 @@ export function statusCommand(): Command {
 }
 
 async function readStatus(): Promise<Status> {
+  requireNpm('status', operatorCommand('examine'));
   const settings = readSettings(givenEnvironment());
   const folder = dataFolder(settings.dataDir);
   const shop = await findRunning(folder);
   const processes = await readProcesses(shop?.processes ?? {});
   const ready = shop !== undefined && processes.every(({ state }) => state === 'ready');
+  const stopped = `No shop runs on ${folder.path}: run ${operatorCommand('start')}, or set SHOP_DATA_DIR.`;
   const common = { running: shop !== undefined, ready, data: folder.path, processes };
   if (shop === undefined && settings.databaseUrl === undefined && !(await hasShop(folder))) {
-    return { ...common, advice: [`No shop runs on ${folder.path}: run npm start, or set SHOP_DATA_DIR.`] };
+    return { ...common, advice: [stopped] };
   }
   const [outboxes, deadLetters] = await withShop((attached) =>
     Promise.all([readOutboxes(attached), countDeadLetters(attached)]),
   );
   const advice: string[] = [];
-  if (shop === undefined) advice.push(`No shop runs on ${folder.path}: run npm start, or set SHOP_DATA_DIR.`);
+  if (shop === undefined) advice.push(stopped);
   for (const { name, failing } of processes.filter((each) => each.state !== 'ready')) {
     const why = failing.length > 0 ? ` (${failing.join(', ')})` : '';
-    advice.push(`${name} is not ready${why}: read ${folder.logs}/${name}.log, or run npm run shop -- doctor.`);
+    advice.push(`${name} is not ready${why}: run ${operatorCommand('logs', name)} or ${operatorCommand('examine')}.`);
   }
   if (deadLetters === undefined) advice.push('The broker does not answer: is it started? Events wait in the outboxes.');
   for (const { service, waiting, lagSeconds } of shop === undefined ? [] : outboxes) {
     if (lagSeconds < longestLag) continue;
-    advice.push(`${waiting} events of ${service} wait since ${lagSeconds} s: read ${folder.logs}/${service}.log.`);
+    advice.push(`${waiting} events of ${service} wait since ${lagSeconds} s: run ${operatorCommand('logs', service)}.`);
   }
   if (deadLetters?.some(({ letters }) => letters > 0) === true) {
-    advice.push('Events were given up: npm run shop -- events dead list shows why, events dead replay tries again.');
+    const dead = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);
+    advice.push(`Events were given up: ${dead('list')} shows why, ${dead('replay')} tries again.`);
   }
   return { ...common, outboxes, ...(deadLetters && { deadLetters }), advice };
 }

@@ -1,5 +1,5 @@
 // `trace`: the history of one order: its states, its stock, its e-mails, and the events between the services.
-import { StartError } from '@shop/shared/runtime';
+import { operatorCommand, StartError } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
@@ -12,7 +12,9 @@ export function traceCommand(): Command {
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
       const timeline = await withShop((shop) => readTimeline(shop, id));
-      if (timeline === undefined) throw new StartError(`there is no order ${id}: orders list shows the newest`);
+      if (timeline === undefined) {
+        throw new StartError(`there is no order ${id}: ${operatorCommand('shop', 'orders list')} shows the newest`);
+      }
       print(output, timeline, () => describe(timeline));
     });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { checkSigningKeys } from '@shop/accounts/operator';
 import { knownMigrations, storedCurrency, withClient } from '@shop/shared/database';
 import { longestLag } from '@shop/shared/events';
-import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
+import { operatorCommand, type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import type pg from 'pg';
 import { errorMessage } from '../output/error-message.ts';
 import { countDeadLetters, readOutboxes } from '../shop/backlog.ts';
@@ -57,7 +57,7 @@ async function checkSchema({ databases, running }: OpenShop, name: ServiceName):
     failed(
       `database ${name}`,
       errorMessage(error).split(';')[0] ?? '',
-      'start it, check DATABASE_URL, or run npm start once',
+      `start it, check DATABASE_URL, or run ${operatorCommand('start')} once`,
     ),
   ]);
 }
@@ -78,7 +78,7 @@ async function checkMigrations(
     return failed(`migrations ${name}`, `this version does not know ${unknown.join(', ')}`, remedy);
   }
   if (pending.length === 0) return ok(`migrations ${name}`, `all ${known.length} are applied`);
-  const remedy = 'npm start applies them; elsewhere run src/migrate.ts of the service';
+  const remedy = `${operatorCommand('start')} applies them; elsewhere run src/migrate.ts of the service`;
   const detail = `${pending.join(', ')} ${pending.length === 1 ? 'is' : 'are'} not applied yet`;
   return runs
     ? failed(`migrations ${name}`, detail, `stop the shop and start it again: ${remedy}`)
@@ -127,7 +127,7 @@ async function checkKeys(shop: OpenShop, { jwksUrl }: Wanted): Promise<Finding> 
     if (states.length === 0) return ok('signing keys', 'none yet; the first start makes them');
     return states.includes('current')
       ? ok('signing keys', `${states.length}, and the secret opens them`)
-      : failed('signing keys', 'none of them signs', 'npm run shop -- keys rotate');
+      : failed('signing keys', 'none of them signs', operatorCommand('shop', 'keys rotate'));
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const remedy = 'give accounts the KEY_ENCRYPTION_SECRET that it had, from secrets.json or a backup';
@@ -147,10 +147,10 @@ async function checkEvents(shop: OpenShop): Promise<Finding[]> {
   const stuck = shop.running === undefined ? [] : waiting.filter(({ lagSeconds }) => lagSeconds >= longestLag);
   const findings = [ok('events', 'the broker answers')];
   if (dead > 0)
-    findings.push(warning('dead letters', `${dead} events were given up`, 'npm run shop -- events dead list'));
+    findings.push(warning('dead letters', `${dead} events were given up`, operatorCommand('shop', 'events dead list')));
   for (const { service, lagSeconds } of stuck) {
     findings.push(
-      warning('outbox', `${service} could not publish for ${lagSeconds} s`, `read ${shop.folder.logs}/${service}.log`),
+      warning('outbox', `${service} could not publish for ${lagSeconds} s`, operatorCommand('logs', service)),
     );
   }
   return findings;

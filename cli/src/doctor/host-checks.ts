@@ -1,6 +1,8 @@
 // Checks of the host: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
+
 import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { operatorCommand } from '@shop/shared/runtime';
 import { claimPort } from '../launcher/gateway-port.ts';
 import { settingsMistakes } from '../shop/check-settings.ts';
 import type { DataFolder } from '../shop/data-folder.ts';
@@ -20,7 +22,7 @@ export function checkNode(): Finding {
     : failed(
         'node',
         `${version} is older than ${oldestNode}`,
-        'run npm ci, which installs the right one, and use npm start',
+        `run npm ci, which installs the right one, and use ${operatorCommand('start')}`,
       );
 }
 

@@ -1,4 +1,5 @@
 // The summary that the launcher prints when the shop is ready.
+import { operatorCommand } from '@shop/shared/runtime';
 
 export interface Summary {
   readonly gateway: string;
@@ -33,7 +34,7 @@ The shop is ready after ${summary.seconds.toFixed(1)} s. Ctrl-C stops it.
 
 ${table}
 
-In another terminal, npm run shop -- doctor finds faults of the installation, npm run shop -- logs -f shows
+In another terminal, ${operatorCommand('examine')} finds faults of the installation, ${operatorCommand('logs', '-f')} shows
 the logs, and these lines register, order, cancel, and wait until the stock is released:
 
 ${tryOut(summary.gateway, summary.productId).join('\n')}

@@ -1,10 +1,8 @@
 // Explains the error that ended a command in one line, with the remedy.
 import { BrokerUnavailableError } from '@shop/shared/events';
-import { ConfigError, StartError } from '@shop/shared/runtime';
+import { ConfigError, operatorCommand, StartError } from '@shop/shared/runtime';
 
-const closer = 'npm run shop -- doctor looks closer';
-
-/** SQLSTATE or system error → its meaning for the operator. */
+/** SQLSTATE or system error → its meaning for the operator. `START` stands for the command that starts the shop. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the database does not answer: is it started?',
   ENOTFOUND: 'the host of the database is not known: check DATABASE_URL',
@@ -12,21 +10,22 @@ const meanings: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the database does not answer: is it started?',
   '28P01': 'the database refuses the password: check DATABASE_URL',
   '28000': 'the database refuses the user: check DATABASE_URL',
-  '3D000': 'there is no such database: run npm start once, or check DATABASE_URL',
-  '42P01': 'a table is missing: run npm start, or src/migrate.ts of each service',
-  '42704': 'a role is missing: run npm start once on this database',
-  '22023': 'a role is missing: run npm start once on this database',
-  '42703': 'a column is missing: run npm start, or src/migrate.ts of each service',
+  '3D000': 'there is no such database: run START once, or check DATABASE_URL',
+  '42P01': 'a table is missing: run START, or src/migrate.ts of each service',
+  '42704': 'a role is missing: run START once on this database',
+  '22023': 'a role is missing: run START once on this database',
+  '42703': 'a column is missing: run START, or src/migrate.ts of each service',
   '53100': 'the disk of the database is full',
   ENOSPC: 'the disk is full',
 };
 
 export function errorMessage(error: unknown): string {
   if (error instanceof ConfigError || error instanceof StartError) return error.message;
+  const closer = `${operatorCommand('examine')} shows more`;
   if (error instanceof BrokerUnavailableError) return `${error.message}: is it started? ${closer}`;
   const { code, message } = firstOf(error);
   const [line = ''] = message.split('\n');
-  const meaning = meanings[code];
+  const meaning = meanings[code]?.replace('START', operatorCommand('start'));
   return meaning === undefined ? `failed: ${line || code}; ${closer}` : `${meaning} (${line || code}); ${closer}`;
 }
 

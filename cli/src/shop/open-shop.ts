@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SchemaName, schemas } from '@shop/shared/database';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
-import { StartError } from '@shop/shared/runtime';
+import { operatorCommand, StartError } from '@shop/shared/runtime';
 import { type DataFolder, dataFolder, findRunning, type RunningShop, takeFolder } from './data-folder.ts';
 import { type DatabaseUrls, migrateAll, namedDatabase, provision } from './database.ts';
 import type { Wiring } from './processes.ts';
@@ -38,7 +38,8 @@ export async function withShop<T>(use: (shop: OpenShop) => Promise<T>, options: 
     return use({ ...found, running, secrets, databases });
   }
   if (!(await hasShop(folder))) {
-    throw new StartError(`there is no shop in ${folder.path}: run npm start, or set SHOP_DATA_DIR or DATABASE_URL`);
+    const start = operatorCommand('start');
+    throw new StartError(`there is no shop in ${folder.path}: run ${start}, or set SHOP_DATA_DIR or DATABASE_URL`);
   }
   return withOwnServer(folder, async (url) => {
     const secrets = await keptSecrets(folder.secrets);

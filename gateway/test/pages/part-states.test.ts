@@ -127,3 +127,25 @@ describe('a queue', () => {
     expect(partOf('queue', 'orders.effects', well, shop([{}], [said]))).toEqual(expected);
   });
 });
+
+describe('the advice', () => {
+  afterEach(() => {
+    delete process.env.SHOP_INSTALLATION;
+  });
+
+  it.each([
+    ['npm', 'npm run shop -- events dead list', 'npm run shop -- logs orders'],
+    ['compose', 'docker compose run --rm operator events dead list', 'docker compose logs orders'],
+    [
+      'kubernetes',
+      'kubectl --namespace shop exec operator-0 -- node src/shop.ts events dead list',
+      'kubectl --namespace shop logs deployment/orders',
+    ],
+  ])('has commands in the form of %s', (installation, list, logs) => {
+    process.env.SHOP_INSTALLATION = installation;
+    partOf('queue', 'orders.effects', undefined, shop([{ process: 'orders' }], [{ dead: 1 }]));
+    expect(faults.map(({ todo }) => todo)).toEqual([expect.stringContaining(`${list} shows why`)]);
+    partOf('process', 'orders', away, shop([{ process: 'orders', replicas: 0, ready: 0 }], []));
+    expect(faults.map(({ todo }) => todo)).toEqual([expect.stringContaining(`(${logs})`)]);
+  });
+});

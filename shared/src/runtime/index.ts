@@ -21,6 +21,7 @@ export { currency, decimalsOf } from './currency.ts';
 export { emailKey } from './email-key.ts';
 export { createHealth, type Health } from './health.ts';
 export { isId, newId } from './id.ts';
+export { type CommandPurpose, type Installation, operatorCommand, readInstallation } from './installation.ts';
 export { createLineFormatter, createLog, type Log, type LogLevel, readLogLevel } from './log.ts';
 export { memoryBounds } from './memory-bounds.ts';
 export { type Pause, startPause } from './pause.ts';

@@ -5,6 +5,7 @@ import {
   oneOf,
   optional,
   readConfig,
+  readInstallation,
   readLogLevel,
   readTogether,
   share,
@@ -39,11 +40,16 @@ export function readTelemetry(environment: Environment) {
 }
 
 /**
- * Everything that a process of the shop reads from its environment: its own variables, those of its log, and those of
- * telemetry.
+ * Everything that a process of the shop reads from its environment: its own variables, and those of its log, its
+ * installation and telemetry.
  * @param readOwn reads the process's own variables
  * @throws ConfigError naming every variable that is wrong
  */
 export function readProcessSettings<Config>(environment: Environment, readOwn: (environment: Environment) => Config) {
-  return readTogether(environment, { logLevel: readLogLevel, config: readOwn, telemetry: readTelemetry });
+  return readTogether(environment, {
+    logLevel: readLogLevel,
+    installation: readInstallation,
+    config: readOwn,
+    telemetry: readTelemetry,
+  });
 }

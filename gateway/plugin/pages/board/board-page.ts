@@ -1,4 +1,5 @@
 // The board's page: a log-in form, and an empty picture and tables that the script fills.
+import { operatorCommand } from '@shop/shared/runtime';
 import { readAssets } from '../assets.ts';
 import { boardLayout, boardSection } from './board-layout.ts';
 
@@ -12,7 +13,7 @@ export function boardPage(): string {
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Log in</button>
 </form>
-<section id="figures" hidden>
+<section id="figures" data-grant="${operatorCommand('shop', 'staff grant EMAIL orders:read-all')}" hidden>
 <p id="as-of"></p>
 <ul id="faults"></ul>
 <figure>

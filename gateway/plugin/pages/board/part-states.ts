@@ -1,4 +1,5 @@
 // The parts of the shop that the board shows: the state of each part, its faults, and what to do about them.
+import { operatorCommand } from '@shop/shared/runtime';
 import type { ProcessFigures, QueueFigures, ShopFigures } from './shop-figures.ts';
 
 /** `impaired`: the part works, but needs attention. `unknown`: the process that knows its state does not answer. */
@@ -69,34 +70,38 @@ const breakerOpen: BoardFault = {
   runbook: 'breaker-open',
 };
 
+const logOf = (name: string): string => `Read its log (${operatorCommand('logs', name)})`;
+
 const unreachable = (name: string): BoardFault => ({
   what: 'cannot be reached',
-  todo: `Check its log and /health/ready; ${name.toUpperCase()}_URL must be the address where it listens.`,
+  todo: `${logOf(name)}, and check /health/ready. ${name.toUpperCase()}_URL must be the address where it listens.`,
   runbook: 'service-unreachable',
 });
 
-function absence({ known, replicas, ready }: ProcessFigures, up: boolean): BoardFault[] {
+function absence({ process, known, replicas, ready }: ProcessFigures, up: boolean): BoardFault[] {
   const runbook = 'process-down';
   if (replicas === 0 && up) {
     const todo = 'It works, but its metrics cannot be read: METRICS_URLS must be the address where it offers them.';
     return [{ what: 'its metrics are unavailable', todo, runbook }];
   }
   if (replicas === 0) {
-    return [{ what: 'nothing answers', todo: 'Does its process run? The end of its log has the reason.', runbook }];
+    return [
+      { what: 'nothing answers', todo: `Does its process run? ${logOf(process)}: its end has the reason.`, runbook },
+    ];
   }
   if (ready === known || ready === 0) return [];
-  const todo = 'The logs show which replica, and why. The other replicas serve its requests meanwhile.';
+  const todo = `${logOf(process)}: it shows which replica, and why. The other replicas serve its requests meanwhile.`;
   return [{ what: `${known - ready} of ${known} not ready`, todo, runbook }];
 }
 
-function checks({ failing }: ProcessFigures): BoardFault[] {
+function checks({ process, failing }: ProcessFigures): BoardFault[] {
   // The lag of the outbox is shown at its schema.
   return failing
     .filter((check) => check !== 'outboxLag')
-    .map((check) => ({ what: `check ${check} fails`, ...remedy(check) }));
+    .map((check) => ({ what: `check ${check} fails`, ...remedy(process, check) }));
 }
 
-function remedy(check: string): Pick<BoardFault, 'todo' | 'runbook'> {
+function remedy(process: string, check: string): Pick<BoardFault, 'todo' | 'runbook'> {
   if (check === 'database')
     return {
       todo: 'PostgreSQL does not answer it. Does PostgreSQL run, and accept connections?',
@@ -104,13 +109,13 @@ function remedy(check: string): Pick<BoardFault, 'todo' | 'runbook'> {
     };
   if (check === 'events')
     return { todo: 'The broker does not answer it. Does the broker run, and accept messages?', runbook: 'outbox-lag' };
-  return { todo: 'Its log has the reason.', runbook: 'service-unreachable' };
+  return { todo: `${logOf(process)}: it has the reason.`, runbook: 'service-unreachable' };
 }
 
-function slowness({ requests, failed, most }: ProcessFigures): BoardFault[] {
+function slowness({ process, requests, failed, most }: ProcessFigures): BoardFault[] {
   const faults: BoardFault[] = [];
   if (failed > requests * mostFailed) {
-    const todo = 'Its log has a line for each failed request, with the reason.';
+    const todo = `${logOf(process)}: it has a line for each failed request, with the reason.`;
     faults.push({ what: `${failed} of ${requests} failed`, todo, runbook: 'requests-fail' });
   }
   if (requests >= fewestRequests && most > slowest) {
@@ -144,8 +149,8 @@ function brokerPart(reports: readonly ProcessFigures[], queues: readonly QueueFi
 function queuePart({ consumer: name, waiting, delayed, dead }: QueueFigures): BoardPart {
   const faults: BoardFault[] = [];
   if (dead > 0) {
-    const todo =
-      'Given up after seven attempts: the command `events dead list` shows why, `events dead replay` tries again.';
+    const command = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);
+    const todo = `Given up after seven attempts: ${command('list')} shows why, ${command('replay')} tries again.`;
     faults.push({ what: dead === 1 ? '1 dead letter' : `${dead} dead letters`, todo, runbook: 'dead-letters' });
   }
   if (waiting + delayed > fullQueue) {

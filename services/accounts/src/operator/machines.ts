@@ -1,6 +1,6 @@
 // Operators create machines, rotate their secrets and revoke them.
 import { type Database, sql, type Transaction, violatedConstraint } from '@shop/shared/database';
-import { type Environment, newId, StartError } from '@shop/shared/runtime';
+import { type Environment, newId, operatorCommand, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
@@ -128,7 +128,9 @@ async function requireMachine(tx: Transaction, name: string): Promise<Omit<Machi
     [name],
   );
   if (machine !== undefined) return machine;
-  throw new StartError(`there is no machine ${name}: machines list shows those that are there`);
+  throw new StartError(
+    `there is no machine ${name}: ${operatorCommand('shop', 'machines list')} shows those that are there`,
+  );
 }
 
 type MachineAction = 'machine-created' | 'machine-rotated' | 'machine-revoked';

@@ -1,7 +1,7 @@
 // Operators list, rotate, revoke and check the keys that sign access tokens. Services and gateway follow each change.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
-import { type Environment, StartError } from '@shop/shared/runtime';
+import { type Environment, operatorCommand, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readKeyStoreConfig } from '../config.ts';
 import { createKeyEncryption, type KeyEncryption } from '../key-encryption.ts';
@@ -131,7 +131,10 @@ export async function revokeKey(database: Database, encryption: KeyEncryption, k
   await database.transaction(async (tx) => {
     await lockSigningKeys(tx);
     const [key] = await sql<{ state: ListedKey['state'] }>(tx, 'SELECT state FROM signing_keys WHERE kid = $1', [kid]);
-    if (key === undefined) throw new StartError(`there is no signing key ${kid}: keys list shows those that are there`);
+    if (key === undefined) {
+      const list = operatorCommand('shop', 'keys list');
+      throw new StartError(`there is no signing key ${kid}: ${list} shows those that are there`);
+    }
     if (key.state === 'revoked') return;
     await sql(
       tx,

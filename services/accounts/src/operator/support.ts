@@ -2,7 +2,7 @@
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
-import { type Environment, emailKey, isId, newId, StartError } from '@shop/shared/runtime';
+import { type Environment, emailKey, isId, newId, operatorCommand, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readDatabaseConfig, readEmailTokenConfig } from '../config.ts';
 import { blockAccount, endSessionsFor, type SupportRequest, sendPasswordResetFor, unblockAccount } from '../support.ts';
@@ -159,7 +159,9 @@ async function requireAccount(tx: Transaction, account: string, lock: 'FOR UPDAT
     [isId(id) ? id : emailKey(account)],
   );
   if (found !== undefined) return found;
-  throw new StartError(`there is no account ${account}: accounts find TEXT finds accounts`);
+  throw new StartError(
+    `there is no account ${account}: ${operatorCommand('shop', 'accounts find TEXT')} finds accounts`,
+  );
 }
 
 function inAccounts<Result>(

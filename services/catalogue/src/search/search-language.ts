@@ -1,6 +1,8 @@
 // The language whose endings and stop words a search ignores, for words in Latin letters.
+
 import type { Queryable } from '@shop/shared/database';
 import type { Log } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/runtime';
 
 /** The languages of PostgreSQL whose endings can be recognised without accents. */
 export const searchLanguages = [
@@ -33,6 +35,6 @@ export async function checkSearchLanguage(from: Queryable, wanted: SearchLanguag
   if (stored === wanted) return;
   log.warn(
     { stored, wanted },
-    'SEARCH_LANGUAGE has no effect yet: run `shop search rebuild`, and restart the catalogue',
+    `SEARCH_LANGUAGE has no effect yet: run ${operatorCommand('shop', 'search rebuild')}, and restart the catalogue`,
   );
 }

@@ -1,6 +1,6 @@
 // Lets operators list the e-mails of an order, and send one again.
 import type { Database } from '@shop/shared/database';
-import { type Environment, readConfig, StartError } from '@shop/shared/runtime';
+import { type Environment, operatorCommand, readConfig, StartError } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
 
 export interface QueuedEmail {
@@ -60,12 +60,14 @@ async function refusal({ pool }: Database, id: string): Promise<StartError> {
     [id],
   );
   const [email] = rows;
-  if (email === undefined) return new StartError(`there is no e-mail ${id}: emails list ORDER shows those of an order`);
+  const list = operatorCommand('shop', 'emails list ORDER');
+  if (email === undefined) return new StartError(`there is no e-mail ${id}: ${list} shows those of an order`);
   if (email.hasToken)
     return new StartError('its token works once, so the holder of the account has to ask for another');
-  if (email.waits) return new StartError('it waits to be sent: emails list ORDER shows its last problem');
+  if (email.waits) return new StartError(`it waits to be sent: ${list} shows its last problem`);
   if (email.isErased) return new StartError('its account is erased');
-  return new StartError('its address is not verified: accounts verify-email ADDRESS verifies it');
+  const verify = operatorCommand('shop', 'accounts verify-email ADDRESS');
+  return new StartError(`its address is not verified: ${verify} verifies it`);
 }
 
 function inDatabase<Result>(

@@ -182,9 +182,7 @@ async function keepFollowing() {
       if (error instanceof Refused && error.code === 'unauthenticated') {
         await fetchTokens({ refresh_token: tokens.refresh_token });
       } else if (error instanceof Refused && error.code === 'forbidden') {
-        throw new Error(
-          'This account lacks the scope. Run the command `staff grant EMAIL orders:read-all`, then log in again.',
-        );
+        throw new Error(`This account lacks the scope. Run ${at('figures').dataset.grant}, then log in again.`);
       } else {
         showSilence();
         await wait(2_000);

@@ -1,0 +1,12 @@
+// Refuses the commands that read the data folder of `npm start` in other installations.
+import { readInstallation, StartError } from '@shop/shared/runtime';
+import { givenEnvironment } from './settings.ts';
+
+/**
+ * @param instead what the operator of another installation runs
+ * @throws StartError when the shop was not started by npm
+ */
+export function requireNpm(command: string, instead: string): void {
+  if (readInstallation(givenEnvironment()) === 'npm') return;
+  throw new StartError(`${command} works with a shop of npm start only: run ${instead}`);
+}
