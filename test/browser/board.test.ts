@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
 import { serviceNames as services } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { processIdOf, runningShop } from '../../cli/test/started-shop.ts';
+import { askShop, processIdOf, runningShop, runShop } from '../../cli/test/started-shop.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { startChromium } from './chromium.ts';
 import { screens } from './screens.ts';
@@ -61,6 +62,13 @@ async function openAsStaff(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await openBoard(options);
   await logIn(page);
   return page;
+}
+
+interface Traced {
+  readonly accountId: string;
+  readonly steps: readonly Readonly<
+    Record<'at' | 'service' | 'kind' | 'what', string> & { requestId: string | null }
+  >[];
 }
 
 /** Runs `look` while a process of the shop is suspended. */
@@ -156,7 +164,9 @@ describe('the board', () => {
 
     await page.locator('input[name=order]').fill(id);
     await page.locator('#find button').click();
-    await page.locator('#found', { hasText: `Order ${id} is pending.` }).waitFor();
+    await page
+      .locator('#found', { hasText: new RegExp(`Order ${id} of account [0-9a-f-]{36} is pending\\.$`) })
+      .waitFor();
     await page.locator('#steps li', { hasText: 'pending by customer' }).waitFor();
     await page.locator('#steps li', { hasText: 'reserved 1 of' }).waitFor();
     for (const width of [360, 800, 1280]) {
@@ -166,6 +176,46 @@ describe('the board', () => {
           || getComputedStyle(box).display === 'inline')`;
       expect([width, await overflow(page), await page.evaluate(fits)]).toEqual([width, 0, true]);
     }
+  });
+
+  it('shows the same history of an order as the command line, with its e-mails', async () => {
+    expect(await runShop(shop.dataDir, 'accounts', 'verify-email', email)).toMatchObject({ code: 0 });
+    const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
+    const headers = { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' };
+    const { items } = (await (await fetch(`${shop.url}/v1/products?status=active&inStock=true&limit=1`)).json()) as {
+      items: { id: string }[];
+    };
+    const body = JSON.stringify({ items: [{ productId: items[0]?.id, quantity: 1 }] });
+    const { id } = (await (await fetch(`${shop.url}/v1/orders`, { method: 'POST', headers, body })).json()) as {
+      id: string;
+    };
+    await fetch(`${shop.url}/v1/orders/${id}/cancel`, { method: 'POST', headers });
+    const page = await openAsStaff();
+    await page.locator('#find').waitFor();
+    await eventually(async () => {
+      const traced = await askShop<Traced>(shop.dataDir, 'trace', id);
+      const expected = traced.steps.map(({ at, service, kind, what, requestId }) => [
+        ...[at, service, kind, what],
+        requestId === null ? '' : `request ${requestId}`,
+      ]);
+      expect(expected.map(([, , , what]) => what)).toEqual(
+        expect.arrayContaining([
+          'order-received sent',
+          'order-cancelled sent',
+          'notification.sent.v1 taken by orders.effects',
+        ]),
+      );
+      await page.locator('input[name=order]').fill(id);
+      await page.locator('#find button').click();
+      await page.locator('#found', { hasText: `Order ${id} of account ${traced.accountId} is cancelled.` }).waitFor();
+      const shown = await page.evaluate<string[][]>(
+        `[...document.querySelectorAll('#steps li')].map((item) => [
+          item.querySelector('time').dateTime,
+          ...['strong', 'em', 'span'].map((name) => item.querySelector(name).textContent),
+          item.querySelector('small').textContent.split(' · ').filter((text) => text.startsWith('request'))[0] ?? ''])`,
+      );
+      expect(shown).toEqual(expected);
+    }, 30_000);
   });
 
   it('shows a service that hangs, what to do, and its recovery', async () => {

@@ -2,13 +2,13 @@
 import { traceReservation } from '@shop/catalogue/operator';
 import { traceEmails } from '@shop/notifications/operator';
 import { type OrderTrace, traceOrder } from '@shop/orders/operator';
-import { type HistoryStep, sortSteps } from '@shop/shared/events';
-import type { ServiceName } from '@shop/shared/runtime';
+import type { HistoryStep } from '@shop/shared/events';
+import { joinSteps, type TracedService } from '@shop/shared/trace';
 import type { OpenShop } from './open-shop.ts';
 import { operatorEnvironment } from './processes.ts';
 
 export interface TimelineStep extends HistoryStep {
-  readonly service: ServiceName;
+  readonly service: TracedService;
 }
 
 export interface Timeline extends OrderTrace {
@@ -19,14 +19,9 @@ export interface Timeline extends OrderTrace {
 export async function readTimeline(shop: OpenShop, orderId: string): Promise<Timeline | undefined> {
   const order = await traceOrder(operatorEnvironment(shop, 'orders'), orderId);
   if (order === undefined) return undefined;
-  const [stock, emails] = await Promise.all([
+  const [catalogue, notifications] = await Promise.all([
     traceReservation(operatorEnvironment(shop, 'catalogue'), order.reservationId),
     traceEmails(operatorEnvironment(shop, 'notifications'), orderId),
   ]);
-  const steps = [...named('catalogue', stock), ...named('orders', order.steps), ...named('notifications', emails)];
-  return { ...order, steps: sortSteps(steps) };
-}
-
-function named(service: ServiceName, steps: readonly HistoryStep[]): TimelineStep[] {
-  return steps.map((step) => ({ ...step, service }));
+  return { ...order, steps: joinSteps({ catalogue, orders: order.steps, notifications }) };
 }

@@ -43,6 +43,11 @@ export interface ForwardConfig {
   readonly bodyTimeout: number;
 }
 
+export interface UpstreamConfig extends ForwardConfig {
+  /** Whether the gateway is not ready while the upstream is unavailable; default true. */
+  readonly isNeeded?: boolean;
+}
+
 /**
  * The upstream that the configuration of a pipeline names.
  * @param deadline milliseconds that a request has in all
@@ -50,7 +55,7 @@ export interface ForwardConfig {
  */
 export function openUpstream(
   upstreams: UpstreamDirectory,
-  { serviceEndpoint, ...times }: ForwardConfig,
+  { serviceEndpoint, isNeeded = true, ...times }: UpstreamConfig,
   { serviceEndpoints }: GatewayConfig,
   deadline: number,
 ): Upstream {
@@ -59,7 +64,7 @@ export function openUpstream(
   if (origins.length === 0) throw new Error(`the service endpoint ${serviceEndpoint} has no address`);
   const { connections, connectTimeout, headersTimeout = deadline, bodyTimeout } = times;
   const fair = Math.min(fairTime, headersTimeout, deadline / 2);
-  const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair };
+  const options = { connections, connectTimeout, headersTimeout, bodyTimeout, fairTime: fair, isNeeded };
   return upstreams.open(serviceEndpoint, origins, options);
 }
 

@@ -5,14 +5,21 @@ import type { Log } from '@shop/shared/runtime';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { UpstreamHost, type UpstreamHostOptions } from './upstream-host.ts';
 
+export interface UpstreamOptions extends UpstreamHostOptions {
+  /** Whether requests of clients need it. Only then is the gateway not ready while the upstream is unavailable. */
+  readonly isNeeded: boolean;
+}
+
 export class Upstream {
   readonly name: string;
+  readonly isNeeded: boolean;
   readonly breaker = new CircuitBreaker();
   readonly #hosts: readonly UpstreamHost[];
   #next = 0;
 
-  constructor(name: string, origins: readonly string[], options: UpstreamHostOptions, log: Log) {
+  constructor(name: string, origins: readonly string[], options: UpstreamOptions, log: Log) {
     this.name = name;
+    this.isNeeded = options.isNeeded;
     this.#hosts = origins.map((origin) => new UpstreamHost(origin, options, log, () => this.breaker.reset()));
   }
 
@@ -83,13 +90,13 @@ export class UpstreamDirectory {
     return [...this.#inForce.values()];
   }
 
-  /** Whether each upstream is ready, by name. */
+  /** Whether each upstream that clients need is ready, by name. */
   get states(): ReadonlyMap<string, boolean> {
-    return new Map([...this.#inForce.values()].map((upstream) => [upstream.name, upstream.ready]));
+    return new Map(this.all.filter(({ isNeeded }) => isNeeded).map(({ name, ready }) => [name, ready]));
   }
 
   /** The upstream for a pipeline of a configuration that is being loaded. */
-  open(name: string, origins: readonly string[], options: UpstreamHostOptions): Upstream {
+  open(name: string, origins: readonly string[], options: UpstreamOptions): Upstream {
     const key = JSON.stringify([name, origins, options]);
     const upstream = this.#opened.get(key) ?? this.#inForce.get(key) ?? new Upstream(name, origins, options, this.#log);
     this.#opened.set(key, upstream);

@@ -13,6 +13,7 @@ const { serviceEndpoints } = readYaml(`${folder}/gateway.config.yml`) as Pick<Ga
 
 let gateway: TestGateway | undefined;
 let orders: StubService | undefined;
+let notifications: StubService | undefined;
 let reader: ReadableStreamDefaultReader<string> | undefined;
 afterEach(async () => {
   await reader?.cancel();
@@ -20,6 +21,8 @@ afterEach(async () => {
   await gateway?.stop();
   await orders?.close();
   orders = undefined;
+  await notifications?.close();
+  notifications = undefined;
 });
 
 async function startReal(environment: Record<string, string> = {}): Promise<TestGateway> {
@@ -230,39 +233,73 @@ describe('the metrics of all processes', () => {
 
 describe('the trace of an order', () => {
   const id = '01a1fd73-5e3e-74c8-9e75-bb405acc89fd';
+  const order = { orderId: id, accountId: '01a1fd73-5e3e-74c8-9e75-bb405acc89fe', status: 'cancelled' };
 
   it('is read from the services with the token of the operator', async () => {
-    const { client, issuer, service } = await startReal();
+    const mails = await startStub();
+    notifications = mails;
+    const { client, issuer, service } = await startReal({ NOTIFICATIONS_URL: mails.url });
+    const step = (second: number, kind: string, what: string) => ({
+      kind,
+      at: `2026-01-01T00:00:0${second}.000Z`,
+      what,
+    });
     service.answer = (request, response) => {
       const body = request.url?.startsWith('/internal/orders/')
-        ? { orderId: id, reservationId: 'r', status: 'cancelled', steps: [{ at: '2', what: 'cancelled' }] }
-        : {
-            steps: [
-              { at: '1', what: 'reserved' },
-              { at: '3', what: 'released' },
-            ],
-          };
+        ? { ...order, reservationId: 'r', steps: [step(2, 'transition', 'cancelled'), step(2, 'event', 'published')] }
+        : { steps: [step(1, 'reservation', 'reserved'), step(3, 'reservation', 'released')] };
       response.end(JSON.stringify(body));
+    };
+    mails.answer = (_request, response) => {
+      response.end(JSON.stringify({ steps: [step(2, 'delivery', 'taken'), step(2, 'e-mail', 'sent')] }));
     };
     const token = await issuer.sign({ scopes: ['orders:read-all'] });
     const { status, body } = await client.get(`/board/orders/${id}`, { token });
     expect([status, body]).toEqual([
       200,
       {
-        orderId: id,
-        status: 'cancelled',
+        ...order,
         steps: [
-          { service: 'catalogue', at: '1', what: 'reserved' },
-          { service: 'orders', at: '2', what: 'cancelled' },
-          { service: 'catalogue', at: '3', what: 'released' },
+          { service: 'catalogue', ...step(1, 'reservation', 'reserved') },
+          { service: 'notifications', ...step(2, 'delivery', 'taken') },
+          { service: 'orders', ...step(2, 'transition', 'cancelled') },
+          { service: 'notifications', ...step(2, 'e-mail', 'sent') },
+          { service: 'orders', ...step(2, 'event', 'published') },
+          { service: 'catalogue', ...step(3, 'reservation', 'released') },
         ],
+        missing: [],
       },
+    ]);
+    expect(mails.seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      [`/internal/orders/${id}/trace`, `Bearer ${token}`],
     ]);
     expect(service.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${token}`, `Bearer ${token}`]);
     expect(service.seen.map(({ url }) => url)).toEqual([
       `/internal/orders/${id}/trace`,
       '/internal/reservations/r/trace',
     ]);
+  });
+
+  it('names the services that do not answer, and the gateway stays ready without notifications', async () => {
+    const mails = await startStub();
+    notifications = mails;
+    mails.ready = false;
+    const { client, issuer, service } = await startReal({ NOTIFICATIONS_URL: mails.url });
+    service.answer = (request, response) => {
+      const isOrder = request.url?.startsWith('/internal/orders/') === true;
+      response.writeHead(isOrder ? 200 : 500).end(JSON.stringify({ ...order, reservationId: 'r', steps: [] }));
+    };
+    mails.answer = (_request, response) => void response.writeHead(503).end('{}');
+    const token = await issuer.sign({ scopes: ['orders:read-all'] });
+    const { status, body } = await client.get(`/board/orders/${id}`, { token });
+    expect([status, body.steps, new Set(body.missing as string[])]).toEqual([
+      200,
+      [],
+      new Set(['catalogue', 'notifications']),
+    ]);
+    const { status: ready, body: health } = await client.get('/health/ready');
+    const checks = { accounts: 'ok', orders: 'ok', catalogue: 'ok' };
+    expect([ready, health]).toEqual([200, { status: 'ready', checks }]);
   });
 
   it('is available to staff only, and 404 for an unknown order', async () => {

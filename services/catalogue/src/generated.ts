@@ -578,6 +578,8 @@ export interface components {
             readonly split?: readonly (string | Record<string, never>)[];
         };
         readonly TraceStep: {
+            /** @description What the step is, such as `transition`, `event` or `e-mail`. */
+            readonly kind: string;
             /** Format: date-time */
             readonly at: string;
             readonly what: string;

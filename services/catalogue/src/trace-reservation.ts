@@ -1,7 +1,8 @@
 // GET /internal/reservations/{reservationId}/trace: the history of an order's stock in the catalogue, for operators.
 import type { Queryable } from '@shop/shared/database';
-import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/shared/events';
+import { eventHistory, type HistoryStep, toTraceStep } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';
+import { sortSteps } from '@shop/shared/trace';
 import type { Operation } from './context.ts';
 
 // The row stores only the latest state. Every reservation was held at first.

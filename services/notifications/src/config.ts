@@ -10,7 +10,7 @@ import {
   url,
   type Variable,
 } from '@shop/shared/runtime';
-import { internalVariables, serviceVariables } from '@shop/shared/service';
+import { callerVariables, serviceVariables } from '@shop/shared/service';
 import { readTemplates } from './templates.ts';
 
 /** @throws ConfigError naming every variable that is missing or wrong, and the first mistake in the texts of e-mails */
@@ -37,8 +37,8 @@ function readVariables(environment: Environment) {
     /** The folder of the `.eml` files. */
     mailDir: string('MAIL_DIR', '.data/mail'),
     mailFrom: mailAddress('MAIL_FROM', 'orders@shop.example'),
-    // The secret also decrypts the tokens of e-mails, which accounts encrypts.
-    ...internalVariables,
+    // INTERNAL_SECRET also decrypts the tokens of e-mails, which accounts encrypts.
+    ...callerVariables,
     /** The links in e-mails with a token. Without them, the e-mails contain the token and the request that uses it. */
     emailVerificationUrl: optional(linkTemplate('EMAIL_VERIFICATION_URL')),
     emailChangeUndoUrl: optional(linkTemplate('EMAIL_CHANGE_UNDO_URL')),

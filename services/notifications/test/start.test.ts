@@ -24,6 +24,9 @@ describe('the notifications process', () => {
     DATABASE_URL: services.database.urls.notifications,
     EVENTS_URL: services.database.urls.events,
     PORT: '0',
+    JWKS_URL: services.issuer.jwksUrl,
+    JWT_ISSUER: services.issuer.issuer,
+    JWT_AUDIENCE: services.issuer.audience,
     INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
   });
 
@@ -56,6 +59,9 @@ describe('the notifications process', () => {
       'notifications: DRAIN_MS must be a whole number from 0 to 8000, not "long"',
       expect.stringContaining('SMTP_URL must be a URL'),
       expect.stringContaining('MAIL_FROM must be an e-mail address'),
+      'notifications: JWKS_URL is required',
+      'notifications: JWT_ISSUER is required',
+      'notifications: JWT_AUDIENCE is required',
       'notifications: INTERNAL_SECRET is required',
     ]);
   });

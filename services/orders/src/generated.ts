@@ -444,6 +444,8 @@ export interface components {
             readonly split?: readonly (string | Record<string, never>)[];
         };
         readonly TraceStep: {
+            /** @description What the step is, such as `transition`, `event` or `e-mail`. */
+            readonly kind: string;
             /** Format: date-time */
             readonly at: string;
             readonly what: string;
@@ -1240,6 +1242,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly orderId: components["schemas"]["Id"];
+                        readonly accountId: components["schemas"]["Id"];
                         readonly reservationId: components["schemas"]["Id"];
                         readonly status: string;
                         readonly steps: readonly components["schemas"]["TraceStep"][];

@@ -1,6 +1,7 @@
 // GET /internal/orders/{orderId}/trace: the history of an order in the orders service, for operators.
 import type { Queryable } from '@shop/shared/database';
-import { eventHistory, type HistoryStep, sortSteps, toTraceStep } from '@shop/shared/events';
+import { eventHistory, type HistoryStep, toTraceStep } from '@shop/shared/events';
+import { sortSteps } from '@shop/shared/trace';
 import type { Operation, OrderStore } from './context.ts';
 import { noSuchOrder } from './order.ts';
 import { allOrders, rowsOf } from './order-rows.ts';
@@ -29,8 +30,8 @@ const transitions = `
 export const traceOrder: Operation<'traceOrder', OrderStore> = async ({ path: { orderId } }, { database }) => {
   const trace = await readOrderTrace(database.pool, orderId);
   if (trace === undefined) throw noSuchOrder();
-  const { reservationId, status, steps } = trace;
-  return { status: 200, body: { orderId, reservationId, status, steps: steps.map(toTraceStep) } };
+  const { accountId, reservationId, status, steps } = trace;
+  return { status: 200, body: { orderId, accountId, reservationId, status, steps: steps.map(toTraceStep) } };
 };
 
 /** Returns undefined when the order does not exist. */

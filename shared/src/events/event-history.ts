@@ -1,5 +1,6 @@
 // The events about one subject in one schema: those that its service sent, and those that its consumer handled.
 import type { Queryable } from '../database/index.ts';
+import type { TraceStep } from './trace-step.ts';
 
 /** One step of a history. The further members are the details from which `what` is composed. */
 export interface HistoryStep {
@@ -11,14 +12,6 @@ export interface HistoryStep {
   readonly requestId: string | null;
   readonly traceparent?: string | null;
   readonly [detail: string]: unknown;
-}
-
-/** One step of a history in a response. */
-export interface TraceStep {
-  readonly at: string;
-  readonly what: string;
-  readonly requestId?: string;
-  readonly traceId?: string;
 }
 
 interface SentEvent extends Omit<HistoryStep, 'what'> {
@@ -75,21 +68,8 @@ function ordinal(attempt: number): string {
   return attempt > 1 ? `, attempt ${attempt}` : '';
 }
 
-/**
- * Sorts steps by time. The steps of one transaction have the same time: the handled event that caused them comes first,
- * and the events that were sent come last. Other steps with the same time keep their order.
- */
-export function sortSteps<Step extends HistoryStep>(steps: readonly Step[]): Step[] {
-  return steps.toSorted((a, b) => Number(a.at) - Number(b.at) || rankOf(a) - rankOf(b));
-}
-
-function rankOf({ kind }: HistoryStep): number {
-  if (kind === 'delivery') return 0;
-  return kind === 'event' ? 2 : 1;
-}
-
 /** Returns the step for a response. */
-export function toTraceStep({ at, what, requestId, traceparent }: HistoryStep): TraceStep {
+export function toTraceStep({ kind, at, what, requestId, traceparent }: HistoryStep): TraceStep {
   const traceId = traceparent?.split('-')[1];
-  return { at: at.toISOString(), what, ...(requestId && { requestId }), ...(traceId && { traceId }) };
+  return { kind, at: at.toISOString(), what, ...(requestId && { requestId }), ...(traceId && { traceId }) };
 }

@@ -11,7 +11,7 @@ export {
   type SelectiveHandler,
   type ShopEvent,
 } from './event.ts';
-export { eventHistory, type HistoryStep, sortSteps, toTraceStep } from './event-history.ts';
+export { eventHistory, type HistoryStep, toTraceStep } from './event-history.ts';
 export type { EventPayloads, EventType } from './generated.ts';
 export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/definitions.ts';
 export { type Backlog, longestLag, readBacklog } from './relay/outbox.ts';

@@ -14,15 +14,10 @@ export const serviceVariables = {
   drain,
 };
 
-/** The further variables of a service that accepts requests of other services. */
-export const internalVariables = {
-  internalSecret: secret('INTERNAL_SECRET'),
-};
-
 /** The further variables of a service that accepts requests of accounts and of other services. */
 export const callerVariables = {
   ...tokenVariables,
-  ...internalVariables,
+  internalSecret: secret('INTERNAL_SECRET'),
   /** The share of responses that are validated by the contract in operation. */
   contractWatch: share('CONTRACT_WATCH', 0),
 };
@@ -34,7 +29,4 @@ type ValuesOf<Variables extends Record<string, { parse(text: string): unknown }>
 type Values = ValuesOf<typeof serviceVariables>;
 
 /** The common part of every service's configuration. */
-export type ServiceConfig =
-  | Values
-  | (Values & ValuesOf<typeof internalVariables>)
-  | (Values & ValuesOf<typeof callerVariables>);
+export type ServiceConfig = Values | (Values & ValuesOf<typeof callerVariables>);

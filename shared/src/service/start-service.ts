@@ -118,7 +118,6 @@ function openCallers(
 ): Pick<AppOptions<unknown>, 'verifier' | 'serviceTokens' | 'contractWatch'> {
   if (!('internalSecret' in config)) return {};
   const serviceTokens = createServiceTokens({ secret: config.internalSecret, name });
-  if (!('jwksUrl' in config)) return { serviceTokens };
   const { jwksUrl, issuer, audience, algorithm, contractWatch } = config;
   const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log: life.log });
   life.onStop('key set', () => verifier.close());

@@ -1,7 +1,8 @@
 // The history of the events about one subject.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withClient } from '../../src/database/index.ts';
-import { eventHistory, sortSteps, toTraceStep } from '../../src/events/index.ts';
+import { eventHistory, toTraceStep } from '../../src/events/index.ts';
+import { sortSteps } from '../../src/events/trace-step.ts';
 import { newId } from '../../src/runtime/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../src/testing/index.ts';
 
@@ -38,12 +39,17 @@ it('shows how each event was published or handled, after how many attempts, and 
     );
     const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
     expect(sortSteps(await eventHistory(client, subject)).map(toTraceStep)).toEqual([
-      { at: at(0), what: 'at-once published after 12 ms', requestId: 'request-1', traceId: trace },
-      { at: at(1), what: 'late published after 4000 ms, attempt 3', requestId: 'request-1' },
-      { at: at(2), what: 'new waits to be published', requestId: 'request-1' },
-      { at: at(3), what: 'stuck waits to be published, attempt 2: no queue takes it', requestId: 'request-1' },
-      { at: at(4), what: 'once taken by orders.effects', requestId: 'request-2' },
-      { at: at(5), what: 'twice taken by orders.effects, attempt 2', requestId: 'request-2' },
+      { kind: 'event', at: at(0), what: 'at-once published after 12 ms', requestId: 'request-1', traceId: trace },
+      { kind: 'event', at: at(1), what: 'late published after 4000 ms, attempt 3', requestId: 'request-1' },
+      { kind: 'event', at: at(2), what: 'new waits to be published', requestId: 'request-1' },
+      {
+        kind: 'event',
+        at: at(3),
+        what: 'stuck waits to be published, attempt 2: no queue takes it',
+        requestId: 'request-1',
+      },
+      { kind: 'delivery', at: at(4), what: 'once taken by orders.effects', requestId: 'request-2' },
+      { kind: 'delivery', at: at(5), what: 'twice taken by orders.effects, attempt 2', requestId: 'request-2' },
     ]);
     expect(await eventHistory(client, newId())).toEqual([]);
   });

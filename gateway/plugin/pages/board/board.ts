@@ -11,7 +11,7 @@ import { boardPage } from './board-page.ts';
 import { BoardStreams } from './board-streams.ts';
 import { runbookPages } from './runbook-pages.ts';
 import type { MetricsAddresses } from './shop-figures.ts';
-import { traceOrder } from './trace-order.ts';
+import { openEmailUpstream, traceOrder } from './trace-order.ts';
 import type { Traffic } from './traffic.ts';
 
 /**
@@ -31,7 +31,8 @@ export function board(
   return {
     name: 'board',
     schema: actionSchema('board'),
-    policy() {
+    policy(_action, { gatewayConfig }) {
+      if (streams !== undefined) openEmailUpstream(upstreams, gatewayConfig);
       const pages = runbookPages().set('/board', boardPage());
       return (request, response, next) => {
         if (streams === undefined) throw new Problem('not-found', 'There is nothing at this address.');

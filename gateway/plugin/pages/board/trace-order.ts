@@ -1,36 +1,70 @@
 // The history of one order, read from the services with the operator's own token: the services check the permission.
 import { Problem } from '@shop/shared/problem';
+import { joinSteps, type TracedService, type TraceStep } from '@shop/shared/trace';
+import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import type { GatewayRequest } from '../../entry/gateway-request.ts';
+import { openUpstream } from '../../upstream/forward.ts';
 import type { UpstreamDirectory } from '../../upstream/upstream.ts';
 
-interface Step {
-  readonly at: string;
-  readonly what: string;
+interface Steps {
+  readonly steps: readonly TraceStep[];
 }
 
-interface Steps {
-  readonly steps: readonly Step[];
+interface OrderSteps extends Steps {
+  readonly orderId: string;
+  readonly accountId: string;
+  readonly reservationId: string;
+  readonly status: string;
+}
+
+export interface BoardTrace {
+  readonly orderId: string;
+  readonly accountId: string;
+  readonly status: string;
+  /** The steps in all services, by time. */
+  readonly steps: readonly (TraceStep & { readonly service: TracedService })[];
+  /** The services that did not answer, whose steps are missing. */
+  readonly missing: readonly TracedService[];
 }
 
 const answerWithin = 3_000;
+const ofEmails = {
+  serviceEndpoint: 'notifications',
+  connections: 4,
+  connectTimeout: 1_000,
+  bodyTimeout: answerWithin,
+  isNeeded: false,
+} as const;
 
-/**
- * The order's state, and its steps in orders and catalogue in the order of their times.
- * @throws Problem 404 for an unknown order, 503 when a service does not answer
- */
-export async function traceOrder(upstreams: UpstreamDirectory, request: GatewayRequest, id: string): Promise<object> {
-  const order = await ask<Steps & { reservationId: string }>(
-    upstreams,
-    'orders',
-    `/internal/orders/${id}/trace`,
-    request,
-  );
+/** Opens the upstream that only the board asks. A configuration without it shows no e-mails. */
+export function openEmailUpstream(upstreams: UpstreamDirectory, config: GatewayConfig): void {
+  if (config.serviceEndpoints[ofEmails.serviceEndpoint] !== undefined)
+    openUpstream(upstreams, ofEmails, config, answerWithin);
+}
+
+/** @throws Problem 404 for an unknown order, 503 when orders does not answer */
+export async function traceOrder(
+  upstreams: UpstreamDirectory,
+  request: GatewayRequest,
+  id: string,
+): Promise<BoardTrace> {
+  const order = await ask<OrderSteps>(upstreams, 'orders', `/internal/orders/${id}/trace`, request);
   if (order === undefined) throw new Problem('not-found', 'There is no such order.');
-  const { reservationId, steps: ofOrder, ...rest } = order;
-  const stock = await ask<Steps>(upstreams, 'catalogue', `/internal/reservations/${reservationId}/trace`, request);
-  const named = (service: string, steps: readonly Step[] = []) => steps.map((step) => ({ service, ...step }));
-  const steps = [...named('orders', ofOrder), ...named('catalogue', stock?.steps)];
-  return { ...rest, steps: steps.sort((a, b) => a.at.localeCompare(b.at)) };
+  const { orderId, accountId, reservationId, status, steps: orders } = order;
+  const missing: TracedService[] = [];
+  const stepsIn = async (name: TracedService, path: string): Promise<readonly TraceStep[]> => {
+    try {
+      return (await ask<Steps>(upstreams, name, path, request))?.steps ?? [];
+    } catch {
+      missing.push(name);
+      return [];
+    }
+  };
+  const [catalogue, notifications] = await Promise.all([
+    stepsIn('catalogue', `/internal/reservations/${reservationId}/trace`),
+    stepsIn('notifications', `/internal/orders/${id}/trace`),
+  ]);
+  return { orderId, accountId, status, steps: joinSteps({ catalogue, orders, notifications }), missing };
 }
 
 /** @returns undefined when the service answers 404 */

@@ -123,18 +123,24 @@ function show({ parts, operations, shop, blind }) {
   at('as-of').textContent = `As of ${new Date().toLocaleTimeString()}.`;
 }
 
+function summaryOf({ orderId, accountId, status, missing }) {
+  const left = missing.map((name) => ` Steps are missing, because ${name} does not answer.`);
+  return `Order ${orderId} of account ${accountId} is ${status}.${left.join('')}`;
+}
+
 async function showOrder(id) {
   const headers = { Authorization: `Bearer ${tokens.access_token}` };
   const response = await fetch(`/board/orders/${encodeURIComponent(id)}`, { headers });
   const answer = await response.json();
   at('steps').hidden = !response.ok;
-  at('found').textContent = response.ok ? `Order ${answer.orderId} is ${answer.status}.` : answer.detail;
+  at('found').textContent = response.ok ? summaryOf(answer) : answer.detail;
   if (!response.ok) return;
-  const items = answer.steps.map(({ at: time, service, what, traceId, requestId }) => {
+  const items = answer.steps.map(({ at: time, service, kind, what, traceId, requestId }) => {
     const item = element('li');
     const ids = [requestId && `request ${requestId}`, traceId && `trace ${traceId}`].filter(Boolean).join(' · ');
     const when = element('time', time.replace('T', ' ').replace('Z', ''), { datetime: time });
-    item.append(when, element('strong', service), element('span', what), element('small', ids));
+    const step = element('em', kind);
+    item.append(when, element('strong', service), step, element('span', what), element('small', ids));
     return item;
   });
   at('steps').replaceChildren(...items);
