@@ -1,8 +1,11 @@
-// The bytes of an order before and after it is archived, the time of archiving, and the time of a customer's list.
+// The bytes of an order before and after it is archived, the time of archiving and of restoring, and the time of a
+// customer's list.
 import { parseArgs } from 'node:util';
+import type { Database } from '@shop/shared/database';
 import { withDatabase } from '@shop/shared/service';
 import pg from 'pg';
 import { archiveOrders } from '../services/orders/src/archive-orders.ts';
+import { restoreAllOrders } from '../services/orders/src/restore-orders.ts';
 import { measureLists, type Owners } from './archive/lists.ts';
 import { withScratchDatabase } from './scratch-database.ts';
 
@@ -35,10 +38,14 @@ async function run(client: pg.Client, url: string, count: number): Promise<void>
   const before = await size();
   write(`before: ${perOrder(before, count + accounts * 5)} bytes an order, in all tables of orders with their indexes`);
   const listsBefore = await measureLists(client, owners);
-  const began = performance.now();
-  const archived = await withDatabase({ url, name: 'archive orders' }, (database) => archiveOrders(database, 365));
-  const seconds = (performance.now() - began) / 1000;
-  write(`moved: ${archived} orders in ${seconds.toFixed(0)} s, ${Math.round(archived / seconds)} a second`);
+  const move = async (name: string, work: (database: Database) => Promise<number>): Promise<number> => {
+    const began = performance.now();
+    const moved = await withDatabase({ url, name }, work);
+    const seconds = (performance.now() - began) / 1000;
+    write(`${name}: ${moved} orders in ${seconds.toFixed(0)} s, ${Math.round(moved / seconds)} a second`);
+    return moved;
+  };
+  const archived = await move('archive', (database) => archiveOrders(database, 365));
   await client.query('VACUUM (ANALYZE)');
   const { rows } = await client.query(archivedBytes);
   const fences = perOrder(Number(rows[0]?.fences), count + accounts * 5);
@@ -50,6 +57,7 @@ async function run(client: pg.Client, url: string, count: number): Promise<void>
     const earlier = listsBefore[name] ?? 0;
     write(`${name.padEnd(44)} ${earlier} µs, then ${microseconds} µs: ${(microseconds / earlier).toFixed(2)}`);
   }
+  await move('restore', restoreAllOrders);
 }
 
 const perOrder = (bytes: number, orders: number): number => Math.round(bytes / orders);
