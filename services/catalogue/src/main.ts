@@ -5,6 +5,7 @@ import { assertCurrency, openReadReplica, startPruning } from '@shop/shared/data
 import { startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
 import type { CatalogueContext } from './context.ts';
+import { observeImports } from './imports/measure-imports.ts';
 import { expiredImports, startImporting } from './imports/run-imports.ts';
 import { observeHolds } from './measure-holds.ts';
 import { beginCountingStock } from './measure-stock.ts';
@@ -29,6 +30,7 @@ await startService({
     await assertCurrency(database.pool, config.currency);
     await checkSearchLanguage(database.pool, config.searchLanguage, log);
     observeHolds(database);
+    observeImports(database);
     const orders = callService('orders', config.ordersUrl);
     onStop('resolving reservations', startResolving({ database, orders, log }));
     onStop('imports', startImporting({ database, currency: config.currency, log }));
