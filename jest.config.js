@@ -5,6 +5,7 @@ const longSuites = [
   'attacks',
   'browser',
   'clients',
+  'conformance',
   'containers',
   'differential',
   'observability',

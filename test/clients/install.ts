@@ -1,19 +1,14 @@
 // Installs the packed client in an empty project, and the runtimes and generators of package.json, for these tests.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { lockFolder } from '@shop/shared/embedded';
-import { eventually, plainEnvironment } from '@shop/shared/testing';
+import { plainEnvironment } from '@shop/shared/testing';
+import { toolsOf } from '../install-tools.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const here = fileURLToPath(new URL('.', import.meta.url));
-
-/** Milliseconds within which another process has installed the tools. */
-const installedWithin = 300_000;
 
 /**
  * Runs a program in a folder.
@@ -30,25 +25,7 @@ export async function runIn(
   });
 }
 
-/** Returns the path of an installed tool. */
-export const tool = (...path: readonly string[]): string => join(here, 'node_modules', ...path);
-
-/**
- * Installs the tools of the lock file in this folder, unless they are installed already. Only one process does so at a
- * time, because test files run concurrently.
- */
-export async function installTools(): Promise<void> {
-  const folderLock = await eventually(() => lockFolder(here), installedWithin);
-  try {
-    const lock = await readFile(join(here, 'package-lock.json'), 'utf8');
-    const mark = tool('.installed');
-    if (existsSync(mark) && (await readFile(mark, 'utf8')) === lock) return;
-    await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here });
-    await writeFile(mark, lock);
-  } finally {
-    await folderLock.release();
-  }
-}
+export const { install: installTools, path: tool } = toolsOf(new URL('.', import.meta.url));
 
 /**
  * Packs the client, and installs the package in a new project.

@@ -196,6 +196,7 @@ describe('the pages', () => {
     expect(events).toMatch(
       /An order was cancelled.*?Sent by <strong>orders<\/strong>.*?<strong>catalogue<\/strong> releases the stock/s,
     );
+    expect(events).toContain('<code>eraseAt</code></td><td data-label="Type">time</td>');
     expect(errors + events).not.toContain('<!-- ');
   });
 
