@@ -138,7 +138,7 @@ describe('orders', () => {
     }, settledWithin);
     const shown = (await runShop(dataDir, 'orders', 'show', first)).output;
     expect(shown).toMatch(/is shipped: [\d.]+ EUR\.\n\nCustomer: "Ada", "ada@shop\.example"\n/);
-    expect(shown).toMatch(new RegExp(`\\nNext: orders deliver ${first}\\n$`));
+    expect(shown).toMatch(new RegExp(`\\nNext: npm run shop -- orders deliver ${first}\\n$`));
   });
 
   it('are advanced by the account with an e-mail address in any spelling', async () => {

@@ -17,7 +17,7 @@ import type { Environment } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
-import { table } from '../output/table.ts';
+import { list, table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { type FoundData, findPersonalData } from '../shop/personal-data.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
@@ -172,7 +172,7 @@ function shownAccount(account: KnownAccount): string {
     ['blocked since', account.blockedAt?.toISOString()],
     ['erased at', account.eraseAt?.toISOString()],
   ];
-  return table(rows.filter(([, value]) => value !== undefined));
+  return list(rows.filter(([, value]) => value !== undefined));
 }
 
 function listedSessions(sessions: readonly KnownSession[]): string {

@@ -9,10 +9,10 @@ import {
   type StaffScope,
   staffScopes,
 } from '@shop/accounts/operator';
-import type { Environment } from '@shop/shared/runtime';
+import { type Environment, operatorCommand } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
-import { table } from '../output/table.ts';
+import { list, table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 
@@ -58,7 +58,7 @@ function withAccounts<Result>(work: (environment: Environment) => Promise<Result
 
 function shown({ clientId, scopes, clientSecret }: MachineSecret): string {
   return [
-    table([
+    list([
       ['client_id', clientId],
       ['client_secret', clientSecret],
       ['scopes', scopes.join(' ')],
@@ -68,7 +68,9 @@ function shown({ clientId, scopes, clientSecret }: MachineSecret): string {
 }
 
 function listed(machines: readonly Machine[]): string {
-  if (machines.length === 0) return 'There are no machines: create one with "machines create NAME --scope SCOPE…".';
+  if (machines.length === 0) {
+    return `There are no machines: create one with "${operatorCommand('shop', 'machines create NAME --scope SCOPE…')}".`;
+  }
   const rows = machines.map((machine) => [
     machine.name,
     machine.scopes.join(' '),

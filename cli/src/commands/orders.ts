@@ -247,7 +247,9 @@ function shown(order: OrderWithHistory): string {
     ...(order.payment === undefined ? [] : [paymentOf(order, order.payment)]),
     table([['QUANTITY', 'CANCELLED', 'PRODUCT', 'TOTAL'], ...lines]),
     table([['TIME', 'STATUS', 'BY', 'CHANGE', 'REASON'], ...history]),
-    next.length === 0 ? 'No further step is possible.' : `Next: orders ${next.join(' | ')} ${order.id}`,
+    next.length === 0
+      ? 'No further step is possible.'
+      : `Next: ${operatorCommand('shop', `orders ${next.join(' | ')} ${order.id}`)}`,
   ].join('\n\n');
 }
 

@@ -6,14 +6,27 @@ export interface Progress {
   stop(): void;
 }
 
-/** @param unit the counted unit. The progress in bytes is shown as a percentage only. */
-export function showProgress(unit: 'products' | 'orders' | 'bytes' | 'tables'): Progress {
+const usualColumns = 80;
+/** The columns of a line without its bar. */
+const besideBar = 50;
+
+/**
+ * @param unit the counted unit. The progress in bytes is shown as a percentage only
+ * @param stream where the bar is drawn, if it is a terminal
+ */
+export function showProgress(
+  unit: 'products' | 'orders' | 'bytes' | 'tables',
+  stream: NodeJS.WritableStream & { readonly columns?: number } = process.stderr,
+): Progress {
   const count = unit === 'bytes' ? '' : `  {value} of {total} ${unit}`;
   const bar = new SingleBar({
-    format: `{bar} {percentage} %${count}  {eta_formatted} left`,
+    format: `{bar} {percentage} %${count}{eta_formatted}`,
+    formatTime: timeLeft,
+    barsize: Math.min(40, Math.max(10, (stream.columns ?? usualColumns) - besideBar)),
+    emptyOnZero: true,
     hideCursor: true,
     clearOnComplete: true,
-    stream: process.stderr,
+    stream,
   });
   let started = false;
   return {
@@ -28,4 +41,12 @@ export function showProgress(unit: 'products' | 'orders' | 'bytes' | 'tables'): 
       bar.stop();
     },
   };
+}
+
+/** @param seconds a text as long as the library has no estimate: at the start, and when nothing is to be done */
+function timeLeft(seconds: number | string): string {
+  if (typeof seconds === 'string') return '';
+  if (seconds < 60) return `  ${seconds} s left`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 60 ? `  ${minutes} min left` : `  ${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
 }
