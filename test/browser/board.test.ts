@@ -84,6 +84,9 @@ async function whileFrozen(name: string, look: () => Promise<void>): Promise<voi
 
 const part = (page: Page, key: string, state = ''): Locator => page.locator(`#picture [data-part="${key}"]${state}`);
 
+/** What the headline names, in its order. */
+const headline = (page: Page): Promise<string[]> => page.locator('#faults strong').allTextContents();
+
 const overflow = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
@@ -253,7 +256,11 @@ describe('the board', () => {
       await notifications.locator('.why', { hasText: 'check database fails' }).waitFor();
       await part(page, 'schema notifications', '.not-ready').waitFor();
       await part(page, 'schema orders', '.ready').waitFor();
-      await page.locator('#faults li', { hasText: 'PostgreSQL does not answer it.' }).waitFor();
+      await page.locator('#faults li', { hasText: 'Does PostgreSQL run' }).waitFor();
+      expect((await headline(page)).slice(0, 2)).toEqual([
+        'database of notifications: unreachable.',
+        'notifications: check database fails.',
+      ]);
       await page.locator('#faults a').first().click();
       await page.locator('h1', { hasText: 'Service unreachable' }).waitFor();
       await page.goBack();

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { headlineOf } from '../../plugin/pages/board/faults.ts';
 import { type BoardPart, partsOf, type UpstreamView } from '../../plugin/pages/board/part-states.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from '../../plugin/pages/board/shop-figures.ts';
 
@@ -95,7 +96,7 @@ describe('the gateway', () => {
 describe('a schema', () => {
   it.each([
     ['is ready', {}, ['ready']],
-    ['does not answer', { ready: 0, failing: ['database'] }, ['not ready']],
+    ['does not answer', { ready: 0, failing: ['database'] }, ['not ready', 'unreachable']],
     ['is known by nobody else', { replicas: 0, ready: 0, lag: undefined }, ['unknown']],
     ['has old events in its outbox', { lag: 31.4 }, ['impaired', 'events wait since 31 s']],
   ] as const)('%s', (_what, said, expected) => {
@@ -109,11 +110,11 @@ describe('a schema', () => {
 
 describe('the broker', () => {
   it.each([
-    ['is there for whoever reads its queues', [{}], [{}], 'ready'],
-    ['is missed by who needs it', [{ failing: ['events'] }], [{}], 'not ready'],
-    ['is unknown when nobody tells', [{ replicas: 0 }], [], 'unknown'],
-  ] as const)('%s', (_what, said, queues, state) => {
-    expect(partOf('broker', 'broker', well, shop(said, queues))).toEqual([state]);
+    ['is ready when a process reads its queues', [{}], [{}], ['ready']],
+    ['is not ready when a process lacks it', [{ failing: ['events'] }], [{}], ['not ready', 'unreachable']],
+    ['is unknown when no process answers', [{ replicas: 0 }], [], ['unknown']],
+  ] as const)('%s', (_what, said, queues, expected) => {
+    expect(partOf('broker', 'broker', well, shop(said, queues))).toEqual(expected);
   });
 });
 
@@ -147,5 +148,46 @@ describe('the advice', () => {
     expect(faults.map(({ todo }) => todo)).toEqual([expect.stringContaining(`${list} shows why`)]);
     partOf('process', 'orders', away, shop([{ process: 'orders', replicas: 0, ready: 0 }], []));
     expect(faults.map(({ todo }) => todo)).toEqual([expect.stringContaining(`(${logs})`)]);
+  });
+});
+
+describe('the headline', () => {
+  const headline = (seen: ReadonlyMap<string, UpstreamView>, said: ShopFigures): string[] =>
+    headlineOf(partsOf(seen, said)).map(({ parts, what }) => `${parts}: ${what}`);
+
+  it('names the database before the service that lacks it, its requests and its queue', () => {
+    const lacking = { ready: 0, failing: ['database'], failed: 500 };
+    const seen = new Map([['orders', { ...away, refusing: true }]]);
+    expect(headline(seen, shop([lacking], [{ waiting: 2_000 }]))).toEqual([
+      'database of orders: unreachable',
+      'orders: check database fails',
+      'orders: most requests failed',
+      'orders: 500 of 1000 failed',
+      'orders.effects: 2000 events wait',
+    ]);
+  });
+
+  it('names the broker before the processes that lack it and the events that wait', () => {
+    const lacking = [{ lag: 60 }, { process: 'notifications', ready: 0, failing: ['events'], lag: 0 }];
+    expect(headline(new Map([['orders', well]]), shop(lacking, [{ dead: 1 }]))).toEqual([
+      'broker: unreachable',
+      'notifications: check events fails',
+      'database of orders: events wait since 60 s',
+      'orders.effects: 1 dead letter',
+    ]);
+  });
+
+  it('names a cause once for all parts that have it', () => {
+    const lacking = { ready: 0, failing: ['database', 'events'] };
+    const seen = new Map([
+      ['orders', away],
+      ['catalogue', away],
+    ]);
+    expect(headline(seen, shop([lacking, { ...lacking, process: 'catalogue' }]))).toEqual([
+      'database of orders, catalogue: unreachable',
+      'broker: unreachable',
+      'orders, catalogue: check database fails',
+      'orders, catalogue: check events fails',
+    ]);
   });
 });

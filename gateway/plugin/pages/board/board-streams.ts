@@ -3,6 +3,7 @@ import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
 import { commonHeaders } from '../../entry/send-response.ts';
 import type { UpstreamDirectory } from '../../upstream/upstream.ts';
+import { headlineOf } from './faults.ts';
 import { partsOf, type UpstreamView } from './part-states.ts';
 import { type MetricsAddresses, ShopMetrics } from './shop-figures.ts';
 import type { Traffic } from './traffic.ts';
@@ -92,7 +93,8 @@ export class BoardStreams {
       { known, usable, refusing: breaker.open },
     ]);
     const operations = this.#traffic.figures(now);
-    return { parts: partsOf(new Map(views), shop), operations, shop, blind: this.#addresses.length === 0 };
+    const parts = partsOf(new Map(views), shop);
+    return { parts, headline: headlineOf(parts), operations, shop, blind: this.#addresses.length === 0 };
   }
 }
 

@@ -1,5 +1,6 @@
 // The parts of the shop that the board shows: the state of each part, its faults, and what to do about them.
 import { operatorCommand } from '@shop/shared/runtime';
+import { type BoardFault, causesFirst } from './faults.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from './shop-figures.ts';
 
 /** `impaired`: the part works, but needs attention. `unknown`: the process that knows its state does not answer. */
@@ -9,16 +10,8 @@ export interface BoardPart {
   readonly kind: 'process' | 'schema' | 'broker' | 'queue';
   readonly name: string;
   readonly state: State;
+  /** The causes first. */
   readonly faults: readonly BoardFault[];
-}
-
-export interface BoardFault {
-  /** A few words for the picture. */
-  readonly what: string;
-  /** What to do, in one or two sentences. */
-  readonly todo: string;
-  /** The name of the runbook in docs/runbooks. */
-  readonly runbook: string;
 }
 
 /** The state of an upstream as the gateway observes it. */
@@ -59,12 +52,14 @@ function processPart(name: string, view: UpstreamView | undefined, report: Proce
   // The gateway is running, because it sends this data.
   const up = name === 'gateway' || (view === undefined ? (report?.ready ?? 0) > 0 : view.usable > 0 && !view.refusing);
   const faults = report === undefined ? [] : [...absence(report, up), ...checks(report), ...slowness(report)];
-  if (view?.refusing === true) faults.unshift(breakerOpen);
+  if (view?.refusing === true) faults.push(breakerOpen);
   if (!up && faults.length === 0) faults.push(unreachable(name));
-  return { kind: 'process', name, state: up ? (faults.length > 0 ? 'impaired' : 'ready') : 'not ready', faults };
+  const state = up ? (faults.length > 0 ? 'impaired' : 'ready') : 'not ready';
+  return { kind: 'process', name, state, faults: causesFirst(faults) };
 }
 
 const breakerOpen: BoardFault = {
+  kind: 'requests-refused',
   what: 'most requests failed',
   todo: 'The gateway refuses requests to it for a few seconds, then tries one.',
   runbook: 'breaker-open',
@@ -73,6 +68,7 @@ const breakerOpen: BoardFault = {
 const logOf = (name: string): string => `Read its log (${operatorCommand('logs', name)})`;
 
 const unreachable = (name: string): BoardFault => ({
+  kind: 'process-unreachable',
   what: 'cannot be reached',
   todo: `${logOf(name)}, and check /health/ready. ${name.toUpperCase()}_URL must be the address where it listens.`,
   runbook: 'service-unreachable',
@@ -82,33 +78,29 @@ function absence({ process, known, replicas, ready }: ProcessFigures, up: boolea
   const runbook = 'process-down';
   if (replicas === 0 && up) {
     const todo = 'It works, but its metrics cannot be read: METRICS_URLS must be the address where it offers them.';
-    return [{ what: 'its metrics are unavailable', todo, runbook }];
+    return [{ kind: 'metrics-unavailable', what: 'its metrics are unavailable', todo, runbook }];
   }
   if (replicas === 0) {
-    return [
-      { what: 'nothing answers', todo: `Does its process run? ${logOf(process)}: its end has the reason.`, runbook },
-    ];
+    const todo = `Does its process run? ${logOf(process)}: its end has the reason.`;
+    return [{ kind: 'process-silent', what: 'nothing answers', todo, runbook }];
   }
   if (ready === known || ready === 0) return [];
   const todo = `${logOf(process)}: it shows which replica, and why. The other replicas serve its requests meanwhile.`;
-  return [{ what: `${known - ready} of ${known} not ready`, todo, runbook }];
+  return [{ kind: 'replica-not-ready', what: `${known - ready} of ${known} not ready`, todo, runbook }];
 }
 
 function checks({ process, failing }: ProcessFigures): BoardFault[] {
   // The lag of the outbox is shown at its schema.
   return failing
     .filter((check) => check !== 'outboxLag')
-    .map((check) => ({ what: `check ${check} fails`, ...remedy(process, check) }));
+    .map((check) => ({ kind: 'check-fails', what: `check ${check} fails`, ...remedy(process, check) }));
 }
 
 function remedy(process: string, check: string): Pick<BoardFault, 'todo' | 'runbook'> {
+  // What to do is shown at the database and at the broker.
   if (check === 'database')
-    return {
-      todo: 'PostgreSQL does not answer it. Does PostgreSQL run, and accept connections?',
-      runbook: 'service-unreachable',
-    };
-  if (check === 'events')
-    return { todo: 'The broker does not answer it. Does the broker run, and accept messages?', runbook: 'outbox-lag' };
+    return { todo: 'It is ready again as soon as its database answers.', runbook: 'service-unreachable' };
+  if (check === 'events') return { todo: 'It is ready again as soon as the broker answers.', runbook: 'outbox-lag' };
   return { todo: `${logOf(process)}: it has the reason.`, runbook: 'service-unreachable' };
 }
 
@@ -116,24 +108,38 @@ function slowness({ process, requests, failed, most }: ProcessFigures): BoardFau
   const faults: BoardFault[] = [];
   if (failed > requests * mostFailed) {
     const todo = `${logOf(process)}: it has a line for each failed request, with the reason.`;
-    faults.push({ what: `${failed} of ${requests} failed`, todo, runbook: 'requests-fail' });
+    faults.push({ kind: 'requests-fail', what: `${failed} of ${requests} failed`, todo, runbook: 'requests-fail' });
   }
   if (requests >= fewestRequests && most > slowest) {
     const todo = 'Find the operation below, and check the load of the machine and of the database.';
-    faults.push({ what: 'slow requests', todo, runbook: 'requests-slow' });
+    faults.push({ kind: 'requests-slow', what: 'slow requests', todo, runbook: 'requests-slow' });
   }
   return faults;
 }
 
+const databaseUnreachable: BoardFault = {
+  kind: 'database-unreachable',
+  what: 'unreachable',
+  todo: 'Does PostgreSQL run, and does it accept connections of this role?',
+  runbook: 'service-unreachable',
+};
+
+const brokerUnreachable: BoardFault = {
+  kind: 'broker-unreachable',
+  what: 'unreachable',
+  todo: 'Does the broker run, and does it accept messages? Events wait until then, and none is lost.',
+  runbook: 'outbox-lag',
+};
+
 function schemaPart({ process: name, replicas, failing, lag = 0 }: ProcessFigures): BoardPart {
   const kind = 'schema';
   if (replicas === 0) return { kind, name, state: 'unknown', faults: [] };
-  // The fault is shown at the service.
-  if (failing.includes('database')) return { kind, name, state: 'not ready', faults: [] };
+  if (failing.includes('database')) return { kind, name, state: 'not ready', faults: [databaseUnreachable] };
   if (lag <= longestLag) return { kind, name, state: 'ready', faults: [] };
   const todo = 'The relay does not publish them: does the broker run, and accept messages?';
-  const waits: BoardFault = { what: `events wait since ${Math.round(lag)} s`, todo, runbook: 'outbox-lag' };
-  return { kind, name, state: 'impaired', faults: [waits] };
+  const what = `events wait since ${Math.round(lag)} s`;
+  const faults: BoardFault[] = [{ kind: 'events-unpublished', what, todo, runbook: 'outbox-lag' }];
+  return { kind, name, state: 'impaired', faults };
 }
 
 /**
@@ -143,7 +149,7 @@ function schemaPart({ process: name, replicas, failing, lag = 0 }: ProcessFigure
 function brokerPart(reports: readonly ProcessFigures[], queues: readonly QueueFigures[]): BoardPart {
   const missed = reports.some(({ failing }) => failing.includes('events'));
   const state = missed ? 'not ready' : queues.length > 0 ? 'ready' : 'unknown';
-  return { kind: 'broker', name: 'broker', state, faults: [] };
+  return { kind: 'broker', name: 'broker', state, faults: missed ? [brokerUnreachable] : [] };
 }
 
 function queuePart({ consumer: name, waiting, delayed, dead }: QueueFigures): BoardPart {
@@ -151,11 +157,12 @@ function queuePart({ consumer: name, waiting, delayed, dead }: QueueFigures): Bo
   if (dead > 0) {
     const command = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);
     const todo = `Given up after seven attempts: ${command('list')} shows why, ${command('replay')} tries again.`;
-    faults.push({ what: dead === 1 ? '1 dead letter' : `${dead} dead letters`, todo, runbook: 'dead-letters' });
+    const what = dead === 1 ? '1 dead letter' : `${dead} dead letters`;
+    faults.push({ kind: 'events-given-up', what, todo, runbook: 'dead-letters' });
   }
   if (waiting + delayed > fullQueue) {
     const todo = 'More events arrive than are consumed: is the consumer slow, or does its handler fail?';
-    faults.push({ what: `${waiting + delayed} events wait`, todo, runbook: 'queue-backlog' });
+    faults.push({ kind: 'events-waiting', what: `${waiting + delayed} events wait`, todo, runbook: 'queue-backlog' });
   }
-  return { kind: 'queue', name, state: faults.length > 0 ? 'impaired' : 'ready', faults };
+  return { kind: 'queue', name, state: faults.length > 0 ? 'impaired' : 'ready', faults: causesFirst(faults) };
 }

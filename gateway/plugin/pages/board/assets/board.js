@@ -70,26 +70,26 @@ function showShop({ within, processes, queues, orders, stock }) {
   at('shop').hidden = false;
 }
 
-/** Shows the faults of each part with what to do, and announces the parts whose state has changed. */
+/** Shows the faults with what to do, the causes first, and announces the parts whose state has changed. */
 let before = new Map();
-function showParts(parts, blind) {
-  // The states of schemas and queues depend on their process, so they are not announced.
-  const announced = parts.filter(({ kind }) => kind === 'process' || kind === 'broker');
+function showFaults(parts, headline, blind) {
+  // The states of schemas and queues depend on their process, so they are not announced. A lost broker is the cause of
+  // a process that is not ready.
+  const announced = ['broker', 'process'].flatMap((kind) => parts.filter((part) => part.kind === kind));
   const states = new Map(announced.map(({ name, state }) => [name, state]));
   const changed = [...states].filter(([name, state]) => before.has(name) && before.get(name) !== state);
   if (changed.length > 0) at('notice').textContent = changed.map(([name, state]) => `${name} is ${state}.`).join(' ');
   before = states;
-  const faults = parts.flatMap(({ name, faults }) => faults.map((fault) => ({ name, ...fault })));
-  const shown = JSON.stringify([faults, blind]);
+  const shown = JSON.stringify([headline, blind]);
   if (at('faults').dataset.shown === shown) return;
   at('faults').dataset.shown = shown;
-  const items = faults.map(({ name, what, todo, runbook }) => {
+  const items = headline.map(({ parts: names, what, todo, runbook }) => {
     const item = element('li', '', { class: 'ill' });
     const more = element('a', 'What to do', {
       href: `/board/runbooks/${runbook}`,
-      'aria-label': `What to do: ${name}`,
+      'aria-label': `What to do: ${names}`,
     });
-    item.append(element('strong', `${name}: ${what}.`), ` ${todo} `, more);
+    item.append(element('strong', `${names}: ${what}.`), ` ${todo} `, more);
     return item;
   });
   if (blind)
@@ -102,9 +102,9 @@ function showParts(parts, blind) {
   at('faults').replaceChildren(...(items.length > 0 ? items : [element('li', 'All is well.', { class: 'well' })]));
 }
 
-function show({ parts, operations, shop, blind }) {
+function show({ parts, headline, operations, shop, blind }) {
   picture.show({ parts, shop });
-  showParts(parts, blind);
+  showFaults(parts, headline, blind);
   if (shop !== undefined) showShop(shop);
   rows(
     'operations',
@@ -172,10 +172,10 @@ async function follow() {
 /** Shows that the gateway does not answer; the state of all other parts is unknown. */
 function showSilence() {
   const todo = 'The board tries again by itself.';
-  const faults = [{ what: 'does not answer', todo, runbook: 'process-down' }];
-  const parts = [{ kind: 'process', name: 'gateway', state: 'not ready', faults }];
+  const fault = { what: 'does not answer', todo, runbook: 'process-down' };
+  const parts = [{ kind: 'process', name: 'gateway', state: 'not ready', faults: [fault] }];
   picture.show({ parts });
-  showParts(parts, false);
+  showFaults(parts, [{ ...fault, parts: 'gateway' }], false);
 }
 
 /** Reads the stream until the account may no longer see it. A closed stream is opened again. */

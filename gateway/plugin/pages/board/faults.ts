@@ -1,0 +1,57 @@
+// The faults on the board, and their order: the cause comes before its symptoms.
+
+/** Every kind of fault. It may be the effect of one before it, and never of one behind it. */
+const fromCauseToSymptom = [
+  'database-unreachable',
+  'broker-unreachable',
+  'process-silent',
+  'process-unreachable',
+  'check-fails',
+  'replica-not-ready',
+  'requests-refused',
+  'requests-fail',
+  'requests-slow',
+  'events-unpublished',
+  'events-waiting',
+  'events-given-up',
+  'metrics-unavailable',
+] as const;
+
+export interface BoardFault {
+  readonly kind: (typeof fromCauseToSymptom)[number];
+  /** A few words for the picture. */
+  readonly what: string;
+  /** What to do, in one or two sentences. */
+  readonly todo: string;
+  /** The name of the runbook in docs/runbooks. */
+  readonly runbook: string;
+}
+
+interface PartWithFaults {
+  readonly kind: string;
+  readonly name: string;
+  readonly faults: readonly BoardFault[];
+}
+
+/** One line of the headline: a fault, and the parts that have it. */
+export interface Headline extends BoardFault {
+  readonly parts: string;
+}
+
+/** Sorts faults. Those of the same kind keep their order. */
+export function causesFirst<Fault extends BoardFault>(faults: readonly Fault[]): Fault[] {
+  const rank = ({ kind }: Fault): number => fromCauseToSymptom.indexOf(kind);
+  return faults.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** The faults of all parts, the causes first. Parts with the same fault share a line. */
+export function headlineOf(parts: readonly PartWithFaults[]): Headline[] {
+  const faults = parts.flatMap(({ kind, name, faults }) => faults.map((fault) => ({ ...fault, of: kind, name })));
+  const lines = Map.groupBy(causesFirst(faults), ({ of, name, ...fault }) => JSON.stringify(fault));
+  return [...lines.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const { of, name, ...fault } = first;
+    const names = [name, ...others.map((other) => other.name)].join(', ');
+    return { ...fault, parts: of === 'schema' ? `database of ${names}` : names };
+  });
+}
