@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
 import { memoryBounds, serviceNames } from '@shop/shared/runtime';
 import { SignJWT } from 'jose';
+import { toolsOf } from '../../test/install-tools.ts';
 import { keepAwake } from './awake.ts';
 import { canRun } from './can-run.ts';
 
@@ -64,6 +65,7 @@ export async function openStage(): Promise<Stage> {
     const jwksUrl = `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/`;
     const environment =
       name === 'ours' ? ourEnvironment(port, servicePort, jwksUrl) : environmentOf(name, port, servicePort, folder);
+    if (name === 'fastify') await toolsOf(new URL('fastify/', import.meta.url)).install();
     const child = launch(files[name], 0, environment);
     await untilAnswering(port);
     return {
@@ -91,7 +93,7 @@ export async function openStage(): Promise<Stage> {
 const files = {
   bare: 'bench/gateway/bare.ts',
   patient: 'bench/gateway/patient.ts',
-  fastify: 'bench/gateway/fastify.ts',
+  fastify: 'bench/gateway/fastify/main.js',
   stock: 'bench/gateway/stock.cjs',
   ours: 'gateway/src/main.ts',
 };

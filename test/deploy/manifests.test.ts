@@ -2,16 +2,21 @@
 // Security Standard, and the network policies permit the connections of the architecture and no others.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { memoryBounds, serviceNames as services } from '@shop/shared/runtime';
 import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
 import { readYaml } from '../../gateway/plugin/pages/yaml-document.ts';
+import { toolsOf } from '../install-tools.ts';
 import { render } from './kustomize.ts';
 import { containersOf, environmentOf, type Manifest, podOf } from './manifest.ts';
 import { permittedArrows } from './network.ts';
-import { faultsOf, withoutSchema } from './schemas.ts';
+import { faultsOf, withoutSchema } from './schemas/schemas.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Installs the schemas once, which takes some seconds. */
+beforeAll(() => toolsOf(new URL('schemas/', import.meta.url)).install(), 300_000);
+
 const folder = `${root}deploy/kubernetes`;
 const overlays = {
   development: render(`${folder}/overlays/development`),

@@ -12,6 +12,7 @@ interface LockEntry {
   readonly optional?: boolean;
   readonly dev?: boolean;
   readonly link?: boolean;
+  readonly engines?: { readonly node?: string };
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;

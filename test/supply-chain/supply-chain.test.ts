@@ -2,11 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { validRange } from 'semver';
+import { minVersion, satisfies, validRange } from 'semver';
 import { list, maximumAge, tooOld, warningsFor } from './advisories.ts';
 import { installed, lock, root } from './lock.ts';
 
-const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { allowScripts: Record<string, boolean> };
+const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
+  allowScripts: Record<string, boolean>;
+  engines: { node: string };
+};
 
 describe('the list of advisories', () => {
   it('names the range, the fault and a described source of each entry', () => {
@@ -105,5 +108,18 @@ describe('the bill of materials', () => {
     const { bomFormat, components } = JSON.parse(text) as { bomFormat: string; components: { name: string }[] };
     expect(bomFormat).toBe('CycloneDX');
     expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(['express-gateway', 'jose', 'undici']));
+  });
+});
+
+describe('the oldest Node.js that package.json names', () => {
+  it('gets no warning of npm ci', () => {
+    const oldest = minVersion(manifest.engines.node)?.version ?? '';
+    const warned = Object.entries(lock).filter(([, { engines }]) => !satisfies(oldest, engines?.node ?? '*'));
+    expect(warned).toEqual([]);
+  });
+
+  it('is the one that README.md names', () => {
+    const [, named] = /npm is needed, of Node\.js (\S+) or later/.exec(readFileSync(`${root}/README.md`, 'utf8')) ?? [];
+    expect(`>=${named}`).toBe(manifest.engines.node);
   });
 });

@@ -1,5 +1,5 @@
 // Validates a manifest by the schema of its kind, and finds members that the schema does not define.
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from '../manifest.ts';
 
 type Errors = readonly { readonly instancePath: string; readonly message?: string; readonly keyword: string }[];
 type Model = new (data: unknown) => { validate(): void };
