@@ -34,7 +34,7 @@ describe('the mistakes in the settings', () => {
 
   it('name the processes that read the variable', async () => {
     expect(await settingsMistakes({ SHOP_CURRENCY: 'euro', CONTRACT_WATCH: '2' })).toEqual([
-      'CONTRACT_WATCH must be a share from 0 to 1, such as 0.01, not "2" (accounts, catalogue, orders)',
+      'CONTRACT_WATCH must be a share from 0 to 1, such as 0.01, not "2" (accounts, catalogue, notifications, orders)',
       'SHOP_CURRENCY must be a currency code of ISO 4217 in capitals, such as EUR, not "euro" (catalogue, orders)',
     ]);
   });
@@ -139,6 +139,9 @@ describe('a process that is started alone', () => {
         'EVENTS_URL is required',
         'PORT must be a whole number from 0 to 65535, not "x"',
         'MAIL_FROM must be an e-mail address, such as orders@shop.example, not "nobody"',
+        'JWKS_URL is required',
+        'JWT_ISSUER is required',
+        'JWT_AUDIENCE is required',
         'INTERNAL_SECRET is required',
         `${templates} has no e-mails in the language of the shop (EMAIL_LANGUAGE), xx.yaml`,
         'METRICS_PORT must be a whole number from 1 to 65535, not "0"',
