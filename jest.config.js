@@ -5,6 +5,7 @@ const longSuites = [
   'attacks',
   'browser',
   'clients',
+  'clusters',
   'conformance',
   'containers',
   'differential',

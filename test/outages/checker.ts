@@ -5,13 +5,13 @@ import { readStockReport } from '../../services/catalogue/src/operator/verify-st
 import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
 import { booksOf } from '../../services/orders/test/payment-books.ts';
 import { archiveViolations } from './archive.ts';
+import type { Deployment } from './deployment.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
-import type { System } from './system.ts';
 
 /** All violations, one on each line; empty when there are none. Call it when no work is in progress. */
 export async function violations(
-  system: System,
+  system: Deployment,
   journal: Journal,
   initialStock: ReadonlyMap<string, number>,
 ): Promise<string[]> {
@@ -27,7 +27,7 @@ export async function violations(
   ];
 }
 
-async function accountViolations({ admin }: System, { accounts }: Journal): Promise<string[]> {
+async function accountViolations({ admin }: Deployment, { accounts }: Journal): Promise<string[]> {
   const { rows } = await admin.query<{ id: string; email: string; told: boolean }>(`
     SELECT id, email,
       EXISTS (SELECT FROM notifications.recipients r WHERE r.account_id = a.id AND r.email = a.email) AS told
@@ -53,7 +53,7 @@ interface StoredOrder {
   readonly cancelledUnits: number;
 }
 
-async function orderViolations({ admin }: System, journal: Journal): Promise<string[]> {
+async function orderViolations({ admin }: Deployment, journal: Journal): Promise<string[]> {
   const { rows } = await admin.query<StoredOrder>(`
     SELECT id, status, lines, "cancelledUnits" FROM ${allOrders}, LATERAL (
       SELECT coalesce(json_object_agg(product_id, quantity), '{}') AS lines,
@@ -90,7 +90,7 @@ async function orderViolations({ admin }: System, journal: Journal): Promise<str
 }
 
 /** Key → order, for buyers without a clear reply. */
-async function keptAnswers(admin: System['admin']): Promise<Map<string, string>> {
+async function keptAnswers(admin: Deployment['admin']): Promise<Map<string, string>> {
   const { rows } = await admin.query<{ key: string; id: string }>(
     `SELECT key, body::json->>'id' AS id FROM orders.idempotency_keys
        WHERE operation_id = 'createOrder' AND status = 201`,
@@ -102,7 +102,7 @@ function sameEntries(a: Record<string, number>, b: Record<string, number>): bool
   return Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([key, value]) => b[key] === value);
 }
 
-async function stockViolations({ admin }: System, initialStock: ReadonlyMap<string, number>): Promise<string[]> {
+async function stockViolations({ admin }: Deployment, initialStock: ReadonlyMap<string, number>): Promise<string[]> {
   const { rows } = await admin.query<{
     id: string;
     stock: number;
@@ -132,7 +132,7 @@ async function stockViolations({ admin }: System, initialStock: ReadonlyMap<stri
 }
 
 /** Checks that each payment and refund with a reply is in the ledger once, and that the amounts add up. */
-async function moneyViolations({ admin }: System, { orders }: Journal): Promise<string[]> {
+async function moneyViolations({ admin }: Deployment, { orders }: Journal): Promise<string[]> {
   const { rows } = await admin.query<{ movement: string; entries: number }>(`
     SELECT movement.kind || ' ' || movement.reference AS movement, count(*)::int AS entries
     FROM ${allOrders}, LATERAL ${rowsOf('payment_ledger')} AS movement
@@ -156,7 +156,7 @@ async function moneyViolations({ admin }: System, { orders }: Journal): Promise<
 }
 
 /** Faults in the stock ledger, as `npm run shop -- stock verify` finds them. */
-async function bookViolations({ catalogueClient }: System): Promise<string[]> {
+async function bookViolations({ catalogueClient }: Deployment): Promise<string[]> {
   const { faults } = await catalogueClient((client) => readStockReport(client));
   return faults.map(({ productId, detail, ...at }) => `the stock of ${productId ?? JSON.stringify(at)}: ${detail}`);
 }

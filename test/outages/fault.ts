@@ -1,4 +1,5 @@
 // A fault, and the data for its injection.
+import type { Deployment } from './deployment.ts';
 import type { Journal } from './journal.ts';
 import type { Random } from './random.ts';
 import type { System } from './system.ts';
@@ -9,7 +10,7 @@ import type { System } from './system.ts';
  */
 export type Interrupts = 'nothing' | 'service' | 'gateway';
 
-export interface Fault {
+export interface Fault<S extends Deployment = System> {
   readonly name: string;
   readonly interrupts: Interrupts;
   /**
@@ -21,13 +22,15 @@ export interface Fault {
    * Injects the fault while buyers shop, removes it, and resolves to the evidence; undefined when the fault had no
    * effect.
    */
-  inject(scene: Scene): Promise<string | undefined>;
+  inject(scene: Scene<S>): Promise<string | undefined>;
+  /** Repairs, while customers shop, what the fault has left broken. Called when the shop has recovered. */
+  repair?(system: S): Promise<void>;
   /** Removes effects that must last until everything has been counted. */
-  mend?(system: System): Promise<void>;
+  mend?(system: S): Promise<void>;
 }
 
-export interface Scene {
-  readonly system: System;
+export interface Scene<S extends Deployment = System> {
+  readonly system: S;
   readonly random: Random;
   readonly productIds: readonly string[];
   /** The replies that the buyers get during the fault. */
@@ -51,12 +54,12 @@ export async function seen(happened: () => boolean | Promise<boolean>, within = 
  * Whether orders were placed whose events had to wait. This shows that the broker is unavailable and orders are not
  * affected.
  */
-export function eventsWait(system: System): Promise<boolean> {
+export function eventsWait(system: Deployment): Promise<boolean> {
   return seen(async () => (await countRows(system, 'orders.outbox WHERE published_at IS NULL')) >= 20);
 }
 
 /** @param from the table, and a condition if needed */
-export async function countRows(system: System, from: string): Promise<number> {
+export async function countRows(system: Deployment, from: string): Promise<number> {
   const { rows } = await system.admin.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${from}`);
   return rows[0]?.count ?? 0;
 }

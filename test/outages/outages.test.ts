@@ -1,134 +1,41 @@
 // Injects every fault of the table into the running shop while buyers shop, and then counts orders, stock, e-mails and
 // replies. OUTAGE_SEED sets the schedule, OUTAGE_ROUNDS the number of rounds through the table, and OUTAGE_PATIENCE the
 // seconds in which all work must end. Prints the effect of each fault and the time of the recovery.
-import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { slowness } from '@shop/shared/testing';
-import type { Interruption } from './answers.ts';
 import { answerViolations } from './answers.ts';
-import { movesOf } from './archive.ts';
-import { payOrder, placeOrder, startShopping } from './buyers.ts';
-import { violations } from './checker.ts';
+import { payOrder, placeOrder } from './buyers.ts';
 import { countRows, pause, seen } from './fault.ts';
 import { faults } from './faults.ts';
-import { isFailure, type Journal, type OrderOutcome, untilClear } from './journal.ts';
+import { type Journal, type OrderOutcome, untilClear } from './journal.ts';
 import { createRandom } from './random.ts';
+import { Rounds, stockEach } from './rounds.ts';
 import { type System, startSystem } from './system.ts';
-import { unrest } from './unrest.ts';
 
 const seed = Number(process.env.OUTAGE_SEED ?? 20_261_121);
-const rounds = Number(process.env.OUTAGE_ROUNDS ?? 1);
-const productCount = 12;
-const stockEach = 100_000;
-/**
- * Milliseconds after the end of a fault within which the shop recovers by itself, on the machine that pace.ts names.
- */
-const promised = 10_000;
+const times = Number(process.env.OUTAGE_ROUNDS ?? 1);
 /** Milliseconds after which the test no longer waits for the end of all work. */
 const patience = Number(process.env.OUTAGE_PATIENCE ?? 120) * 1_000;
 
 let system: System;
-/** The records of all rounds, because the checker counts everything since the start. */
+let rounds: Rounds<System>;
 const journal: Journal = { answers: [], orders: [], accounts: [] };
-const initialStock = new Map<string, number>();
-
-async function addProducts(count: number, stock: number): Promise<string[]> {
-  const { rows } = await system.admin.query<{ id: string }>(
-    `WITH made AS (
-       INSERT INTO catalogue.products (id, name, brand, category, price_minor, status, stock)
-       SELECT uuidv7(), 'Product ' || n, 'Brand', 'Category', 100 * n, 'active', $2
-         FROM generate_series(1, $1) AS n RETURNING id
-     ), book AS (
-       INSERT INTO catalogue.stock_ledger (product_id, kind, quantity, stock_after, promised_after)
-       SELECT id, 'received', $2, $2, 0 FROM made WHERE $2 > 0
-     )
-     SELECT id FROM made ORDER BY id`,
-    [count, stock],
-  );
-  for (const { id } of rows) initialStock.set(id, stock);
-  return rows.map(({ id }) => id);
-}
-
-/** Waits until no work is in progress, then runs all checks. */
-async function expectSound(): Promise<void> {
-  const deadline = performance.now() + patience;
-  // The database and the broker must be available, too.
-  const look = (): Promise<string[]> => unrest(system).catch((error: unknown) => [String(error)]);
-  let moving = await look();
-  while (moving.length > 0 && performance.now() < deadline) {
-    await pause(250);
-    moving = await look();
-  }
-  if (moving.length > 0) writeSync(1, `no quiet: ${moving.join(', ')}\n`);
-  expect(moving).toEqual([]);
-  expect(await violations(system, journal, initialStock)).toEqual([]);
-}
-
-function keep(local: Journal): void {
-  journal.answers.push(...local.answers);
-  journal.orders.push(...local.orders);
-  journal.accounts.push(...local.accounts);
-}
 
 beforeAll(async () => {
   system = await startSystem({ seed, buyers: 6, journal });
+  rounds = new Rounds({ system, journal, patience });
 }, 300_000);
 
 afterAll(async () => {
   await system?.stop();
 }, 120_000);
 
-describe.each(Array.from({ length: rounds }, (_, round) => round + 1))('round %d', (round) => {
+describe.each(Array.from({ length: times }, (_, time) => time + 1))('round %d', (time) => {
   it.each(faults.map((fault, index) => [fault.name, fault, index] as const))(
     '%s',
-    async (name, fault, index) => {
-      const productIds = await addProducts(productCount, stockEach);
-      const random = createRandom(seed + round * 1_000 + index);
-      const paceBefore = slowness();
-      const { gatewayUrl, buyers, payer } = system;
-      const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed: seed + round * 1_000 + index });
-      const before = await movesOf(system.admin);
-      let evidence: string | undefined;
-      let [from, mended, ready] = [0, 0, 0];
-      try {
-        await pause(random.integer(300, 800));
-        from = performance.now();
-        evidence = await fault.inject({ system, random, productIds, journal: shopping.journal });
-        mended = performance.now();
-        await system.untilReady(patience);
-        ready = performance.now();
-        await pause(700);
-      } finally {
-        await shopping.stop();
-        keep(shopping.journal);
-      }
-      if (evidence === undefined) writeSync(1, `${name}: was not seen to happen\n`);
-      expect(evidence).toEqual(expect.any(String));
-      expect(shopping.journal.orders.some(({ orderId }) => orderId !== undefined)).toBe(true);
-      await expectSound();
-      const moves = await movesOf(system.admin);
-      const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];
-      expect(archived).toBeGreaterThan(0);
-      await fault.mend?.(system);
-
-      const pace = Math.max(paceBefore, slowness());
-      const allowed = (fault.recovery ?? promised) * pace;
-      const lastFailure = shopping.journal.answers.findLast(isFailure)?.at ?? mended;
-      const well = Math.max(ready, lastFailure) - mended;
-      writeSync(
-        1,
-        `${name}: ${evidence}; ${archived} orders archived, ${restored} restored; ` +
-          `well after ${inSeconds(well)} of ${inSeconds(allowed)} s (pace ${pace.toFixed(1)})\n`,
-      );
-      const interruption: Interruption = { interrupts: fault.interrupts, from, until: mended + allowed };
-      expect(answerViolations(shopping.journal.answers, interruption)).toEqual([]);
-      expect(well).toBeLessThanOrEqual(allowed);
-    },
+    (_, fault, index) => rounds.run(fault, seed + time * 1_000 + index),
     600_000,
   );
 });
-
-const inSeconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
 
 /** Runs `count` buyers, `atOnce` at a time, and records their replies in the journal. No fault is active meanwhile. */
 async function inFlight(
@@ -143,7 +50,7 @@ async function inFlight(
       while (next < count) await work(next++, local);
     }),
   );
-  keep(local);
+  rounds.keep(local);
   expect(answerViolations(local.answers, { interrupts: 'nothing', from: 0, until: 0 })).toEqual([]);
   return local;
 }
@@ -164,17 +71,17 @@ function buyerOf(index: number) {
 
 describe('contention', () => {
   it('sells the last unit once to two hundred buyers', async () => {
-    const [productId = ''] = await addProducts(1, 1);
+    const [productId = ''] = await rounds.addProducts(1, 1);
     const local = await inFlight(200, 32, async (index, into) => {
       await order(into, index, 'last', [{ productId, quantity: 1 }]);
     });
     expect(local.orders.filter(({ orderId }) => orderId !== undefined)).toHaveLength(1);
     expect(new Set(local.orders.map(({ refused }) => refused))).toEqual(new Set([undefined, 409]));
-    await expectSound();
+    await rounds.expectSound();
   }, 300_000);
 
   it('takes two-line orders in opposite order without a deadlock', async () => {
-    const [a = '', b = ''] = await addProducts(2, stockEach);
+    const [a = '', b = ''] = await rounds.addProducts(2, stockEach);
     const before = await system.deadlocks();
     const local = await inFlight(300, 16, async (index, into) => {
       if ((await system.deadlocks()) > before) return; // one is enough, and each costs everybody a second
@@ -183,11 +90,11 @@ describe('contention', () => {
     });
     expect(local.orders.filter(({ orderId }) => orderId === undefined)).toEqual([]);
     expect(`${(await system.deadlocks()) - before} deadlocks`).toBe('0 deadlocks');
-    await expectSound();
+    await rounds.expectSound();
   }, 300_000);
 
   it('lets either the cancellation or the shipment win, a thousand times', async () => {
-    const [productId = ''] = await addProducts(1, stockEach);
+    const [productId = ''] = await rounds.addProducts(1, stockEach);
     const staff = await system.buyer(`staff-${seed}`, 'orders:fulfil');
     const outcomes: string[] = [];
     await inFlight(1_000, 8, async (index, into) => {
@@ -216,18 +123,18 @@ describe('contention', () => {
     });
     expect(outcomes.filter((outcome) => outcome !== '200 409' && outcome !== '409 200')).toEqual([]);
     expect(new Set(outcomes).size).toBe(2);
-    await expectSound();
+    await rounds.expectSound();
     const delivered = outcomes.filter((outcome) => outcome === '409 200').length;
     expect(
       await seen(async () => (await countRows(system, "archived_orders WHERE status = 'delivered'")) === delivered),
     ).toBe(true);
-    expect(await violations(system, journal, initialStock)).toEqual([]);
+    expect(await rounds.violations()).toEqual([]);
   }, 900_000);
 });
 
 describe('erasure', () => {
   it('leaves nothing of ten customers while processes of every service die', async () => {
-    const [productId = ''] = await addProducts(1, stockEach);
+    const [productId = ''] = await rounds.addProducts(1, stockEach);
     const mark = `Vanishinglane${seed}`;
     const customers = await Promise.all(Array.from({ length: 10 }, (_, index) => system.buyer(`${mark}-${index}`)));
     const ids = customers.map(({ accountId }) => accountId);
@@ -245,7 +152,7 @@ describe('erasure', () => {
       const path = `${system.gatewayUrl}/v1/orders/${orderId}/cancel`;
       outcome.cancelled = (await untilClear(into, 'cancel', path, { token, key: `${key}-cancel` })).status;
     });
-    await expectSound();
+    await rounds.expectSound();
     const archived = `archived_orders WHERE account_id IN (${ids.map((id) => `'${id}'`).join()})`;
     expect(await seen(async () => (await countRows(system, archived)) === customers.length / 2)).toBe(true);
     await system.admin.query(
@@ -267,7 +174,7 @@ describe('erasure', () => {
       left = await tracesOf(mark, ids);
     }
     expect(left).toEqual([]);
-    await expectSound();
+    await rounds.expectSound();
   }, 600_000);
 });
 

@@ -2,7 +2,7 @@
 import { type ConfirmChannel, connect } from 'amqplib';
 import { shopTopology } from '../../shared/src/events/index.ts';
 import { declarationsOf, namesOf } from '../../shared/src/events/rabbitmq/topology.ts';
-import type { System } from './system.ts';
+import type { Deployment } from './deployment.ts';
 
 const names = namesOf('shop');
 const consumers = Object.keys(shopTopology.consumers);
@@ -13,10 +13,10 @@ const allQueues = consumers.flatMap((consumer) => declarationsOf(names, shopTopo
 
 /** Runs `use` with a connection that bypasses the proxy. */
 export async function withChannel<T>(
-  { broker }: Pick<System, 'broker'>,
+  { brokerUrl }: Pick<Deployment, 'brokerUrl'>,
   use: (channel: ConfirmChannel) => Promise<T>,
 ): Promise<T> {
-  const connection = await connect(broker.url, { timeout: 10_000 });
+  const connection = await connect(brokerUrl, { timeout: 10_000 });
   connection.on('error', () => {});
   try {
     const channel = await connection.createConfirmChannel();
@@ -34,7 +34,7 @@ export interface QueueCount {
 }
 
 /** Returns every non-empty queue of a consumer: waiting events, retries and dead letters. */
-export function fullQueues(system: Pick<System, 'broker'>): Promise<QueueCount[]> {
+export function fullQueues(system: Pick<Deployment, 'brokerUrl'>): Promise<QueueCount[]> {
   return withChannel(system, async (channel) => {
     const counts: QueueCount[] = [];
     for (const { name: queue } of allQueues) {

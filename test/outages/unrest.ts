@@ -2,8 +2,8 @@
 
 import { serviceNames } from '@shop/shared/runtime';
 import { consumers } from '../../shared/src/events/consumers.ts';
+import type { Deployment } from './deployment.ts';
 import { fullQueues } from './queues.ts';
-import type { System } from './system.ts';
 
 /**
  * Some events leave no inbox row, because they have no effect: orders ignores events about e-mails that are not about a
@@ -50,7 +50,7 @@ const statement = Object.entries(counts)
  * Returns a line for each piece of work in progress. The list is empty when there is none and the dead-letter queues
  * are empty.
  */
-export async function unrest(system: System): Promise<string[]> {
+export async function unrest(system: Deployment): Promise<string[]> {
   const { rows } = await system.admin.query<{ what: string; count: number }>(statement);
   const moving = rows.filter(({ count }) => count > 0).map(({ what, count }) => `${what}: ${count}`);
   if (moving.length > 0) return moving;

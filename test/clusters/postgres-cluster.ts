@@ -1,0 +1,181 @@
+// Three PostgreSQL servers with Patroni and synchronous replication, three nodes of etcd, and HAProxy.
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePorts } from '@shop/shared/embedded';
+import { eventually } from '@shop/shared/testing';
+import pg from 'pg';
+import { chooseUser } from '../../shared/src/embedded/run-as.ts';
+import { type Etcd, startEtcd } from './etcd.ts';
+import { startHaproxy } from './haproxy.ts';
+import { Member, superuserPassword } from './patroni.ts';
+import { findPostgres, findProgram } from './programs.ts';
+
+const startWithin = 180_000;
+
+export class PostgresCluster {
+  readonly members: readonly Member[];
+  readonly etcd: Etcd;
+  /** The host and port of HAProxy. */
+  readonly host: string;
+  readonly #stops: readonly (() => Promise<unknown>)[];
+
+  constructor(parts: {
+    members: readonly Member[];
+    etcd: Etcd;
+    host: string;
+    stops: readonly (() => Promise<unknown>)[];
+  }) {
+    this.members = parts.members;
+    this.etcd = parts.etcd;
+    this.host = parts.host;
+    this.#stops = parts.stops;
+  }
+
+  /** The superuser's connection string over HAProxy, for the database `postgres`. */
+  get adminUrl(): string {
+    return `postgres://postgres:${superuserPassword}@${this.host}/postgres`;
+  }
+
+  /** Resolves to the member on which a transaction commits. */
+  primary(): Promise<Member> {
+    return eventually(() => Promise.any(this.members.map(committing)), startWithin);
+  }
+
+  /** Resolves to a member other than `former` on which a transaction commits. */
+  nextPrimary(former: Member): Promise<Member> {
+    const others = this.members.filter((member) => member !== former);
+    return eventually(() => Promise.any(others.map(committing)), startWithin);
+  }
+
+  /** Resolves when every member is a standby. */
+  async untilWithoutPrimary(): Promise<void> {
+    await eventually(() => Promise.all(this.members.map(requireStandby)), startWithin);
+  }
+
+  /** The standby for which commits wait. */
+  async synchronousStandby(): Promise<Member> {
+    const { members } = await this.#state();
+    const name = members.find(({ role }) => role === 'sync_standby')?.name;
+    const member = this.members.find((each) => each.name === name);
+    if (member === undefined) throw new Error('there is no synchronous standby');
+    return member;
+  }
+
+  /** Resolves when all members run, the standbys follow the primary, and commits wait for one of them. */
+  async untilComplete(): Promise<void> {
+    await eventually(async () => {
+      const { members } = await this.#state();
+      const roles = members.map(({ role }) => role).sort();
+      const follow = members.every(({ role, state, lag }) =>
+        role === 'leader' ? state === 'running' : ['running', 'streaming'].includes(state) && Number(lag) < 1_000_000,
+      );
+      if (!follow || roles.join() !== 'leader,replica,sync_standby') throw new Error(JSON.stringify(members));
+    }, startWithin);
+    await this.primary();
+  }
+
+  /** Makes another member the primary, as an operator does. */
+  async switchOver(): Promise<Member> {
+    const former = await this.primary();
+    const program = await findProgram('patronictl');
+    const parameters = ['-c', former.configuration, 'switchover', 'shop', '--force'];
+    await promisify(execFile)(program, parameters, { env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' } });
+    return this.nextPrimary(former);
+  }
+
+  /** The end of each member's log. */
+  async logs(): Promise<string> {
+    const logs = this.members.map(
+      async ({ name, log }) => `--- ${name}\n${(await readFile(log, 'utf8')).slice(-3_000)}`,
+    );
+    return (await Promise.all(logs)).join('\n');
+  }
+
+  async stop(): Promise<void> {
+    for (const each of [...this.#stops].reverse()) await each();
+  }
+
+  async #state(): Promise<{ members: readonly MemberState[] }> {
+    return Promise.any(
+      this.members.map(async ({ apiPort }) => {
+        const signal = AbortSignal.timeout(2_000);
+        const answer = await fetch(`http://127.0.0.1:${apiPort}/cluster`, { signal });
+        return (await answer.json()) as { members: readonly MemberState[] };
+      }),
+    );
+  }
+}
+
+interface MemberState {
+  readonly name: string;
+  readonly role: string;
+  readonly state: string;
+  readonly lag?: number | string;
+}
+
+/** Resolves when a transaction has committed on this member. A commit waits for the synchronous standby. */
+async function committing(member: Member): Promise<Member> {
+  await ask(member, "SELECT pg_logical_emit_message(true, 'tests', 'commits')");
+  return member;
+}
+
+async function requireStandby(member: Member): Promise<void> {
+  const [row] = await ask<{ standby: boolean }>(member, 'SELECT pg_is_in_recovery() AS standby');
+  if (row?.standby !== true) throw new Error(`${member.name} is a primary`);
+}
+
+async function ask<R extends pg.QueryResultRow>(member: Member, query: string): Promise<R[]> {
+  const client = new pg.Client({
+    connectionString: member.url,
+    connectionTimeoutMillis: 1_000,
+    query_timeout: 2_000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return (await client.query<R>(query)).rows;
+  } finally {
+    // The end of a connection to a suspended server is not awaited.
+    client.end().catch(() => {});
+  }
+}
+
+/**
+ * Starts the cluster, and resolves when it is complete.
+ * @throws Error that names a missing program
+ */
+export async function startPostgresCluster(): Promise<PostgresCluster> {
+  const programs = { patroni: await findProgram('patroni'), postgres: await findPostgres() };
+  const folder = await mkdtemp(join(tmpdir(), 'shop-cluster-'));
+  await chmod(folder, 0o711); // PostgreSQL runs as a user of its own
+  const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  try {
+    const etcd = await startEtcd(folder);
+    stops.push(() => etcd.stop());
+    await etcd.untilHealthy();
+    const user = await chooseUser(undefined);
+    const [proxyPort = 0, ...ports] = await freePorts(7);
+    const members = [0, 1, 2].map((index) => {
+      const [postgres = 0, api = 0] = ports.slice(2 * index);
+      const options = { name: `node-${index}`, folder, user, programs, etcdHosts: etcd.hosts };
+      return new Member({ ...options, ports: { postgres, api } });
+    });
+    stops.push(() => Promise.all(members.map((member) => member.kill())));
+    for (const member of members) {
+      await member.prepare();
+      member.start();
+    }
+    stops.push(await startHaproxy(folder, proxyPort, members));
+    const cluster = new PostgresCluster({ members, etcd, host: `127.0.0.1:${proxyPort}`, stops });
+    await cluster.untilComplete().catch(async (error: unknown) => {
+      throw new Error(`the cluster is not complete: ${String(error)}\n${await cluster.logs()}`);
+    });
+    return cluster;
+  } catch (error) {
+    for (const each of stops.reverse()) await each();
+    throw error;
+  }
+}
