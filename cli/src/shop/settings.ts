@@ -2,6 +2,7 @@
 // processes.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { eventsUrl } from '@shop/shared/events';
 import {
   type Environment,
   integer,
@@ -40,7 +41,7 @@ export function readSettings(environment: Environment) {
     /** An administrator's connection to an outside PostgreSQL, instead of the embedded one. */
     databaseUrl: optional(url('DATABASE_URL', ['postgres', 'postgresql'])),
     /** A broker (amqp://) or another PostgreSQL for the events, instead of the shop's own database. */
-    eventsUrl: optional(url('EVENTS_URL', ['amqp', 'amqps', 'postgres', 'postgresql'])),
+    eventsUrl: optional(eventsUrl()),
   });
 }
 

@@ -1,5 +1,6 @@
 // Selects RabbitMQ or pg-boss by the scheme of EVENTS_URL.
 import { StartError } from '../runtime/index.ts';
+import { addressesOf } from './events-url.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /**
@@ -7,12 +8,13 @@ import type { Transport, TransportOptions } from './transport.ts';
  * @throws StartError when the broker refuses the credentials, or its topology exists with other arguments
  */
 export async function connectTransport(options: TransportOptions): Promise<Transport> {
-  const { url, namespace, declares } = splitParameters(options.url);
+  const { addresses, namespace, declares } = splitParameters(options.url);
+  const [url = ''] = addresses;
   switch (new URL(url).protocol) {
     case 'amqp:':
     case 'amqps:': {
       const { connectRabbitmq } = await import('./rabbitmq/rabbitmq.ts');
-      return connectRabbitmq({ ...options, url, namespace: namespace ?? 'shop', declares });
+      return connectRabbitmq({ ...options, addresses, namespace: namespace ?? 'shop', declares });
     }
     case 'postgres:':
     case 'postgresql:':
@@ -27,20 +29,25 @@ export async function connectTransport(options: TransportOptions): Promise<Trans
 }
 
 interface Parameters {
-  readonly url: string;
+  /** The URL of each node, without these parameters. */
+  readonly addresses: readonly string[];
   readonly namespace: string | undefined;
   readonly declares: 'all' | 'own';
 }
 
 function splitParameters(text: string): Parameters {
-  const url = new URL(text);
-  const namespace = url.searchParams.get('namespace') ?? undefined;
+  const urls = addressesOf(text).map((address) => new URL(address));
+  // All addresses have the same parameters.
+  const parameters = new URLSearchParams(urls[0]?.search);
+  const namespace = parameters.get('namespace') ?? undefined;
   if (namespace !== undefined && !/^[a-z][a-z0-9_]{0,40}$/.test(namespace)) {
     throw new StartError('the namespace in EVENTS_URL must be a lower-case letter and up to 40 of a-z, 0-9 and _');
   }
-  const declares = url.searchParams.get('declare') ?? 'all';
+  const declares = parameters.get('declare') ?? 'all';
   if (declares !== 'all' && declares !== 'own') throw new StartError('declare in EVENTS_URL must be all or own');
-  url.searchParams.delete('namespace');
-  url.searchParams.delete('declare');
-  return { url: url.toString(), namespace, declares };
+  for (const { searchParams } of urls) {
+    searchParams.delete('namespace');
+    searchParams.delete('declare');
+  }
+  return { addresses: urls.map(({ href }) => href), namespace, declares };
 }

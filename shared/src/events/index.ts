@@ -12,6 +12,7 @@ export {
   type ShopEvent,
 } from './event.ts';
 export { eventHistory, type HistoryStep, toTraceStep } from './event-history.ts';
+export { eventsUrl } from './events-url.ts';
 export type { EventPayloads, EventType } from './generated.ts';
 export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/definitions.ts';
 export { type Backlog, longestLag, readBacklog } from './relay/outbox.ts';

@@ -1,13 +1,12 @@
 // The environment variables that the services have in common. A service's own config.ts adds others.
 import { tokenVariables } from '../auth/index.ts';
+import { eventsUrl } from '../events/index.ts';
 import { drain, integer, secret, share, string, url } from '../runtime/index.ts';
-
-const postgres = ['postgres', 'postgresql'];
 
 /** The variables of every service. */
 export const serviceVariables = {
-  databaseUrl: url('DATABASE_URL', postgres),
-  eventsUrl: url('EVENTS_URL', ['amqp', 'amqps', ...postgres]),
+  databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+  eventsUrl: eventsUrl(),
   host: string('HOST', '127.0.0.1'),
   /** 0 selects a free port. */
   port: integer('PORT', { min: 0, max: 65_535 }),

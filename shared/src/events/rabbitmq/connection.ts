@@ -1,11 +1,12 @@
 // One connection to RabbitMQ. After a loss it reconnects with back-off and jitter, and sets up its channel again.
 import type { Socket } from 'node:net';
-import { type Channel, type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib';
+import { type Channel, type ChannelModel, connect, type Options, type RecoveringChannelModel } from 'amqplib';
 import { type Log, StartError } from '../../runtime/index.ts';
 import { BrokerUnavailableError, usualPatience } from '../transport.ts';
 
 export interface ConnectionOptions<C extends Channel> {
-  readonly url: string;
+  /** The URL of each node. After a failure, the next one is tried. */
+  readonly addresses: readonly string[];
   readonly name: string;
   readonly log: Log;
   /** Prepares the channel after every connect. `drop` closes this connection and opens a new one. */
@@ -86,8 +87,17 @@ export class Connection<C extends Channel> {
 
   /** See `openConnection`. */
   async open(): Promise<void> {
-    const { url, name, log } = this.#options;
-    const recovering = await connect(withHeartbeat(url), {
+    const { addresses, name, log } = this.#options;
+    // Each connection begins at another node, so that the connections of all processes are spread over the nodes.
+    let node = Math.floor(Math.random() * addresses.length);
+    const here = (): Options.Connect => toOptions(addresses[node] ?? '');
+    // amqplib reads this object at each attempt.
+    const target = here();
+    const turn = (): void => {
+      node = (node + 1) % addresses.length;
+      Object.assign(target, here());
+    };
+    const recovering = await connect(target, {
       noDelay: true,
       keepAlive: true,
       timeout: connectWithin,
@@ -103,6 +113,8 @@ export class Connection<C extends Channel> {
     });
     this.#recovering = recovering;
     recovering.on('error', () => {});
+    recovering.on('connect-failed', turn);
+    recovering.on('disconnect', turn);
     recovering.on('connect', () => log.info({ connection: name }, 'connected to RabbitMQ'));
     recovering.on('disconnect', (error) =>
       log.warn({ connection: name, reason: error?.message }, 'the connection to RabbitMQ was lost'),
@@ -187,10 +199,21 @@ function destroy(model: ChannelModel, reason: string): void {
   stream.destroy(new Error(reason));
 }
 
-function withHeartbeat(text: string): string {
-  const url = new URL(text);
-  if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(heartbeatSeconds));
-  return url.toString();
+/** Returns the parts of an AMQP URL as amqplib names them, with its query parameters. */
+function toOptions(address: string): Options.Connect {
+  const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(address);
+  const credentials =
+    username === '' && password === '' ? { username: 'guest', password: 'guest' } : { username, password };
+  return {
+    heartbeat: heartbeatSeconds,
+    ...Object.fromEntries(searchParams),
+    protocol: protocol.slice(0, -1),
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || (protocol === 'amqps:' ? 5671 : 5672)),
+    username: decodeURIComponent(credentials.username),
+    password: decodeURIComponent(credentials.password),
+    vhost: pathname.slice(1),
+  };
 }
 
 function isRefusal({ code, message }: Error & { code?: unknown }): boolean {

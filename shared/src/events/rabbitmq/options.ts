@@ -1,7 +1,9 @@
 // The settings of a connection to RabbitMQ.
 import type { TransportOptions } from '../transport.ts';
 
-export interface RabbitmqOptions extends TransportOptions {
+export interface RabbitmqOptions extends Omit<TransportOptions, 'url'> {
+  /** The URL of each node of the broker. */
+  readonly addresses: readonly string[];
   /** The prefix of the exchange's and the queues' names. */
   readonly namespace: string;
   /**

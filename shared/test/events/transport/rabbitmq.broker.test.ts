@@ -77,6 +77,26 @@ describe('RabbitMQ', () => {
     await proxy.close();
   });
 
+  it.each(['cut', 'freeze'] as const)('uses another node when its own and a further one fail (%s)', async (fail) => {
+    const nodes = [await startProxy(url), await startProxy(url), await startProxy(url)];
+    const several = new URL(url);
+    const hosts = nodes.map((node) => new URL(node.url).host).join(',');
+    const transport = await open(url.replace(several.host, hosts));
+    const taker = await record(transport, 'taker');
+    for (const node of nodes) {
+      await node.restore();
+      for (const other of nodes) {
+        if (other !== node) await other[fail]();
+      }
+      const sent = message();
+      await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 40_000);
+      await eventually(() => expect(taker.deliveries.map(({ content }) => content)).toContain(sent.content), 40_000);
+    }
+    await taker.stop();
+    await transport.close();
+    for (const node of nodes) await node.close();
+  });
+
   it('disconnects a silent broker after a time-out, and a message without a confirm is not delivered', async () => {
     const proxy = await startProxy(url);
     const transport = await open(proxy.url);
