@@ -244,7 +244,7 @@ describe.each(internal)('$operationId, which is internal, does not exist at the 
 
   it('for a service with a token that the called service accepts', async () => {
     const { service = '', security } = operation;
-    const Authorization = createServiceTokens({ secret, name: 'test' }).sign(service, {
+    const Authorization = createServiceTokens({ secrets: [secret], name: 'test' }).sign(service, {
       method,
       path: path(),
       body: '',

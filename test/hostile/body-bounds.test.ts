@@ -13,7 +13,7 @@ import { startGateway, type TestGateway } from '../../gateway/test/start-gateway
 import { largestBody } from './largest-body.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'tests' });
+const tokens = createServiceTokens({ secrets: ['only-for-tests-only-for-tests-only-for-tests'], name: 'tests' });
 const names = serviceNames;
 
 /** The status with which the service answers the largest body. It is never a refusal of the size. */

@@ -52,7 +52,7 @@ export async function signToken(
   );
   const [row] = rows;
   if (row === undefined) throw new Error('accounts has no signing key');
-  const key = await importPKCS8(createKeyEncryption(keySecret).decrypt(row.private_key, row.kid), 'ES256');
+  const key = await importPKCS8(createKeyEncryption([keySecret]).decrypt(row.private_key, row.kid), 'ES256');
   const now = Math.floor(Date.now() / 1000);
   const token = await new SignJWT({ accountId, scope: scopes.join(' ') })
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: row.kid })

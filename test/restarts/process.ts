@@ -1,6 +1,7 @@
 // A process of the shop that tests stop as an operator does and start again at the same address.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Environment } from '@shop/shared/runtime';
 import { eventually, plainEnvironment } from '@shop/shared/testing';
 import { request } from 'undici';
 
@@ -11,9 +12,10 @@ export interface ShopProcess {
   untilReady(): Promise<void>;
   /**
    * Sends SIGTERM, and then starts a new process.
+   * @param changed variables that the new process and those after it get
    * @returns the exit code and the signal of the old one
    */
-  replace(): Promise<readonly [number | null, NodeJS.Signals | null]>;
+  replace(changed?: Environment): Promise<readonly [number | null, NodeJS.Signals | null]>;
   kill(): void;
 }
 
@@ -28,8 +30,9 @@ const readyWithin = 60_000;
 
 export function startProcess({ name, main, url, environment }: Launch): ShopProcess {
   let output = '';
+  let present: Environment = environment;
   const start = (): ChildProcess => {
-    const env = { ...plainEnvironment(), ...environment };
+    const env = { ...plainEnvironment(), ...present };
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (data) => {
@@ -48,7 +51,8 @@ export function startProcess({ name, main, url, environment }: Launch): ShopProc
     url,
     output: () => output,
     untilReady,
-    async replace() {
+    async replace(changed = {}) {
+      present = { ...present, ...changed };
       const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
       child.kill('SIGTERM');
       const ending = await exited;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
-import { type ServiceName, serviceNames as services } from '@shop/shared/runtime';
+import { type Environment, type ServiceName, serviceNames as services } from '@shop/shared/runtime';
 import { createTestDatabase, eventually, highHoldLimits, type TestDatabase } from '@shop/shared/testing';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type ShopProcess, startProcess } from './process.ts';
@@ -18,13 +18,16 @@ export interface ReplicatedShop {
   readonly processes: readonly ShopProcess[];
   /**
    * Replaces a process, and waits until all its clients use the new one.
+   * @param changed variables that the new process and those after it get
    * @returns the exit code or signal of the old one
    */
-  replace(process: ShopProcess): ReturnType<ShopProcess['replace']>;
+  replace(process: ShopProcess, changed?: Environment): ReturnType<ShopProcess['replace']>;
   stop(): Promise<void>;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The secret with which the shop starts. */
+export const internalSecret = 'only-for-tests-only-for-tests-only-for-tests';
 const noticedWithin = 30_000;
 // Milliseconds, longer than the keep-alive time of idle connections.
 const drain = '4500';
@@ -74,7 +77,7 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
       ORDERS_URL: orders,
       CATALOGUE_URL: catalogue,
       NOTIFICATIONS_URL: notifications,
-      INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
+      INTERNAL_SECRET: internalSecret,
       KEY_ENCRYPTION_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
       MAIL_DIR: mailFolder,
@@ -112,11 +115,11 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
       database,
       mailFolder,
       processes,
-      async replace(process) {
+      async replace(process, changed) {
         const before = gateways.map((gateway) => returns(gateway, process.url));
         // The gateway does not forward requests to every service.
         const isRouted = before.some((times) => times > 0);
-        const ending = await process.replace();
+        const ending = await process.replace(changed);
         await eventually(() => {
           balanced(process);
           for (const [index, gateway] of (isRouted ? gateways : []).entries()) {

@@ -1,17 +1,17 @@
 // The environment of the accounts service as one frozen object. All mistakes are reported together.
 import { availableParallelism } from 'node:os';
-import { type Environment, integer, keyList, readConfig, secret, url } from '@shop/shared/runtime';
+import { type Environment, integer, keyList, readConfig, secretList, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 
 const { databaseUrl } = serviceVariables;
-const keyEncryptionSecret = secret('KEY_ENCRYPTION_SECRET');
+const keyEncryptionSecrets = secretList('KEY_ENCRYPTION_SECRET');
 
 /** @throws ConfigError naming every variable that is missing or wrong */
 export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,
-    keyEncryptionSecret,
+    keyEncryptionSecrets,
     cursorKeys: keyList('CURSOR_KEYS'),
     /** The services that return their parts of an export. */
     ordersUrl: url('ORDERS_URL', ['http', 'https']),
@@ -29,7 +29,7 @@ export function readEnvironment(environment: Environment) {
 
 /** The configuration of the operator's functions for signing keys. */
 export function readKeyStoreConfig(environment: Environment) {
-  return readConfig(environment, { databaseUrl, keyEncryptionSecret });
+  return readConfig(environment, { databaseUrl, keyEncryptionSecrets });
 }
 
 /** The configuration of the operator's functions for scopes. */
@@ -39,5 +39,5 @@ export function readDatabaseConfig(environment: Environment) {
 
 /** The configuration of the operator's function that sends an e-mail with a token. */
 export function readEmailTokenConfig(environment: Environment) {
-  return readConfig(environment, { internalSecret: callerVariables.internalSecret });
+  return readConfig(environment, { internalSecrets: callerVariables.internalSecrets });
 }

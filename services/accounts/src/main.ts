@@ -26,16 +26,16 @@ await startService({
     onStop('pruning accounts', startPruning(database.pool, expiredAccountRows(config.refreshTokenDays), log));
     onStop('erasing accounts', startErasingAccounts({ database, log }));
     onStop('erasing traces', startErasing({ database, log, erase: eraseTraces }));
-    const encryption = createKeyEncryption(config.keyEncryptionSecret);
+    const encryption = createKeyEncryption(config.keyEncryptionSecrets);
     await prepareSigningKeys(database, encryption);
     const context: CallingContext = {
       database,
-      idempotencySecret: config.internalSecret,
+      idempotencySecrets: config.internalSecrets,
       passwords: await createPasswords(new Semaphore({ running: config.hashConcurrency, waiting: config.hashQueue })),
       signingKeys: followSigningKeys(database, encryption),
       tokenIssuer: { issuer: config.issuer, audience: config.audience },
       refreshLifetimes: config,
-      emailTokenSeal: createEmailTokenSeal(config.internalSecret),
+      emailTokenSeal: createEmailTokenSeal(config.internalSecrets),
       support: openSupportCollections(createCursors(config.cursorKeys)),
       orders: callService('orders', config.ordersUrl),
       notifications: callService('notifications', config.notificationsUrl),

@@ -110,7 +110,7 @@ export async function emailTokenOf(
   );
   const [newest] = rows;
   if (newest === undefined) throw new Error(`${kind} was not sent`);
-  return createEmailTokenSeal(internalSecret).open(newest.sealed, { kind, accountId, email: newest.email });
+  return createEmailTokenSeal([internalSecret]).open(newest.sealed, { kind, accountId, email: newest.email });
 }
 
 /** How many e-mails of this kind were sent to the account. */

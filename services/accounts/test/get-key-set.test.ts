@@ -10,7 +10,7 @@ import { prepareSigningKeys } from '../src/signing-key.ts';
 import { type Holder, logIn, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 const path = '/.well-known/jwks.json';
-const encryption = createKeyEncryption(Buffer.alloc(32, 7).toString('base64url'));
+const encryption = createKeyEncryption([Buffer.alloc(32, 7).toString('base64url')]);
 let accounts: TestAccounts;
 let holder: Holder;
 let database: Database;

@@ -48,11 +48,11 @@ describe('a log-in', () => {
     const context = {
       database,
       passwords,
-      idempotencySecret: 'unused',
-      signingKeys: followSigningKeys(database, createKeyEncryption(Buffer.alloc(32, 7).toString('base64url'))),
+      idempotencySecrets: ['unused'] as const,
+      signingKeys: followSigningKeys(database, createKeyEncryption([Buffer.alloc(32, 7).toString('base64url')])),
       tokenIssuer: { issuer: 'https://shop.test', audience: 'shop' },
       refreshLifetimes: { refreshTokenDays: 1, refreshFamilyDays: 1 },
-      emailTokenSeal: createEmailTokenSeal('only-for-tests-only-for-tests-only-for-tests'),
+      emailTokenSeal: createEmailTokenSeal(['only-for-tests-only-for-tests-only-for-tests']),
       support: openSupportCollections(createCursors([Buffer.alloc(32)])),
     };
     const outcomes = [];

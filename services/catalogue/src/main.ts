@@ -49,7 +49,7 @@ await startService({
       reads: openProductReads({ primary, replica: replica || undefined, pages }),
       products: openProducts(config.currency, createCursors(config.cursorKeys), config.attributes),
       reservationSeconds: config.reservationSeconds,
-      idempotencySecret: config.internalSecret,
+      idempotencySecrets: config.internalSecrets,
     };
     const handlers = {
       'order.created.v1': onOrderCreated,

@@ -96,7 +96,7 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
   };
   const services = await startServices(['catalogue'], { ...options, environment });
   const { client, database } = services.service('catalogue');
-  const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'orders' });
+  const tokens = createServiceTokens({ secrets: ['only-for-tests-only-for-tests-only-for-tests'], name: 'orders' });
   const headersFor = (path: string, body?: object) => {
     const call = { method: 'POST', path, body: body === undefined ? '' : JSON.stringify(body) };
     return { Authorization: tokens.sign('catalogue', call) };

@@ -29,7 +29,7 @@ await startService({
     const { smtpUrl } = config;
     const mailer = smtpUrl === undefined ? await folderMailer(config.mailDir) : smtpMailer(smtpUrl);
     onStop('mailer', () => mailer.close());
-    const tokens = createTokenOpener(config.internalSecret, {
+    const tokens = createTokenOpener(config.internalSecrets, {
       'email-verification': config.emailVerificationUrl,
       'email-change-undo': config.emailChangeUndoUrl,
       'password-reset': config.passwordResetUrl,

@@ -1,6 +1,7 @@
 // The tokens in e-mails, and the links that the operator has configured for them.
 import { createEmailTokenSeal, type EmailTokenSeal } from '@shop/shared/auth';
 import type { EventPayloads } from '@shop/shared/events';
+import type { Secrets } from '@shop/shared/runtime';
 
 export type TokenKind = EventPayloads['email-token.issued.v1']['kind'];
 
@@ -29,9 +30,9 @@ export interface TokenOpener {
   open(kind: TokenKind, notice: TokenNotice): TokenUse;
 }
 
-/** @param secret INTERNAL_SECRET, with which accounts encrypts the tokens */
-export function createTokenOpener(secret: string, links: LinkTemplates): TokenOpener {
-  const seal: EmailTokenSeal = createEmailTokenSeal(secret);
+/** @param secrets INTERNAL_SECRET, with which accounts encrypts the tokens */
+export function createTokenOpener(secrets: Secrets, links: LinkTemplates): TokenOpener {
+  const seal: EmailTokenSeal = createEmailTokenSeal(secrets);
   return {
     open(kind, { accountId, email, sealedToken }) {
       const token = seal.open(sealedToken, { kind, accountId, email });

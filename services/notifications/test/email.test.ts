@@ -12,7 +12,7 @@ const templates = readTemplates(fileURLToPath(new URL('../templates', import.met
 const sender = {
   shopName: 'The Shop',
   address: 'orders@shop.example',
-  tokens: createTokenOpener(secret, noLinks),
+  tokens: createTokenOpener([secret], noLinks),
   templates,
 };
 

@@ -100,7 +100,7 @@ it('stores nothing of events that arrive after it', async () => {
   await events.send('refund.done.v1', order.refunded, { sequence: 5 });
   const kind = 'email-verification';
   const { email, name } = order.account;
-  const sealedToken = createEmailTokenSeal('x'.repeat(32)).seal('token', { kind, accountId, email });
+  const sealedToken = createEmailTokenSeal(['x'.repeat(32)]).seal('token', { kind, accountId, email });
   const expiresAt = new Date(Date.now() + 60_000).toISOString();
   await events.send('email-token.issued.v1', { accountId, kind, email, name, sealedToken, expiresAt });
   // The events of another account, which were sent later, have been handled.

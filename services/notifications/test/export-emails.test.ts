@@ -6,7 +6,7 @@ import { eventually, startServices, type TestServices } from '@shop/shared/testi
 import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
 
 const secret = 'only-for-tests-only-for-tests-only-for-tests';
-const serviceTokens = createServiceTokens({ secret, name: 'accounts' });
+const serviceTokens = createServiceTokens({ secrets: [secret], name: 'accounts' });
 
 let services: TestServices;
 let events: ShopEvents;
@@ -34,7 +34,7 @@ describe('200', () => {
     await events.send('account.registered.v1', { ...account, emailVerified: true, locale: 'fr' });
     await events.send('order.created.v1', created);
     const about = { kind: 'email-verification', accountId, email: 'new@example.org' } as const;
-    const sealedToken = createEmailTokenSeal(secret).seal('the-token', about);
+    const sealedToken = createEmailTokenSeal([secret]).seal('the-token', about);
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     await events.send('email-token.issued.v1', { ...about, name: 'Ada', sealedToken, expiresAt });
     const sent = { status: 'sent', attempts: 1, createdAt: expect.any(String), settledAt: expect.any(String) };

@@ -8,7 +8,7 @@ import { createTokenOpener } from '../src/token-email.ts';
 import { someOrder } from './shop-events.ts';
 
 const secret = 'only-for-tests-only-for-tests-only-for-tests';
-const seal = createEmailTokenSeal(secret);
+const seal = createEmailTokenSeal([secret]);
 const order = someOrder();
 const shippingAddress = {
   recipient: 'Bo Lindqvist',
@@ -61,6 +61,6 @@ export const occasions: readonly Occasion[] = [
 export function senderWith(templates: Templates, links = false): Sender {
   const page = links ? 'https://shop.example/account#token={token}' : undefined;
   const pages = { 'email-verification': page, 'email-change-undo': page, 'password-reset': page };
-  const tokens = createTokenOpener(secret, pages);
+  const tokens = createTokenOpener([secret], pages);
   return { shopName: 'The Shop', address: 'orders@shop.example', tokens, templates };
 }

@@ -8,7 +8,7 @@ import { eventually, startServices, type TestServices } from '@shop/shared/testi
 import { joinEvents, type ShopEvents } from './shop-events.ts';
 
 const secret = 'only-for-tests-only-for-tests-only-for-tests';
-const seal = createEmailTokenSeal(secret);
+const seal = createEmailTokenSeal([secret]);
 const token = 'pYVgZb4Y9yHDlBrqNnQ2gUO9d3kRrpwrYqvXcOTk1mE';
 const kinds = ['email-verification', 'email-change-undo', 'password-reset'] as const;
 type Kind = (typeof kinds)[number];

@@ -33,7 +33,7 @@ await startService({
       log,
       holdSettings: { orders: config.holdOrders, units: config.holdUnits },
       paymentDueMinutes: config.payments === 'required' ? config.paymentDueMinutes : undefined,
-      idempotencySecret: config.internalSecret,
+      idempotencySecrets: config.internalSecrets,
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
     onStop('archiving orders', startArchiving({ database, afterDays: config.archiveAfterDays, log }));

@@ -54,7 +54,7 @@ export async function startShop(options: StartOptions = {}): Promise<TestShop> {
   const services = await startServices(['orders', 'catalogue'], options);
   const orders = services.service('orders').client;
   const catalogue = services.service('catalogue').client;
-  const tokens = createServiceTokens({ secret: 'only-for-tests-only-for-tests-only-for-tests', name: 'tests' });
+  const tokens = createServiceTokens({ secrets: ['only-for-tests-only-for-tests-only-for-tests'], name: 'tests' });
   const customer = async (...scopes: string[]): Promise<Customer> => {
     const accountId = newId();
     return { accountId, token: await services.issuer.sign({ accountId, scopes }) };

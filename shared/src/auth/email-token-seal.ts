@@ -1,5 +1,6 @@
 // Encrypts the tokens of e-mails between accounts and the process that sends the e-mails, so that outbox, broker, dead
 // letters and databases contain no token in plain text.
+import type { Secrets } from '../runtime/index.ts';
 import { createEncryption } from './encryption.ts';
 
 /** The e-mail that a token belongs to. A token cannot be decrypted for another e-mail. */
@@ -15,9 +16,9 @@ export interface EmailTokenSeal {
   open(sealed: string, about: TokenEmail): string;
 }
 
-/** @param secret INTERNAL_SECRET, which accounts and notifications share */
-export function createEmailTokenSeal(secret: string): EmailTokenSeal {
-  const encryption = createEncryption(secret, 'shop e-mail tokens');
+/** @param secrets INTERNAL_SECRET, which accounts and notifications share */
+export function createEmailTokenSeal(secrets: Secrets): EmailTokenSeal {
+  const encryption = createEncryption(secrets, 'shop e-mail tokens');
   return {
     seal: (token, about) => encryption.encrypt(token, labelOf(about)),
     open: (sealed, about) => encryption.decrypt(sealed, labelOf(about)),

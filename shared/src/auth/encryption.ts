@@ -1,10 +1,11 @@
-// Authenticated encryption of short texts with a secret from the environment: AES-256-GCM.
+// Authenticated encryption of short texts with secrets from the environment: AES-256-GCM.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { Secrets } from '../runtime/index.ts';
 
 export interface Encryption {
   /** @param label is authenticated with the text, so that the result can only be decrypted with the same label */
   encrypt(text: string, label: string): string;
-  /** @throws Error when the secret or the label differs, or the encrypted text was changed */
+  /** @throws Error when it was encrypted with none of the secrets or another label, or was changed */
   decrypt(encrypted: string, label: string): string;
 }
 
@@ -13,12 +14,15 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts texts with a key that is derived from a secret (HKDF with SHA-256, RFC 5869).
- * @param secret at least 32 characters
+ * Encrypts texts with a key that is derived from the first secret (HKDF with SHA-256, RFC 5869). Decrypts those that were
+ * encrypted with any of the secrets.
+ * @param secrets at least 32 characters each
  * @param purpose what is encrypted; each purpose has a key of its own
  */
-export function createEncryption(secret: string, purpose: string): Encryption {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
+export function createEncryption([first, ...others]: Secrets, purpose: string): Encryption {
+  const keyOf = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
+  const key = keyOf(first);
+  const keys = [key, ...others.map(keyOf)];
   return {
     encrypt(text, label) {
       const iv = randomBytes(ivBytes);
@@ -28,10 +32,23 @@ export function createEncryption(secret: string, purpose: string): Encryption {
     },
     decrypt(encrypted, label) {
       const bytes = Buffer.from(encrypted, 'base64url');
-      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
-        .setAAD(Buffer.from(label))
-        .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-      return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');
+      let refusal: unknown;
+      for (const one of keys) {
+        try {
+          return decryptWith(one, bytes, label);
+        } catch (error) {
+          refusal = error;
+        }
+      }
+      throw refusal;
     },
   };
+}
+
+/** @throws Error when the bytes were not encrypted with this key and label */
+function decryptWith(key: Buffer, bytes: Buffer, label: string): string {
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
+    .setAAD(Buffer.from(label))
+    .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+  return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');
 }

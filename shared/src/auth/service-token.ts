@@ -1,6 +1,7 @@
 // Service tokens, by which one process of the shop authenticates an internal call to another.
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Problem } from '../problem/index.ts';
+import type { Secrets } from '../runtime/index.ts';
 
 /** The request for which a token is valid. */
 export interface InternalCall {
@@ -24,29 +25,40 @@ export interface ServiceTokens {
 const credentials = /^Bearer ([a-z][a-z-]{0,40})\.([A-Za-z0-9_-]{43})$/;
 
 /**
- * Signs and verifies internal calls with the secret that all processes share. A token is a MAC of the caller, the
+ * Signs and verifies internal calls with secrets that all processes share. A token is a MAC of the caller, the
  * called service, the method, the path and the body. It contains no time, so the clocks of the processes may differ. An
  * eavesdropper can only repeat the same call, and no internal operation has a second effect when it is repeated.
- * @param options.secret at least 32 bytes
+ * @param options.secrets at least 32 bytes each; the first one signs, and all of them verify
  * @param options.name the service that signs
  */
-export function createServiceTokens(options: { secret: string; name: string }): ServiceTokens {
-  if (Buffer.byteLength(options.secret) < 32) throw new Error('the internal secret must have at least 32 bytes');
-  // The key is derived for this purpose, because the secret also keys the fingerprints of repeated requests.
-  const key = createSecretKey(createHmac('sha256', options.secret).update('internal calls').digest());
-  // The lines before the body cannot contain a line break, so two different calls never have the same text.
-  const macOf = (caller: string, audience: string, { method, path, body }: InternalCall): Buffer =>
-    createHmac('sha256', key).update(`${caller}\n${audience}\n${method}\n${path}\n`).update(body).digest();
+export function createServiceTokens(options: { secrets: Secrets; name: string }): ServiceTokens {
+  const [first, ...others] = options.secrets;
+  const signingKey = callKey(first);
+  const keys = [signingKey, ...others.map(callKey)];
 
   return {
-    sign: (audience, call) => `Bearer ${options.name}.${macOf(options.name, audience, call).toString('base64url')}`,
+    sign(audience, call) {
+      return `Bearer ${options.name}.${macOf(signingKey, options.name, audience, call).toString('base64url')}`;
+    },
 
     verify(authorization, audience, call) {
       const [, caller, mac] = credentials.exec(authorization ?? '') ?? [];
       if (caller === undefined || mac === undefined) throw refused();
-      if (!timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(caller, audience, call))) throw refused();
+      const given = Buffer.from(mac, 'base64url');
+      if (!keys.some((key) => timingSafeEqual(given, macOf(key, caller, audience, call)))) throw refused();
     },
   };
+}
+
+/** Returns the key for calls. It is derived, because the secret also keys the fingerprints of repeated requests. */
+function callKey(secret: string): KeyObject {
+  if (Buffer.byteLength(secret) < 32) throw new Error('the internal secret must have at least 32 bytes');
+  return createSecretKey(createHmac('sha256', secret).update('internal calls').digest());
+}
+
+/** The lines before the body cannot contain a line break, so two different calls never have the same text. */
+function macOf(key: KeyObject, caller: string, audience: string, { method, path, body }: InternalCall): Buffer {
+  return createHmac('sha256', key).update(`${caller}\n${audience}\n${method}\n${path}\n`).update(body).digest();
 }
 
 function refused(): Problem {

@@ -2,15 +2,16 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type Database, type Expiry, sql, type Transaction } from '../database/index.ts';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
+import type { Secrets } from '../runtime/index.ts';
 import type { OperationRequest, Reply } from './operation.ts';
 
 export interface IdempotencyContext {
   readonly database: Database;
   /**
-   * The secret that keys the fingerprints of requests, so that a stored fingerprint reveals nothing about a password in
-   * the request.
+   * The secrets that key the fingerprints of requests, so that a stored fingerprint reveals nothing about a password in
+   * the request. A new fingerprint has the first one.
    */
-  readonly idempotencySecret: string;
+  readonly idempotencySecrets: Secrets;
 }
 
 interface StoredAnswer {
@@ -46,13 +47,13 @@ export async function idempotent<Body = never>(
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return context.database.transaction(work);
   const scope = scopeOf(request, key);
-  const fingerprint = fingerprintOf(request, context.idempotencySecret);
+  const { idempotencySecrets: secrets } = context;
   const answer = (run: (tx: Transaction) => Promise<Reply<Body>>): Promise<Reply<Body>> =>
     context.database.transaction(async (tx) => {
       const stored = await claim(tx, scope);
-      if (stored !== undefined) return replay(stored, fingerprint, request.id);
+      if (stored !== undefined) return replay(stored, request, secrets);
       const reply = await run(tx);
-      await keep(tx, scope, fingerprint, reply);
+      await keep(tx, scope, fingerprintOf(request, secrets[0]), reply);
       return reply;
     });
   let refusal: Problem | undefined;
@@ -95,7 +96,7 @@ export async function keptAnswer(request: OperationRequest, context: Idempotency
     text: selectKept,
     values: scopeOf(request, key),
   });
-  return rows[0] && replay(rows[0], fingerprintOf(request, context.idempotencySecret), request.id);
+  return rows[0] && replay(rows[0], request, context.idempotencySecrets);
 }
 
 function scopeOf(request: OperationRequest, key: string): string[] {
@@ -126,8 +127,8 @@ async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredA
   return claimed.fingerprint === null ? undefined : claimed;
 }
 
-function replay(stored: StoredAnswer, fingerprint: string, requestId: string): Reply {
-  if (stored.fingerprint !== fingerprint) {
+function replay(stored: StoredAnswer, request: OperationRequest, secrets: Secrets): Reply {
+  if (!secrets.some((secret) => fingerprintOf(request, secret) === stored.fingerprint)) {
     throw new Problem('idempotency-key-reused', 'This Idempotency-Key was used for another request. Use a new key.', {
       errors: [{ header: 'Idempotency-Key', detail: 'belongs to another request' }],
     });
@@ -136,7 +137,7 @@ function replay(stored: StoredAnswer, fingerprint: string, requestId: string): R
     status: stored.status,
     headers: { ...stored.headers, 'Idempotency-Replayed': 'true' },
     ...(stored.etag === null ? {} : { etag: stored.etag }),
-    ...(stored.body === null ? {} : { json: isRefusal(stored) ? withInstance(stored.body, requestId) : stored.body }),
+    ...(stored.body === null ? {} : { json: isRefusal(stored) ? withInstance(stored.body, request.id) : stored.body }),
   };
 }
 

@@ -216,6 +216,21 @@ export function secret(name: string): Variable<string> {
   };
 }
 
+/** The first one signs and encrypts, and all of them verify and decrypt. So one can be replaced while the shop runs. */
+export type Secrets = readonly [string, ...string[]];
+
+/** Secrets as `secret`, separated by commas. */
+export function secretList(name: string): Variable<Secrets> {
+  const one = secret(name);
+  return {
+    ...one,
+    parse(value) {
+      const [first = '', ...others] = value.split(',').map((part) => part.trim());
+      return [one.parse(first), ...others.map(one.parse)];
+    },
+  };
+}
+
 /** Symmetric keys, separated by commas, each of 32 bytes in base64url. The first key encrypts; all keys decrypt. */
 export function keyList(name: string): Variable<readonly Buffer[]> {
   return {

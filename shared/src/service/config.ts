@@ -1,7 +1,7 @@
 // The environment variables that the services have in common. A service's own config.ts adds others.
 import { tokenVariables } from '../auth/index.ts';
 import { eventsUrl } from '../events/index.ts';
-import { drain, integer, secret, share, string, url } from '../runtime/index.ts';
+import { drain, integer, secretList, share, string, url } from '../runtime/index.ts';
 
 /** The variables of every service. */
 export const serviceVariables = {
@@ -16,7 +16,7 @@ export const serviceVariables = {
 /** The further variables of a service that accepts requests of accounts and of other services. */
 export const callerVariables = {
   ...tokenVariables,
-  internalSecret: secret('INTERNAL_SECRET'),
+  internalSecrets: secretList('INTERNAL_SECRET'),
   /** The share of responses that are validated by the contract in operation. */
   contractWatch: share('CONTRACT_WATCH', 0),
 };

@@ -116,8 +116,8 @@ function openCallers(
   config: ServiceConfig,
   life: ProcessLife,
 ): Pick<AppOptions<unknown>, 'verifier' | 'serviceTokens' | 'contractWatch'> {
-  if (!('internalSecret' in config)) return {};
-  const serviceTokens = createServiceTokens({ secret: config.internalSecret, name });
+  if (!('internalSecrets' in config)) return {};
+  const serviceTokens = createServiceTokens({ secrets: config.internalSecrets, name });
   const { jwksUrl, issuer, audience, algorithm, contractWatch } = config;
   const verifier = createTokenVerifier({ jwksUrl, issuer, audience, algorithm, log: life.log });
   life.onStop('key set', () => verifier.close());

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createServiceTokens } from '../../src/auth/index.ts';
 
 const secret = 'only-for-tests-only-for-tests-only-for-tests';
-const orders = createServiceTokens({ secret, name: 'orders' });
-const catalogue = createServiceTokens({ secret, name: 'catalogue' });
+const orders = createServiceTokens({ secrets: [secret], name: 'orders' });
+const catalogue = createServiceTokens({ secrets: [secret], name: 'catalogue' });
 const refused = { code: 'unauthenticated', status: 401 };
 const call = { method: 'POST', path: '/internal/reservations', body: '{"quantity":1}' };
 
@@ -58,7 +58,7 @@ describe('a service token', () => {
   });
 
   it('is refused with another secret', () => {
-    const token = createServiceTokens({ secret: 'x'.repeat(40), name: 'orders' }).sign('catalogue', call);
+    const token = createServiceTokens({ secrets: ['x'.repeat(40)], name: 'orders' }).sign('catalogue', call);
     expect(thrown(() => catalogue.verify(token, 'catalogue', call))).toMatchObject(refused);
   });
 
@@ -70,6 +70,6 @@ describe('a service token', () => {
   );
 
   it('needs a secret of 32 bytes', () => {
-    expect(() => createServiceTokens({ secret: 'short', name: 'orders' })).toThrow('32 bytes');
+    expect(() => createServiceTokens({ secrets: ['short'], name: 'orders' })).toThrow('32 bytes');
   });
 });

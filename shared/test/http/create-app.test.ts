@@ -7,7 +7,7 @@ import { loadContract } from '@shop/shared/contract';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createApp, etagOf, idempotent, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { createHealth, type Log, newId } from '@shop/shared/runtime';
+import { createHealth, type Log, newId, type Secrets } from '@shop/shared/runtime';
 import {
   createClient,
   createTestDatabase,
@@ -33,6 +33,7 @@ let token: string;
 const nextPage = '</v1/notes?cursor=x>; rel="next"';
 let seen: OperationRequest | undefined;
 let effects = 0;
+let idempotencySecrets: Secrets = ['only-for-tests'];
 let work: () => Promise<void> = async () => {};
 /** The pieces that listNotes sends. */
 let pieces: (() => AsyncGenerator<string>) | undefined;
@@ -47,7 +48,12 @@ beforeAll(async () => {
   const app = createApp({
     name: 'notes',
     contract,
-    context: { database, idempotencySecret: 'only-for-tests' },
+    context: {
+      database,
+      get idempotencySecrets() {
+        return idempotencySecrets;
+      },
+    },
     verifier,
     health: createHealth(),
     log,
@@ -431,6 +437,17 @@ describe('idempotency', () => {
       headers: key,
     });
     expect(other.body.effect).not.toBe(first.body.effect);
+  });
+
+  it('returns the first response also while the secret of fingerprints is replaced', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    const statuses: (number | undefined)[] = [];
+    for (const secrets of [['a'], ['b', 'a'], ['c', 'b']] as const) {
+      idempotencySecrets = secrets;
+      statuses.push((await post({ text: 'a' }, key)).status);
+    }
+    idempotencySecrets = ['only-for-tests'];
+    expect(statuses).toEqual([201, 201, 422]);
   });
 
   it('answers 422 for the same key with another request', async () => {

@@ -28,7 +28,7 @@ beforeEach(async () => {
     else request.resume().on('end', () => response.writeHead(status).end('{"done":true}'));
   });
   port = await listen(0);
-  const serviceTokens = createServiceTokens({ secret: 's'.repeat(32), name: 'orders' });
+  const serviceTokens = createServiceTokens({ secrets: ['s'.repeat(32)], name: 'orders' });
   client = createInternalClient({ url: `http://127.0.0.1:${port}`, service: 'catalogue', serviceTokens });
 });
 afterEach(async () => {

@@ -15,6 +15,7 @@ import {
   readTogether,
   StartError,
   secret,
+  secretList,
   string,
   url,
 } from '@shop/shared/runtime';
@@ -64,6 +65,15 @@ describe('readConfig', () => {
     const named = { ...environment, INTERNAL_SECRET: 'n'.repeat(40) };
     expect(readConfig(named, variables).secret).toBe('n'.repeat(40));
     expect([isSet(environment, 'INTERNAL_SECRET'), isSet(environment, 'CURSOR_KEYS_OF_NOBODY')]).toEqual([true, false]);
+  });
+
+  it('reads several secrets, of which each has enough characters', () => {
+    const read = (text: string) => readConfig({ SECRET: text }, { secrets: secretList('SECRET') }).secrets;
+    const [one, other] = ['a'.repeat(32), 'b'.repeat(40)];
+    expect(read(one)).toEqual([one]);
+    expect(read(`${one}, ${other}`)).toEqual([one, other]);
+    for (const wrong of [`${one},`, `${one},short`, `short,${one}`])
+      expect(() => read(wrong)).toThrow(new ConfigError(['SECRET must have at least 32 characters']));
   });
 
   it('reports all mistakes together and repeats no secret', () => {

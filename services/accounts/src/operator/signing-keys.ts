@@ -70,9 +70,9 @@ async function withKeyStore<T>(
   environment: Environment,
   use: (database: Database, encryption: KeyEncryption) => Promise<T>,
 ): Promise<T> {
-  const { databaseUrl: url, keyEncryptionSecret } = readKeyStoreConfig(environment);
+  const { databaseUrl: url, keyEncryptionSecrets } = readKeyStoreConfig(environment);
   return withDatabase({ url, name: 'accounts keys' }, (database) =>
-    use(database, createKeyEncryption(keyEncryptionSecret)),
+    use(database, createKeyEncryption(keyEncryptionSecrets)),
   );
 }
 

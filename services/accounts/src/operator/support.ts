@@ -116,7 +116,7 @@ export function sendPasswordResetAsOperator(
   account: string,
   reason: string,
 ): Promise<KnownAccount> {
-  const emailTokenSeal = createEmailTokenSeal(readEmailTokenConfig(environment).internalSecret);
+  const emailTokenSeal = createEmailTokenSeal(readEmailTokenConfig(environment).internalSecrets);
   const sender = { request: { id: newId(), traceparent: undefined }, context: { emailTokenSeal } };
   return change(environment, 'accounts reset', account, reason, async (tx, found, request) => {
     const { accountId: id, version, ...rest } = found;

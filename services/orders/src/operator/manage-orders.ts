@@ -191,6 +191,6 @@ async function withOrders<T>(environment: Environment, use: (store: OrderStore) 
     await assertCurrency(database.pool, currency);
     // Operators use no cursors and no idempotency keys, so the keys may be arbitrary.
     const orders = openOrders(currency, createCursors([randomBytes(32)]));
-    return use({ database, orders, idempotencySecret: '' });
+    return use({ database, orders, idempotencySecrets: [''] });
   });
 }
