@@ -9,6 +9,7 @@ const longSuites = [
   'conformance',
   'containers',
   'differential',
+  'newcomer',
   'observability',
   'outages',
   'restarts',

@@ -51,9 +51,10 @@ function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
   // With its status as the exit code, and the problem document as the output.
   const curl = 'curl -sS --fail-with-body';
   const take = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\).*/\\1/'`;
-  const who = '"email":"ada@example.com","password":"under the old oak"';
+  // Another account than in the README, so that a reader can run the commands of both.
+  const who = '"email":"grace@example.com","password":"under the old oak"';
   return [
-    `${curl} ${gateway}/v1/accounts ${json} -d '{"name":"Ada",${who}}'`,
+    `${curl} ${gateway}/v1/accounts ${json} -d '{"name":"Grace",${who}}'`,
     `TOKEN=$(${curl} ${gateway}/v1/tokens ${json} -d '{${who}}' | ${take('access_token')})`,
     `ORDER=$(${curl} ${gateway}/v1/orders ${bearer} ${json} -d ` +
       `'{"items":[{"productId":"${productId}","quantity":2}]}' | ${take('id')})`,
