@@ -1,12 +1,14 @@
 // Reads the examples of the guides: requests with their responses, and TypeScript.
 import { readFileSync } from 'node:fs';
+import { exampleInCurl } from '../../gateway/plugin/pages/docs/guide-request.ts';
 
 export interface Exchange {
   readonly kind: 'http';
   readonly method: string;
   readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** The command line that the page shows, with marks for the reader's own values. */
+  readonly curl: string;
   /** The response in the guide. */
   readonly answer: ShownAnswer | undefined;
 }
@@ -42,9 +44,11 @@ export function examplesOf(guide: string): (Exchange | Snippet)[] {
 }
 
 function requestOf(block: string): Exchange {
-  const { first, headers, body } = messageOf(block);
+  const { first, body } = messageOf(block);
   const [method = '', target = ''] = first.split(' ');
-  return { kind: 'http', method, target, headers, body, answer: undefined };
+  const curl = exampleInCurl(block, 'http');
+  if (curl === undefined) throw new Error(`${first} has no command line`);
+  return { kind: 'http', method, target, body, curl, answer: undefined };
 }
 
 function answerOf(block: string): ShownAnswer {

@@ -1,5 +1,5 @@
-// The guides are tested with a running shop: every request in them is sent, and its response is compared with the shown
-// one.
+// The guides are tested with a running shop: the command line of every request in them is run, and the response is
+// compared with the shown one.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MachineSecret } from '@shop/accounts/operator';
 import { createShop } from '@shop/client';
 import { dereference, nodeOf } from '@shop/shared/contract';
-import { eventually } from '@shop/shared/testing';
+import { eventually, installPackage } from '@shop/shared/testing';
 import { askShop } from '../../cli/test/started-shop.ts';
 import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
@@ -20,6 +20,7 @@ const password = 'a long and quiet river';
 let shop: RunningShop;
 
 beforeAll(async () => {
+  await promisify(execFile)('curl', ['--version']).catch(() => installPackage('curl'));
   shop = await startShop();
 });
 
@@ -73,14 +74,28 @@ function filled(text: string, values: Values): string {
     .replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
-async function send({ method, target, headers, body }: Exchange, values: Values) {
-  const response = await fetch(new URL(filled(target, values), shop.url), {
-    method,
-    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, filled(value, values)]),
-    ...(body === undefined ? {} : { body: filled(body, values) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+/** Runs the command line of the page in a shell, as a reader does. */
+async function send({ curl }: Exchange, values: Values) {
+  const line = curl
+    .replaceAll(/OWN_(\w+?)_VALUE/g, (_mark, name: string) => (name === 'origin' ? shop.url : (values[name] ?? name)))
+    .replaceAll(/(?:\{|%7B)(\w+)(?:\}|%7D)/g, (place, name: string) => values[name] ?? place);
+  const { accessToken: TOKEN, staffToken: STAFF_TOKEN, payerToken: PAYER_TOKEN } = values;
+  const env = { ...process.env, TOKEN, STAFF_TOKEN, PAYER_TOKEN };
+  const run = async (script: string) => (await promisify(execFile)('sh', ['-c', script], { env })).stdout;
+  // This line keeps the token in a variable and prints nothing, so the request inside it is sent as well.
+  const [, inner = line] = /^TOKEN=\$\((.*) -s \| sed .*\)$/s.exec(line) ?? [];
+  if (inner !== line) expect(await run(`${line}\necho "$TOKEN"`)).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  const [head = '', ...rest] = (await run(inner.replace(/^curl /, 'curl --silent --show-error --include '))).split(
+    '\r\n\r\n',
+  );
+  const [first = '', ...fields] = head.split('\r\n');
+  const names = new Set(fields.map((field) => field.slice(0, field.indexOf(':')).toLowerCase()));
+  const text = rest.join('\r\n\r\n');
+  return {
+    status: Number(first.split(' ')[1]),
+    names,
+    body: text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>),
+  };
 }
 
 function remember(values: Values, { target, body: sent }: Exchange, body: Record<string, unknown> | undefined): void {
@@ -111,7 +126,9 @@ describe.each(guideNames)('the guide %s', (name) => {
             const line = `${exchange.method} ${exchange.target}`;
             expect([line, given.status, given.body]).toEqual([line, exchange.answer?.status ?? 200, given.body]);
             expect([line, differences(exchange.answer?.body ?? {}, given.body ?? {})]).toEqual([line, []]);
-            const missing = Object.keys(exchange.answer?.headers ?? {}).filter((field) => !given.headers.has(field));
+            const missing = Object.keys(exchange.answer?.headers ?? {}).filter(
+              (field) => !given.names.has(field.toLowerCase()),
+            );
             expect([line, missing]).toEqual([line, []]);
             remember(values, exchange, given.body);
           },
