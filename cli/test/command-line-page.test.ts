@@ -1,9 +1,10 @@
-// docs/command-line.md describes every command and every exit code.
+// docs/command-line.md describes every command and every exit code, and cli/outputs.yaml the output of each with --json.
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { exitCodes } from '../src/output/exit-codes.ts';
 import { shopProgram } from '../src/program.ts';
+import { describedCommands } from './output-contract.ts';
 
 const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
 
@@ -21,4 +22,13 @@ it.each(leaves(shopProgram()))('describes %s', (path) => {
 
 it('describes every exit code', () => {
   for (const code of Object.values(exitCodes)) expect(page).toMatch(new RegExp(`^\\| ${code} \\| `, 'm'));
+});
+
+it('has a schema for the output of each command with --json', () => {
+  const printing = (command: Command, path: readonly string[] = []): string[] => [
+    ...(command.options.some(({ long }) => long === '--json') ? [path.join(' ')] : []),
+    ...command.commands.flatMap((each) => printing(each, [...path, each.name()])),
+  ];
+  const commands = printing(shopProgram()).filter((name) => name !== 'logs');
+  expect(commands.sort()).toEqual([...describedCommands].sort());
 });

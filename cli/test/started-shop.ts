@@ -10,6 +10,7 @@ import { freePorts } from '@shop/shared/embedded';
 import { eventually, highHoldLimits, plainEnvironment } from '@shop/shared/testing';
 import pg from 'pg';
 import type { RunningShop } from '../src/shop/data-folder.ts';
+import { checkOutput } from './output-contract.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -116,7 +117,10 @@ export async function stillListening(shop: RunningShop): Promise<string[]> {
   return open.flat();
 }
 
-/** Runs the command line on a data folder. Environment variables may precede the parameters. */
+/**
+ * Runs the command line on a data folder. Environment variables may precede the parameters.
+ * @throws Error when the output of a command with --json deviates from cli/outputs.yaml
+ */
 export async function runShop(
   dataDir: string,
   ...[first, ...others]: (string | Readonly<Record<string, string>>)[]
@@ -136,6 +140,7 @@ export async function runShop(
     written.complaints += String(data);
   });
   const [code] = await once(child, 'close');
+  checkOutput(parameters, written.output);
   return { code: code as number | null, ...written };
 }
 

@@ -1,16 +1,22 @@
 // The telemetry of a running shop: one trace from the gateway to the e-mail, every monitored metric, and logs with the
 // request of each line and without secrets.
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
-import { eventually, type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '@shop/shared/testing';
+import {
+  eventually,
+  type OtlpReceiver,
+  type ReceivedMetric,
+  type ReceivedSpan,
+  startOtlpReceiver,
+} from '@shop/shared/testing';
 import { launchShop, runningShop, runShop, type StartedShop } from '../../cli/test/started-shop.ts';
 import { consumers } from '../../shared/src/events/generated.ts';
 import { namesIn, scrape } from './exposition.ts';
-import { alertRules, dashboards } from './watched.ts';
+import { alertRules, dashboards, documentedMetrics } from './watched.ts';
 
 const secret = 'hush-hush-hush';
 const email = `${secret}@example.com`;
@@ -147,6 +153,46 @@ describe('metrics', () => {
       expect([...wanted.metrics].filter((name) => !known.metrics.includes(name))).toEqual([]);
       expect([...wanted.labels].filter((name) => !known.labels.includes(name))).toEqual([]);
     }, 15_000);
+  });
+
+  describe('of shared/contracts/metrics.yaml', () => {
+    /** The exported metrics, each with the combinations of attributes of all processes. */
+    const exported = () => {
+      const all = new Map<string, ReceivedMetric>();
+      for (const [name, metric] of [...receiver.metrics.values()].flatMap((metrics) => [...metrics])) {
+        all.set(name, { ...metric, attributes: [...(all.get(name)?.attributes ?? []), ...metric.attributes] });
+      }
+      return all;
+    };
+
+    beforeAll(async () => {
+      // A page that was kept is dropped when a new product belongs on it.
+      const page = async () => (await fetch(`${shop.gateway}/v1/products?status=active`)).arrayBuffer();
+      await page();
+      await page();
+      const cup = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5, stock: 3 };
+      await writeFile(join(folder, 'cups.ndjson'), JSON.stringify(cup));
+      await runShop(shop.dataDir, 'products', 'import', join(folder, 'cups.ndjson'));
+      await eventually(() => expect(exported().has('shop.pages.age')).toBe(true), 30_000);
+    });
+
+    it('are all that the processes export', () => {
+      expect([...exported().keys()].sort()).toEqual([...documentedMetrics.keys()].sort());
+    });
+
+    it.each([...documentedMetrics])('are exported as documented: %s', (name, documented) => {
+      const { attributes: combinations = [], ...metric } = exported().get(name) ?? {};
+      const { kind, unit, boundaries = [], attributes = [], sometimes = [] } = documented;
+      expect(metric).toEqual({ kind, unit, boundaries });
+      const permitted = [...attributes, ...sometimes];
+      for (const combination of combinations) {
+        expect(combination).toEqual(expect.arrayContaining([...attributes]));
+        expect(combination.filter((attribute) => !permitted.includes(attribute))).toEqual([]);
+      }
+      // No request fails here.
+      const seen = new Set(combinations.flat());
+      expect(sometimes.filter((attribute) => attribute !== 'error.type' && !seen.has(attribute))).toEqual([]);
+    });
   });
 
   it('are sent to the collector by every process', async () => {

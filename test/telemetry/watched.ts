@@ -1,4 +1,4 @@
-// All monitored expressions: those of alert rules and of dashboard panels.
+// All monitored expressions, which are those of alert rules and of dashboard panels, and all documented metrics.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -31,3 +31,20 @@ export function dashboards(): { readonly title: string; readonly uid: string; re
     .filter((file) => file.endsWith('.json'))
     .map((file) => JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')));
 }
+
+export interface DocumentedMetric {
+  readonly kind: string;
+  readonly unit: string;
+  /** The attributes of every value. */
+  readonly attributes?: readonly string[];
+  /** The attributes of some values. */
+  readonly sometimes?: readonly string[];
+  readonly boundaries?: readonly number[];
+}
+
+const metricsFile = new URL('../../shared/contracts/metrics.yaml', import.meta.url);
+
+/** Name → metric. */
+export const documentedMetrics: ReadonlyMap<string, DocumentedMetric> = new Map(
+  Object.entries(parse(readFileSync(metricsFile, 'utf8')) as Record<string, DocumentedMetric>),
+);

@@ -21,7 +21,12 @@ export { nodesOf, type Plan, plansOf } from './plans.ts';
 export { testBroker } from './servers/broker.ts';
 export { type BrokerServer, startBrokerServer } from './servers/broker-server.ts';
 export { installPackage } from './servers/install-package.ts';
-export { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './servers/otlp-receiver.ts';
+export {
+  type OtlpReceiver,
+  type ReceivedMetric,
+  type ReceivedSpan,
+  startOtlpReceiver,
+} from './servers/otlp-receiver.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './servers/replicated-postgres.ts';
 export { type StartOptions, startServices, type TestService, type TestServices } from './services.ts';
 export { startIssuer, type TestIssuer } from './tokens.ts';

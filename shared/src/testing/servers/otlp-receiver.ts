@@ -12,13 +12,22 @@ export interface ReceivedSpan {
   readonly parentSpanId: string | undefined;
 }
 
+export interface ReceivedMetric {
+  readonly unit: string;
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  /** The attributes of each combination that was sent. */
+  readonly attributes: readonly (readonly string[])[];
+  /** The upper bounds of the buckets of a histogram. */
+  readonly boundaries: readonly number[];
+}
+
 export interface OtlpReceiver {
   /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   /** All spans that were received so far. */
   readonly spans: readonly ReceivedSpan[];
-  /** Service → names of the metrics that it has sent. */
-  readonly metrics: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Service → name → the metric as it was sent so far. */
+  readonly metrics: ReadonlyMap<string, ReadonlyMap<string, ReceivedMetric>>;
   close(): Promise<void>;
 }
 
@@ -33,13 +42,29 @@ interface Export {
   }[];
   readonly resourceMetrics?: readonly {
     readonly resource: Resource;
-    readonly scopeMetrics: readonly { readonly metrics: readonly { readonly name: string }[] }[];
+    readonly scopeMetrics: readonly { readonly metrics: readonly SentMetric[] }[];
   }[];
+}
+
+interface Points {
+  readonly dataPoints: readonly {
+    readonly attributes: readonly { readonly key: string }[];
+    readonly explicitBounds?: readonly number[];
+  }[];
+}
+
+/** A metric of OTLP. The member that is present names its kind. */
+interface SentMetric {
+  readonly name: string;
+  readonly unit: string;
+  readonly sum?: Points;
+  readonly gauge?: Points;
+  readonly histogram?: Points;
 }
 
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
-  const metrics = new Map<string, Set<string>>();
+  const metrics = new Map<string, Map<string, ReceivedMetric>>();
   const take = ({ resourceSpans = [], resourceMetrics = [] }: Export): void => {
     for (const { resource, scopeSpans } of resourceSpans) {
       const service = serviceOf(resource);
@@ -48,9 +73,10 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       }
     }
     for (const { resource, scopeMetrics } of resourceMetrics) {
-      const names = metrics.get(serviceOf(resource)) ?? new Set();
+      const names = metrics.get(serviceOf(resource)) ?? new Map<string, ReceivedMetric>();
       metrics.set(serviceOf(resource), names);
-      for (const { name } of scopeMetrics.flatMap((scope) => scope.metrics)) names.add(name);
+      for (const metric of scopeMetrics.flatMap((scope) => scope.metrics))
+        names.set(metric.name, received(metric, names.get(metric.name)));
     }
   };
   const server = createServer((request, response) => {
@@ -73,6 +99,19 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       server.closeAllConnections();
       await closed;
     },
+  };
+}
+
+/** Adds what was sent to what was known of a metric. */
+function received({ unit, sum, gauge, histogram }: SentMetric, known: ReceivedMetric | undefined): ReceivedMetric {
+  const points = (sum ?? gauge ?? histogram)?.dataPoints ?? [];
+  const sent = points.map(({ attributes }) => attributes.map(({ key }) => key).sort());
+  const combinations = new Map([...(known?.attributes ?? []), ...sent].map((names) => [names.join(), names]));
+  return {
+    unit,
+    kind: histogram !== undefined ? 'histogram' : gauge !== undefined ? 'gauge' : 'counter',
+    attributes: [...combinations.values()],
+    boundaries: points.at(-1)?.explicitBounds ?? known?.boundaries ?? [],
   };
 }
 

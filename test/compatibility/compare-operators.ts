@@ -1,0 +1,133 @@
+// Compares what operators rely on: settings, commands, metrics, and the statuses of problem codes.
+import { isDeepStrictEqual } from 'node:util';
+import { type Node, nodeOf } from '@shop/shared/contract';
+import { type BreakingChange, changeAt, type Place, within } from './breaking-change.ts';
+import { SchemaComparison } from './compare-schemas.ts';
+import { listOf } from './effective-schema.ts';
+
+/** @param before process → schema of its environment */
+export function compareSettings(before: Node, after: Node): BreakingChange[] {
+  return Object.entries(before).flatMap(([process, old]) => {
+    const next = nodeOf(after[process]);
+    const { properties } = nodeOf(next);
+    const placeOf = (name: string): Place => ({ subject: name, words: `setting ${name} of ${process}` });
+    const wanted = listOf(nodeOf(old).required);
+    const required = listOf(next.required)
+      .filter((name) => !wanted.includes(name))
+      .map((name) => changeAt(placeOf(String(name)), 'is required now'));
+    const values = Object.entries(nodeOf(nodeOf(old).properties)).flatMap(([name, schema]) => {
+      if (!(name in nodeOf(properties))) return [changeAt(placeOf(name), 'was removed')];
+      const comparison = new SchemaComparison({ before, after });
+      comparison.compare(schema, nodeOf(properties)[name], 'accepted', placeOf(name));
+      return comparison.changes;
+    });
+    return [...required, ...values];
+  });
+}
+
+/** @param before the words of a command → its arguments and options; and `exitCodes` */
+export function compareCommands(before: Node, after: Node): BreakingChange[] {
+  return Object.entries(before).flatMap(([name, old]) => {
+    const place: Place = { subject: name, words: name === 'exitCodes' ? 'exit codes' : `command ${name}` };
+    const next = after[name];
+    if (next === undefined) return [changeAt(place, 'was removed')];
+    if (name === 'exitCodes') return compareExitCodes(nodeOf(old), nodeOf(next), place);
+    return [
+      ...compareOptions(nodeOf(nodeOf(old).options), nodeOf(nodeOf(next).options), place),
+      ...compareArguments(listOf(nodeOf(old).arguments), listOf(nodeOf(next).arguments), place),
+    ];
+  });
+}
+
+function compareExitCodes(old: Node, next: Node, place: Place): BreakingChange[] {
+  return Object.entries(old).flatMap(([name, code]) =>
+    next[name] === code ? [] : [changeAt(place, `${name} was ${String(code)} and is ${String(next[name])}`)],
+  );
+}
+
+function compareOptions(old: Node, next: Node, place: Place): BreakingChange[] {
+  const known = Object.entries(old).flatMap(([name, option]) =>
+    name in next
+      ? compareWord(nodeOf(option), nodeOf(next[name]), within(place, `option ${name}`))
+      : [changeAt(within(place, `option ${name}`), 'was removed')],
+  );
+  const added = Object.entries(next)
+    .filter(([name, option]) => !(name in old) && nodeOf(option).required === true)
+    .map(([name]) => changeAt(within(place, `option ${name}`), 'is new and required'));
+  return [...known, ...added];
+}
+
+/** Arguments are compared by their positions. */
+function compareArguments(old: readonly unknown[], next: readonly unknown[], place: Place): BreakingChange[] {
+  const known = old.flatMap((argument, index) => {
+    const at = within(place, `argument ${String(nodeOf(argument).name)}`);
+    return index < next.length ? compareWord(nodeOf(argument), nodeOf(next[index]), at) : [changeAt(at, 'was removed')];
+  });
+  const added = next
+    .slice(old.length)
+    .filter((argument) => nodeOf(argument).required === true)
+    .map((argument) => changeAt(within(place, `argument ${String(nodeOf(argument).name)}`), 'is new and required'));
+  return [...known, ...added];
+}
+
+function compareWord(old: Node, next: Node, place: Place): BreakingChange[] {
+  const changes: BreakingChange[] = [];
+  if (next.required === true && old.required !== true) changes.push(changeAt(place, 'is required now'));
+  if (old.variadic === true && next.variadic !== true) changes.push(changeAt(place, 'no longer takes several values'));
+  if (old.value !== next.value)
+    changes.push(changeAt(place, `its value was ${String(old.value)} and is ${String(next.value)}`));
+  const values = new SchemaComparison({ before: {}, after: {} });
+  values.compare(valuesOf(old), valuesOf(next), 'accepted', place);
+  return [...changes, ...values.changes];
+}
+
+/** The keywords of a word that are those of JSON Schema. */
+function valuesOf(word: Node): Node {
+  return Object.fromEntries(['enum', 'default'].filter((name) => name in word).map((name) => [name, word[name]]));
+}
+
+/** @param before the words of a command → the schema of its output, and `components` */
+export function compareOutputs(before: Node, after: Node): BreakingChange[] {
+  const schemas = new SchemaComparison({ before, after });
+  const [old, next] = [nodeOf(before.commands), nodeOf(after.commands)];
+  const removed: BreakingChange[] = [];
+  for (const [name, schema] of Object.entries(old)) {
+    const place: Place = { subject: name, words: `output of ${name} --json` };
+    if (name in next) schemas.compare(schema, next[name], 'produced', place);
+    else removed.push(changeAt(place, 'was removed'));
+  }
+  return [...removed, ...schemas.changes];
+}
+
+/** @param before name → unit, kind and attributes of a metric */
+export function compareMetrics(before: Node, after: Node): BreakingChange[] {
+  return Object.entries(before).flatMap(([name, old]) => {
+    const place: Place = { subject: name, words: `metric ${name}` };
+    if (!(name in after)) return [changeAt(place, 'was removed')];
+    const [metric, same] = [nodeOf(old), nodeOf(after[name])];
+    const values = ['kind', 'unit']
+      .filter((member) => metric[member] !== same[member])
+      .map((member) => changeAt(place, `its ${member} was ${String(metric[member])} and is ${String(same[member])}`));
+    const lists = ['processes', 'attributes', 'boundaries'].flatMap((member) => {
+      const present = [...listOf(same[member]), ...(member === 'attributes' ? listOf(same.sometimes) : [])];
+      return listOf(metric[member])
+        .filter((item) => !present.some((each) => isDeepStrictEqual(each, item)))
+        .map((item) => changeAt(place, `${String(item)} was removed from its ${member}`));
+    });
+    const sometimes = listOf(metric.sometimes)
+      .filter((item) => ![...listOf(same.attributes), ...listOf(same.sometimes)].includes(item))
+      .map((item) => changeAt(place, `${String(item)} was removed from its attributes`));
+    return [...values, ...lists, ...sometimes];
+  });
+}
+
+/** @param before problem code → status */
+export function compareProblems(before: Node, after: Node): BreakingChange[] {
+  return Object.entries(before).flatMap(([code, status]) => {
+    const place: Place = { subject: code, words: `problem code ${code}` };
+    if (!(code in after)) return [changeAt(place, 'was removed')];
+    return after[code] === status
+      ? []
+      : [changeAt(place, `its status was ${String(status)} and is ${String(after[code])}`)];
+  });
+}

@@ -1,0 +1,114 @@
+// The contracts of this checkout, those of the last release in released/, and the breaking changes between two of them.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/contract';
+import { problems } from '@shop/shared/problem';
+import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
+import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
+import { withProblemExamples } from '../../gateway/plugin/pages/problems/problem-examples.ts';
+import { readYaml } from '../../gateway/plugin/pages/yaml-document.ts';
+import type { BreakingChange } from './breaking-change.ts';
+import { compareAsyncApi } from './compare-asyncapi.ts';
+import { compareOpenApi } from './compare-openapi.ts';
+import {
+  compareCommands,
+  compareMetrics,
+  compareOutputs,
+  compareProblems,
+  compareSettings,
+} from './compare-operators.ts';
+import { readCommands } from './read-commands.ts';
+import { readSettings } from './read-settings.ts';
+
+const pathOf = (relative: string): string => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+
+/** Kind of contract → how it is read in this checkout. The kind is also the name of its file in released/. */
+const readers = {
+  /** The public operations, as the gateway publishes them. */
+  openapi: () => {
+    const folder = pathOf('gateway/config');
+    const config = readYaml(`${folder}/gateway.config.yml`) as Pick<GatewayConfig, 'pipelines'>;
+    return publishedDocument(config, folder, { limits: false });
+  },
+  /** Service → its OpenAPI document with the operations for other services only. */
+  internal: () =>
+    ofServices((service) =>
+      internalPart(withProblemExamples(readDocument(pathOf(`services/${service}/openapi.yaml`)))),
+    ),
+  /** Service → its AsyncAPI document. */
+  asyncapi: () => ofServices((service) => bundleDocument(pathOf(`services/${service}/asyncapi.yaml`))),
+  settings: readSettings,
+  commands: readCommands,
+  outputs: () => readYaml(pathOf('cli/outputs.yaml')) as Node,
+  metrics: () => readYaml(pathOf('shared/contracts/metrics.yaml')) as Node,
+  problems: () => Object.fromEntries(Object.entries(problems).map(([code, { status }]) => [code, status])),
+} as const satisfies Readonly<Record<string, () => Node>>;
+
+type Kind = keyof typeof readers;
+export type Contracts = Readonly<Record<Kind, Node>>;
+
+const kinds = Object.keys(readers) as Kind[];
+
+function ofServices(read: (service: string) => Node): Record<string, Node> {
+  const services = readdirSync(pathOf('services')).filter((name) =>
+    existsSync(pathOf(`services/${name}/openapi.yaml`)),
+  );
+  return Object.fromEntries(services.sort().map((service) => [service, read(service)]));
+}
+
+function internalPart(document: Node): Node {
+  const paths = Object.entries(nodeOf(document.paths)).filter(([, item]) =>
+    Object.values(nodeOf(item)).some((operation) => nodeOf(operation)['x-internal'] === true),
+  );
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+function contractsFrom(read: (kind: Kind) => Node): Contracts {
+  return Object.fromEntries(kinds.map((kind) => [kind, read(kind)])) as Contracts;
+}
+
+/** The contracts of this checkout, as plain JSON. */
+export function presentContracts(): Contracts {
+  return contractsFrom((kind) => JSON.parse(JSON.stringify(readers[kind]())) as Node);
+}
+
+const released = (name: string): string => pathOf(`test/compatibility/released/${name}.json`);
+
+export interface Release {
+  readonly version: string;
+  /** The commit whose contracts were released. */
+  readonly commit: string;
+}
+
+export function lastRelease(): Release {
+  return JSON.parse(readFileSync(released('release'), 'utf8')) as Release;
+}
+
+/** The contracts of the last release. */
+export function releasedContracts(): Contracts {
+  return contractsFrom((kind) => JSON.parse(readFileSync(released(kind), 'utf8')) as Node);
+}
+
+/** Replaces the contracts of the last release. */
+export function writeRelease(release: Release, contracts: Contracts): void {
+  const files: [string, unknown][] = [['release', release], ...Object.entries(contracts)];
+  for (const [name, content] of files) writeFileSync(released(name), `${JSON.stringify(content, null, 1)}\n`);
+}
+
+/** Everything in which the contracts after break someone who relies on those before. */
+export function breakingChanges(before: Contracts, after: Contracts): BreakingChange[] {
+  const each = (kind: 'internal' | 'asyncapi', compare: (old: Node, next: Node, service: string) => BreakingChange[]) =>
+    Object.entries(before[kind]).flatMap(([service, old]) =>
+      compare(nodeOf(old), nodeOf(after[kind][service]), service),
+    );
+  return [
+    ...compareOpenApi(before.openapi, after.openapi, 'operation'),
+    ...each('internal', (old, next, service) => compareOpenApi(old, next, `internal operation of ${service}`)),
+    ...each('asyncapi', compareAsyncApi),
+    ...compareSettings(before.settings, after.settings),
+    ...compareCommands(before.commands, after.commands),
+    ...compareOutputs(before.outputs, after.outputs),
+    ...compareMetrics(before.metrics, after.metrics),
+    ...compareProblems(before.problems, after.problems),
+  ];
+}
