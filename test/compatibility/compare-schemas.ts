@@ -84,7 +84,8 @@ export class SchemaComparison {
   }
 
   #isKnown(direction: Direction, old: Node, next: Node): boolean {
-    return this.#seen[direction].get(old)?.has(next) === true || this.#parent?.#isKnown(direction, old, next) === true;
+    if (this.#seen[direction].get(old)?.has(next) === true) return true;
+    return this.#parent !== undefined && this.#parent.#isKnown(direction, old, next);
   }
 
   #report(place: Place, change: string): void {

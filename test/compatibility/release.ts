@@ -1,5 +1,6 @@
 // `npm run release -- VERSION`: prepares a release in the working tree. It dates the section in CHANGELOG.md, sets the version
-// of all packages, and keeps the contracts of this commit in released/. The commit and its tag are made by hand.
+// of the shop and of its client, and keeps the contracts of this commit in released/. The commit and its tag are made by
+// hand. The other workspaces are never published, and their versions stay.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,12 @@ import { breakingChanges, lastRelease, presentContracts, releasedContracts, writ
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = (command: string, ...parameters: string[]): string =>
   execFileSync(command, parameters, { cwd: root, encoding: 'utf8' }).trim();
+
+/** Replaces the version that follows the first group of the pattern. */
+function replaceIn(name: string, pattern: RegExp, version: string): void {
+  const text = readFileSync(`${root}${name}`, 'utf8');
+  writeFileSync(`${root}${name}`, text.replace(pattern, `$1"${version}"`));
+}
 
 function prepare(version: string | undefined): void {
   const last = lastRelease().version;
@@ -25,7 +32,9 @@ function prepare(version: string | undefined): void {
   if (changes.length > 0 && major(version) === major(last))
     throw new Error('Breaking changes need a new major version.');
   writeFileSync(file, withRelease(changelog, version, new Date().toISOString().slice(0, 10)));
-  run('npm', 'version', version, '--workspaces', '--include-workspace-root', '--no-git-tag-version');
+  for (const name of ['package.json', 'client/package.json']) replaceIn(name, /^( {2}"version": )".*"/m, version);
+  replaceIn('package-lock.json', /^( {2}"version": )".*"/m, version);
+  replaceIn('package-lock.json', /("name": "(?:shop|@shop\/client)",\n +"version": )".*"/g, version);
   writeRelease({ version, commit: run('git', 'rev-parse', 'HEAD') }, contracts);
   console.log(`Next: git commit --all --message 'Release ${version}' && git tag v${version}`);
 }
