@@ -66,7 +66,7 @@ export class SchemaComparison {
   compare(before: unknown, after: unknown, direction: Direction, origin: Place): void {
     const old = targetOf(this.#documents.before, before);
     const next = targetOf(this.#documents.after, after);
-    if (this.#isKnown(direction, old, next)) return;
+    if (this.isKnown(direction, old, next)) return;
     this.#seen[direction].set(old, new Set([...(this.#seen[direction].get(old) ?? []), next]));
     const place = componentAt(before, after, origin, 'schema');
     const a = effectiveSchema(this.#documents.before, old);
@@ -83,9 +83,9 @@ export class SchemaComparison {
     this.#alternatives(a, b, direction, place);
   }
 
-  #isKnown(direction: Direction, old: Node, next: Node): boolean {
-    if (this.#seen[direction].get(old)?.has(next) === true) return true;
-    return this.#parent !== undefined && this.#parent.#isKnown(direction, old, next);
+  /** Whether the schemas were compared, here or in a parent. */
+  isKnown(direction: Direction, old: Node, next: Node): boolean {
+    return this.#seen[direction].get(old)?.has(next) === true || this.#parent?.isKnown(direction, old, next) === true;
   }
 
   #report(place: Place, change: string): void {
