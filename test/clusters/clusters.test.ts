@@ -5,11 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Journal } from '../outages/journal.ts';
 import { Rounds } from '../outages/rounds.ts';
 import { postgresFaults } from './postgres-faults.ts';
+import { rabbitmqFaults } from './rabbitmq-faults.ts';
 import { type ClusterSystem, startClusterSystem } from './system.ts';
 
 const seed = Number(process.env.CLUSTER_SEED ?? 20_261_125);
 const times = Number(process.env.CLUSTER_ROUNDS ?? 1);
 const patience = 180_000;
+
+const faults = [...postgresFaults, ...rabbitmqFaults];
 
 let system: ClusterSystem;
 let rounds: Rounds<ClusterSystem>;
@@ -25,7 +28,7 @@ afterAll(async () => {
 }, 120_000);
 
 describe.each(Array.from({ length: times }, (_, time) => time + 1))('round %d', (time) => {
-  it.each(postgresFaults.map((fault, index) => [fault.name, fault, index] as const))(
+  it.each(faults.map((fault, index) => [fault.name, fault, index] as const))(
     '%s',
     (_, fault, index) => rounds.run(fault, seed + time * 1_000 + index),
     900_000,

@@ -20,17 +20,21 @@ export class PostgresCluster {
   readonly etcd: Etcd;
   /** The host and port of HAProxy. */
   readonly host: string;
+  /** A folder that the user of PostgreSQL can reach. It is removed when the cluster stops. */
+  readonly folder: string;
   readonly #stops: readonly (() => Promise<unknown>)[];
 
   constructor(parts: {
     members: readonly Member[];
     etcd: Etcd;
     host: string;
+    folder: string;
     stops: readonly (() => Promise<unknown>)[];
   }) {
     this.members = parts.members;
     this.etcd = parts.etcd;
     this.host = parts.host;
+    this.folder = parts.folder;
     this.#stops = parts.stops;
   }
 
@@ -169,7 +173,7 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
       member.start();
     }
     stops.push(await startHaproxy(folder, proxyPort, members));
-    const cluster = new PostgresCluster({ members, etcd, host: `127.0.0.1:${proxyPort}`, stops });
+    const cluster = new PostgresCluster({ members, etcd, host: `127.0.0.1:${proxyPort}`, folder, stops });
     await cluster.untilComplete().catch(async (error: unknown) => {
       throw new Error(`the cluster is not complete: ${String(error)}\n${await cluster.logs()}`);
     });

@@ -9,6 +9,7 @@ const packages = {
   patronictl: 'patroni',
   etcd: 'etcd-server',
   haproxy: 'haproxy',
+  pgbouncer: 'pgbouncer',
 } as const;
 
 export type Program = keyof typeof packages;

@@ -1,10 +1,12 @@
-// The shop over a cluster of PostgreSQL and one broker.
-import { startBrokerServer } from '../../shared/src/testing/servers/broker-server.ts';
-import { type Deployment, deploy, type ShopOptions } from '../outages/deployment.ts';
+// The shop over a cluster of PostgreSQL servers and a cluster of RabbitMQ nodes.
+import { type Deployment, deploy, roles, type ShopOptions } from '../outages/deployment.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { type PostgresCluster, startPostgresCluster } from './postgres-cluster.ts';
+import { type RabbitmqCluster, startRabbitmqCluster } from './rabbitmq-cluster.ts';
 
 export interface ClusterSystem extends Deployment {
   readonly postgres: PostgresCluster;
+  readonly broker: RabbitmqCluster;
 }
 
 /** Starts everything and waits until it is ready. */
@@ -16,14 +18,22 @@ export async function startClusterSystem(options: ShopOptions): Promise<ClusterS
   try {
     const postgres = await startPostgresCluster();
     stops.push(() => postgres.stop());
-    const broker = await startBrokerServer({ own: true });
+    const pgbouncer = await startPgBouncer(postgres.folder, postgres.host, roles);
+    stops.push(() => pgbouncer.stop());
+    const broker = await startRabbitmqCluster();
     stops.push(() => broker.stop());
     const deployment = await deploy(
-      { adminUrl: postgres.adminUrl, databaseHost: postgres.host, brokerUrl: broker.url, eventsUrl: broker.url },
+      {
+        adminUrl: postgres.adminUrl,
+        // One replica of each service is behind PgBouncer, which is behind HAProxy, too.
+        databaseHosts: [postgres.host, pgbouncer.host],
+        brokerUrl: broker.nodes[0]?.url ?? '',
+        eventsUrl: broker.url,
+      },
       options,
     );
     stops.push(() => deployment.stop());
-    return { ...deployment, postgres, stop };
+    return { ...deployment, postgres, broker, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -55,8 +55,8 @@ export interface ShopOptions {
 export interface Servers {
   /** The superuser's connection string, for the database `postgres`. */
   readonly adminUrl: string;
-  /** The host and port of PostgreSQL for the services. */
-  readonly databaseHost: string;
+  /** The host and port of PostgreSQL for the services. When there are several, each replica of a service uses another. */
+  readonly databaseHosts: readonly string[];
   /** The address of the broker for the checker, on which no fault acts. */
   readonly brokerUrl: string;
   /** The address of the broker for the services. */
@@ -66,7 +66,8 @@ export interface Servers {
 const replicas = 2;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const password = 'only-for-tests';
-const roles = Object.fromEntries(schemas.map((name) => [name, password])) as Record<SchemaName, string>;
+/** Role → password. */
+export const roles = Object.fromEntries(schemas.map((name) => [name, password])) as Record<SchemaName, string>;
 
 const identity = {
   issuer: 'https://shop.test',
@@ -79,7 +80,7 @@ const identity = {
  * because each step needs the results of those before it and registers how it is undone.
  */
 export async function deploy(
-  { adminUrl, databaseHost, brokerUrl, eventsUrl }: Servers,
+  { adminUrl, databaseHosts, brokerUrl, eventsUrl }: Servers,
   { seed, buyers, journal }: ShopOptions,
 ): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-outages-mail-'));
@@ -136,7 +137,8 @@ export async function deploy(
     const started = new Map<ServiceName | 'gateway', Supervised[]>();
     const all = (): Supervised[] => [...started.values()].flat();
     stops.push(() => Promise.all(all().map((each) => each.stop())));
-    const databaseUrl = (name: ServiceName): string => Object.assign(new URL(urls[name]), { host: databaseHost }).href;
+    const databaseUrl = (name: ServiceName, index: number): string =>
+      Object.assign(new URL(urls[name]), { host: databaseHosts[index % databaseHosts.length] }).href;
     for (const name of serviceNames) {
       started.set(
         name,
@@ -148,7 +150,7 @@ export async function deploy(
             main: `${root}services/${name}/src/main.ts`,
             environment: {
               ...shared,
-              DATABASE_URL: databaseUrl(name),
+              DATABASE_URL: databaseUrl(name, index),
               PORT: String(port),
               ORDERS_URL: orders,
               CATALOGUE_URL: catalogue,
@@ -177,7 +179,7 @@ export async function deploy(
       url: '',
       random,
       main: `${root}test/outages/archiver.ts`,
-      environment: { DATABASE_URL: databaseUrl('orders') },
+      environment: { DATABASE_URL: databaseUrl('orders', 0) },
     });
     stops.push(() => archiver.stop());
 

@@ -94,6 +94,15 @@ const mutations: readonly Mutation[] = [
     notice: /answered as it never should be|was not seen to happen/,
   },
   {
+    name: 'a former primary of a cluster counts as a fault of the shop',
+    file: 'shared/src/database/pg-errors.ts',
+    find: "  '25006': 'read-only SQL transaction: a standby, or a former primary',\n",
+    replace: '',
+    suite: 'test/clusters',
+    test: 'the primary is switched over|etcd loses its majority',
+    notice: /answered as it never should be/,
+  },
+  {
     name: 'reservations are not resolved',
     file: 'services/catalogue/src/resolve-reservations.ts',
     find: "if (answer.state === 'absent') await giveStockBack(tx, id, null, { actor: 'system' });",

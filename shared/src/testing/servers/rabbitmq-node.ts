@@ -1,0 +1,186 @@
+// A RabbitMQ server of this machine, alone or as a node of a cluster.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Milliseconds within which a server starts. */
+export const startWithin = 90_000;
+
+export interface NodeOptions {
+  /** The name of the node, such as `rabbit@localhost`. */
+  readonly name: string;
+  /** The folder of its data and logs. */
+  readonly data: string;
+  /** The ports of the server, of Erlang's distribution and of its port mapper. The nodes of a cluster share the last. */
+  readonly ports: { readonly amqp: number; readonly distribution: number; readonly names: number };
+  /** The configuration file; none by default. */
+  readonly configuration?: string;
+}
+
+/** Immediately after its start, a server may not even know its own name. */
+export async function untilStarted(control: (...parameters: readonly string[]) => Promise<string>): Promise<void> {
+  for (const deadline = performance.now() + startWithin; ; ) {
+    try {
+      await control('await_startup', '--timeout', String(startWithin / 1000));
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+/**
+ * Returns the folder of the programs themselves, because Debian's wrapper in the PATH changes the user and loses the
+ * settings.
+ */
+const programFolders = ['/usr/lib/rabbitmq/bin', '/opt/rabbitmq/sbin', ...(process.env.PATH ?? '').split(delimiter)];
+
+/** Returns undefined when RabbitMQ is not installed. */
+async function findPrograms(): Promise<string | undefined> {
+  for (const folder of programFolders) if (await isProgram(join(folder, 'rabbitmq-server'))) return folder;
+  return undefined;
+}
+
+/** Whether RabbitMQ is installed. */
+export async function hasRabbitmq(): Promise<boolean> {
+  return (await findPrograms()) !== undefined;
+}
+
+/**
+ * Starts a server, and resolves when it accepts connections.
+ * @throws Error when RabbitMQ is not installed, or the server ends
+ */
+export async function startRabbitmqNode(options: NodeOptions): Promise<RabbitmqNode> {
+  const programs = await findPrograms();
+  if (programs === undefined) throw new Error('not found');
+  await mkdir(options.data, { recursive: true, mode: 0o700 });
+  const node = new RabbitmqNode(programs, options);
+  try {
+    await node.firstStart();
+  } catch (error) {
+    await node.stop();
+    throw error;
+  }
+  return node;
+}
+
+/** The server in its own process group, so that a signal reaches all of its processes. */
+export class RabbitmqNode {
+  readonly name: string;
+  readonly url: string;
+  readonly #programs: string;
+  readonly #data: string;
+  readonly #environment: NodeJS.ProcessEnv;
+  #server: ChildProcess;
+  #ended: Promise<unknown>;
+
+  constructor(programs: string, options: NodeOptions) {
+    this.name = options.name;
+    this.#programs = programs;
+    this.#data = options.data;
+    this.#environment = environmentOf(options);
+    this.url = `amqp://guest:guest@127.0.0.1:${options.ports.amqp}`;
+    this.#server = this.#spawn();
+    this.#ended = once(this.#server, 'exit');
+  }
+
+  async firstStart(): Promise<void> {
+    await Promise.race([
+      this.control('wait', join(this.#data, 'pid'), '--timeout', String(startWithin / 1000)),
+      this.#ended.then(() => Promise.reject(new Error('it ended at once'))),
+    ]);
+  }
+
+  /** Runs `rabbitmqctl` for this server and returns its output. */
+  async control(...parameters: readonly string[]): Promise<string> {
+    const options = { env: this.#environment, timeout: startWithin };
+    const { stdout } = await run(join(this.#programs, 'rabbitmqctl'), [...parameters], options);
+    return stdout;
+  }
+
+  /** Starts the server again after `kill`. Resolves when it accepts connections. */
+  async start(): Promise<void> {
+    this.#server = this.#spawn();
+    this.#ended = once(this.#server, 'exit');
+    await untilStarted((...parameters) => this.control(...parameters));
+  }
+
+  /** Kills the server (SIGKILL). Its data is kept. */
+  async kill(): Promise<void> {
+    this.#signal('SIGKILL');
+    await this.#ended;
+  }
+
+  /** Suspends the server until `thaw`, like a machine that hangs. */
+  async freeze(): Promise<void> {
+    this.#signal('SIGSTOP');
+  }
+
+  async thaw(): Promise<void> {
+    this.#signal('SIGCONT');
+  }
+
+  /** Kills the server, and Erlang's port mapper when no other server uses it. */
+  async stop(): Promise<void> {
+    await this.kill();
+    await stopNames(this.#environment);
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    const { pid, exitCode, signalCode } = this.#server;
+    if (exitCode === null && signalCode === null && pid !== undefined) process.kill(-pid, name);
+  }
+
+  #spawn(): ChildProcess {
+    return spawn(join(this.#programs, 'rabbitmq-server'), { env: this.#environment, stdio: 'ignore', detached: true });
+  }
+}
+
+function environmentOf({ name, data, ports, configuration }: NodeOptions): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    HOME: data, // the Erlang cookie
+    LANG: 'C.UTF-8',
+    ERL_EPMD_PORT: String(ports.names),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODENAME: name,
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(ports.amqp),
+    RABBITMQ_DIST_PORT: String(ports.distribution),
+    RABBITMQ_MNESIA_BASE: join(data, 'data'),
+    RABBITMQ_LOG_BASE: join(data, 'log'),
+    RABBITMQ_PID_FILE: join(data, 'pid'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(data, 'plugins'),
+    RABBITMQ_CONF_ENV_FILE: join(data, 'no-file'),
+    RABBITMQ_CONFIG_FILE: configuration ?? join(data, 'no-file'),
+    RABBITMQ_SERVER_START_ARGS: '-setcookie shop-tests',
+    RABBITMQ_CTL_ERL_ARGS: '-setcookie shop-tests',
+  };
+}
+
+/**
+ * Stops Erlang's port mapper, which was started with the server. It can be stopped once it has noticed the server's
+ * end.
+ */
+async function stopNames(environment: NodeJS.ProcessEnv): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const refused = await run('epmd', ['-kill'], { env: environment }).then(
+      () => false,
+      (error: { stdout?: string }) => error.stdout?.includes('living nodes') === true,
+    );
+    if (!refused) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  return access(path, 1).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,76 @@
+// Nodes of the RabbitMQ cluster are killed, suspended and started again. Orders continue, and their events wait at most
+// until a majority of the nodes is there again.
+import { countRows, eventsWait, type Fault, pause, seen } from '../outages/fault.ts';
+import type { ClusterSystem } from './system.ts';
+
+type ClusterFault = Fault<ClusterSystem>;
+
+const published = (system: ClusterSystem): Promise<number> =>
+  countRows(system, 'orders.outbox WHERE published_at IS NOT NULL');
+
+/** Milliseconds after which the other nodes consider a silent node as lost, and more. */
+const untilLost = 25_000;
+
+/** Whether events that were published since then were confirmed by the nodes that are left. */
+async function confirmsWithoutIt(system: ClusterSystem): Promise<boolean> {
+  await pause(1_000); // confirms that were already on their way have arrived
+  const before = await published(system);
+  return seen(async () => (await published(system)) >= before + 20, 60_000);
+}
+
+export const rabbitmqFaults: readonly ClusterFault[] = [
+  ...[0, 1, 2].map(
+    (index): ClusterFault => ({
+      name: `node ${index} of the broker is killed`,
+      interrupts: 'nothing',
+      async inject({ system }) {
+        await system.broker.nodes[index]?.kill();
+        return (await confirmsWithoutIt(system)) ? 'the other nodes confirmed events' : undefined;
+      },
+      async repair({ broker }) {
+        await broker.nodes[index]?.start();
+        await broker.untilComplete();
+      },
+    }),
+  ),
+  {
+    name: 'a node of the broker hangs',
+    interrupts: 'nothing',
+    async inject({ system, random }) {
+      const node = random.pick(system.broker.nodes);
+      await node.freeze();
+      try {
+        const confirmed = await confirmsWithoutIt(system);
+        await pause(untilLost);
+        return confirmed ? `the nodes other than ${node.name} confirmed events` : undefined;
+      } finally {
+        await node.thaw();
+      }
+    },
+    repair: ({ broker }) => broker.untilComplete(),
+  },
+  {
+    name: 'the broker loses its majority',
+    interrupts: 'nothing',
+    async inject({ system }) {
+      const lost = system.broker.nodes.slice(1);
+      await Promise.all(lost.map((node) => node.kill()));
+      const waited = await eventsWait(system);
+      await Promise.all(lost.map((node) => node.start()));
+      return waited ? 'events waited in the outbox' : undefined;
+    },
+    repair: ({ broker }) => broker.untilComplete(),
+  },
+  {
+    name: 'all nodes of the broker are killed',
+    interrupts: 'nothing',
+    async inject({ system }) {
+      const { nodes } = system.broker;
+      await Promise.all(nodes.map((node) => node.kill()));
+      const waited = await eventsWait(system);
+      await Promise.all(nodes.map((node) => node.start()));
+      return waited ? 'events waited in the outbox' : undefined;
+    },
+    repair: ({ broker }) => broker.untilComplete(),
+  },
+];
