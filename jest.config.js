@@ -9,6 +9,7 @@ const longSuites = [
   'conformance',
   'containers',
   'differential',
+  'fuzz',
   'newcomer',
   'observability',
   'outages',

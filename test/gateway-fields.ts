@@ -6,6 +6,7 @@ export const gatewayFields = [
   'ratelimit',
   'ratelimit-policy',
   'referrer-policy',
+  'strict-transport-security',
   'x-content-type-options',
   'x-frame-options',
 ];

@@ -2346,6 +2346,18 @@ export interface components {
                 };
             };
         };
+        /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
+        InvalidListRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request" | "invalid-cursor";
+                };
+            };
+        };
         /** @description The request is not valid. Every fault is listed. */
         AccountsInvalidRequest: {
             headers: {
@@ -3229,7 +3241,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["PageNotModified"];
-            400: components["responses"]["AccountsInvalidRequest"];
+            400: components["responses"]["InvalidListRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SupportForbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -3676,7 +3688,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["PageNotModified"];
-            400: components["responses"]["AccountsInvalidRequest"];
+            400: components["responses"]["InvalidListRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SupportForbidden"];
             404: components["responses"]["AccountNotFound"];

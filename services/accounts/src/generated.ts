@@ -529,6 +529,15 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
+        readonly InvalidListRequest: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid-request`, or `invalid-token`: no token like this is valid. The response does not show whether it was used, replaced or expired, or never existed. */
         readonly InvalidToken: {
             headers: {
@@ -928,7 +937,7 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["PageNotModified"];
-            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 400: components["responses"]["InvalidListRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["SupportForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -1358,7 +1367,7 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["PageNotModified"];
-            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 400: components["responses"]["InvalidListRequest"];
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["SupportForbidden"];
             readonly 404: components["responses"]["AccountNotFound"];

@@ -1,0 +1,24 @@
+// Generated requests to the whole shop through its gateway. `npm run fuzz` sends more of them.
+import { writeSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { loadContract } from '@shop/shared/contract';
+import { fuzz } from './run.ts';
+import { type FuzzedShop, startFuzzedShop } from './shop.ts';
+
+const requests = 20_000;
+const seed = 20_261_125;
+
+let shop: FuzzedShop;
+beforeAll(async () => {
+  shop = await startFuzzedShop();
+});
+afterAll(() => shop?.stop());
+
+it('every response conforms to the contract, and every operation succeeds at least once', async () => {
+  const report = await fuzz(shop, { requests, seed, progress: (line) => writeSync(1, `${line}\n`) });
+  writeSync(1, `${report.text(seed)}\n`);
+  expect([...report.faults.keys()]).toEqual([]);
+  expect(await shop.unexpectedErrors()).toEqual([]);
+  const operationIds = loadContract(shop.contractFile).operations.map(({ operationId }) => operationId);
+  expect(report.withoutSuccess(operationIds)).toEqual([]);
+}, 1_800_000);

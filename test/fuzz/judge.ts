@@ -1,0 +1,131 @@
+// Compares a response with the public contract. It accepts no failure of the shop, because nothing is broken in a run.
+import { type ContractOperation, dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { type ProblemCode, problemMediaType, problems } from '@shop/shared/problem';
+import { gatewayFields } from '../gateway-fields.ts';
+import type { ReceivedAnswer } from './send.ts';
+
+export interface Judged {
+  readonly method: string;
+  /** The operation that the request addresses; undefined when no operation has its method and path. */
+  readonly operation: ContractOperation | undefined;
+}
+
+/** What a request with a wrong form may get from the gateway instead of the operation's own responses. */
+const refusedByGateway: readonly ProblemCode[] = ['request-timeout', 'uri-too-long', 'header-fields-too-large'];
+
+/** Requests that no operation takes may get only these. */
+const refusedWithoutOperation: ReadonlySet<string> = new Set([
+  ...refusedByGateway,
+  'invalid-request',
+  'not-found',
+  'method-not-allowed',
+  'not-acceptable',
+  'content-too-large',
+  'unauthenticated',
+]);
+
+/** Lists in what a response deviates from the contract. */
+export class Judge {
+  readonly #document: Node;
+  /** operationId and status → the problem codes that the contract names. */
+  readonly #codes = new Map<string, ReadonlySet<string>>();
+
+  constructor(document: Node) {
+    this.#document = document;
+  }
+
+  faults({ method, operation }: Judged, answer: ReceivedAnswer): string[] {
+    const { status, headers, text } = answer;
+    const everywhere = [
+      ...(headers['x-request-id'] === undefined ? ['header x-request-id is missing'] : []),
+      ...(status >= 500 ? [`status ${status}`] : []),
+      ...(headers['content-type']?.includes('html') || /^\s*<(!doctype|html)/i.test(text) ? ['the body is HTML'] : []),
+      ...(status === 405 && headers.allow === undefined ? ['header allow is missing'] : []),
+      ...(method === 'HEAD' && text !== '' ? ['a response to HEAD has a body'] : []),
+      ...problemFaults(method, answer),
+    ];
+    if (everywhere.length > 0) return everywhere;
+    const code = codeOf(answer);
+    if (operation === undefined) {
+      if (method === 'OPTIONS' && status < 300) return [];
+      // The response to HEAD has no code.
+      const allowed = status >= 400 && (code === undefined || refusedWithoutOperation.has(code));
+      return allowed ? [] : [`${status} ${code ?? ''} for a request that no operation takes`];
+    }
+    const isDocumented = String(status) in nodeOf(this.#operation(operation).responses);
+    const refusals = [...refusedByGateway].filter((each) => problems[each].status === status);
+    // The response to HEAD has no code.
+    if (!isDocumented && refusals.some((each) => code === undefined || code === each)) return [];
+    return [...this.#contractFaults(method, operation, answer), ...this.#codeFaults(operation, status, code)];
+  }
+
+  #contractFaults(method: string, operation: ContractOperation, { status, headers, text }: ReceivedAnswer): string[] {
+    const ofService = Object.entries(headers).filter(([name]) => !gatewayFields.includes(name));
+    const withoutBody = method === 'HEAD' || status === 304;
+    try {
+      return operation.checkAnswer({ status, headers: Object.fromEntries(ofService), body: text, withoutBody });
+    } catch (error) {
+      return [`the body cannot be read: ${String(error)}`];
+    }
+  }
+
+  #codeFaults(operation: ContractOperation, status: number, code: string | undefined): string[] {
+    if (code === undefined) return [];
+    const named = this.#documentedCodes(operation, status);
+    return named.size === 0 || named.has(code) ? [] : [`problem ${code} is not documented for ${status}`];
+  }
+
+  #documentedCodes(operation: ContractOperation, status: number): ReadonlySet<string> {
+    const key = `${operation.operationId} ${status}`;
+    const known = this.#codes.get(key) ?? codesIn(this.#document, this.#operation(operation), status);
+    this.#codes.set(key, known);
+    return known;
+  }
+
+  #operation({ path, method }: ContractOperation): Node {
+    return nodeOf(nodeOf(nodeOf(this.#document.paths)[path])[method]);
+  }
+}
+
+/** The codes that the description of a documented response names, and those of its examples. */
+function codesIn(document: Node, operation: Node, status: number): ReadonlySet<string> {
+  const response = dereference(document, nodeOf(operation.responses)[status]);
+  const media = nodeOf(nodeOf(response.content)[problemMediaType]);
+  const examples = [media.example, ...Object.values(nodeOf(media.examples)).map((each) => nodeOf(each).value)];
+  const described = String(response.description ?? '').matchAll(/`([a-z-]+)`/g);
+  return new Set([
+    ...[...described].flatMap(([, code = '']) => (Object.hasOwn(problems, code) ? [code] : [])),
+    ...examples.flatMap((example) => (isNode(example) ? [String(example.code)] : [])),
+  ]);
+}
+
+function codeOf({ headers, text }: ReceivedAnswer): string | undefined {
+  if (headers['content-type'] !== problemMediaType || text === '') return undefined;
+  return String(parsed(text)?.code);
+}
+
+function parsed(text: string): Node | undefined {
+  try {
+    return nodeOf(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every error is a problem document of the table, about this request. */
+function problemFaults(method: string, { status, headers, text }: ReceivedAnswer): string[] {
+  if (status < 400) return [];
+  if (headers['content-type'] !== problemMediaType) return [`${status} has the media type ${headers['content-type']}`];
+  if (method === 'HEAD') return [];
+  const body = parsed(text);
+  if (body === undefined) return [`${status} has a body that is not JSON`];
+  const code = String(body.code);
+  const entry = Object.hasOwn(problems, code) ? problems[code as keyof typeof problems] : undefined;
+  if (entry === undefined) return [`problem ${code} is unknown`];
+  return [
+    ...(entry.status === status && body.status === status ? [] : [`problem ${code} has the status ${status}`]),
+    ...(body.type === `/problems/${code}` ? [] : [`problem ${code} has the type ${body.type}`]),
+    ...(body.instance === headers['x-request-id'] ? [] : ['instance is not the request id']),
+    ...(status === 429 && headers['retry-after'] === undefined ? ['header retry-after is missing'] : []),
+  ];
+}

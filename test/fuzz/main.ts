@@ -1,0 +1,35 @@
+// `npm run fuzz -- --requests N --seed S`: starts a shop, and sends generated requests to it.
+import { parseArgs } from 'node:util';
+import { fuzz } from './run.ts';
+import { startFuzzedShop } from './shop.ts';
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    'in-flight': { type: 'string', default: '16' },
+  },
+});
+const [requests, seed, inFlight] = [values.requests, values.seed, values['in-flight']].map(Number) as [
+  number,
+  number,
+  number,
+];
+if (![requests, seed, inFlight].every((number) => Number.isSafeInteger(number) && number > 0)) {
+  process.stderr.write('npm run fuzz -- --requests N --seed S --in-flight N, each a positive integer\n');
+  process.exit(1);
+}
+
+const shop = await startFuzzedShop();
+process.once('SIGINT', () => void shop.stop().then(() => process.exit(1)));
+try {
+  const report = await fuzz(shop, { requests, seed, inFlight, progress: (line) => process.stdout.write(`${line}\n`) });
+  const errors = await shop.unexpectedErrors();
+  process.stdout.write(`${report.text(seed)}\n`);
+  if (errors.length > 0)
+    process.stdout.write(`${errors.length} errors in the logs, such as:\n${errors.slice(0, 5).join('\n')}\n`);
+  process.exitCode = report.faults.size + errors.length === 0 ? 0 : 1;
+} finally {
+  await shop.stop();
+}
+process.exit();

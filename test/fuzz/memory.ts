@@ -1,0 +1,101 @@
+// What a run has seen in responses and e-mails, so that later requests reach deep states.
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isNode, nodeOf } from '@shop/shared/contract';
+import { newId } from '@shop/shared/runtime';
+
+/** The number of values that are remembered under one name. Older ones are forgotten. */
+const most = 64;
+
+export class Memory {
+  readonly #values = new Map<string, string[]>();
+  readonly #tags = new Map<string, string>();
+  readonly #totals = new Map<string, number>();
+
+  remember(name: string, value: unknown): void {
+    if (typeof value !== 'string' || value === '') return;
+    const values = this.#values.get(name) ?? [];
+    this.#values.set(name, values);
+    if (values.includes(value)) return;
+    values.push(value);
+    if (values.length > most) values.shift();
+  }
+
+  /** @returns one of the remembered values, or a new id when there is none */
+  pick(name: string, share: number): string {
+    const values = this.#values.get(name) ?? [];
+    return values[Math.floor(share * values.length)] ?? newId();
+  }
+
+  /** @returns one of the values under the first name that has any */
+  pickFirst(names: readonly string[], share: number): string {
+    const known = names.find((name) => this.#values.has(name)) ?? names.at(-1) ?? '';
+    return this.pick(known, share);
+  }
+
+  /** The total cost of an order, as it was last seen. */
+  totalOf(orderId: string): number {
+    return this.#totals.get(orderId) ?? 10;
+  }
+
+  /** The entity tag that the resource at a path had when it was last seen. */
+  tagOf(path: string): string {
+    return this.#tags.get(path) ?? '"1"';
+  }
+
+  /** Learns ids, cursors, tags and tokens from a response to a request. */
+  learn(path: string, status: number, headers: Readonly<Record<string, string>>, body: unknown): void {
+    if (status >= 300 || !isNode(body)) return;
+    if (headers.etag !== undefined) this.#keepTag(path, headers.etag);
+    const next = /<([^>]+)>; rel="next"/.exec(headers.link ?? '')?.[1];
+    this.remember(`next ${path}`, next);
+    this.remember('cursor', nodeOf(body.pagination).nextCursor);
+    this.remember('refreshToken', body.refresh_token);
+    const items = Array.isArray(body.items) ? body.items.filter(isNode) : [body];
+    const kind = kindOf(path);
+    for (const { id, email, totalCost, accountId, status, inStock, archived } of items) {
+      if (kind !== undefined) this.remember(kind, id);
+      if (kind === 'orderId') this.remember(`orderId of ${accountId}`, id);
+      if (kind === 'productId' && status !== 'pending' && inStock === true && archived !== true)
+        this.remember('sellable', id);
+      if (kind === 'accountId') this.remember('email', email);
+      if (kind === 'orderId' && typeof id === 'string' && typeof totalCost === 'number')
+        this.#totals.set(id, totalCost);
+    }
+    if (this.#totals.size > 5_000) this.#totals.clear();
+  }
+
+  #keepTag(path: string, tag: string): void {
+    if (this.#tags.size > 5_000) this.#tags.clear();
+    this.#tags.set(path, tag);
+    this.remember('etag', tag);
+  }
+
+  /** Learns the tokens of new e-mails, and deletes the files. */
+  async readMail(folder: string): Promise<void> {
+    for (const name of await readdir(folder)) {
+      const file = join(folder, name);
+      const kind = Object.keys(tokenPaths).find((each) => name.endsWith(`.${each}.eml`));
+      const text = kind === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+      // Quoted-printable, with soft line breaks.
+      const token = /#token=([\w-]+)/.exec(text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '='))?.[1];
+      if (kind !== undefined) this.remember(`token ${tokenPaths[kind]}`, token);
+      await rm(file, { force: true });
+    }
+  }
+}
+
+/** The kind of an e-mail → the operation that takes its token. */
+const tokenPaths: Readonly<Record<string, string>> = {
+  'email-verification': '/v1/email-verifications',
+  'email-change-undo': '/v1/email-verifications/undo',
+  'password-reset': '/v1/password-resets/confirm',
+};
+
+function kindOf(path: string): string | undefined {
+  if (/^\/v1\/accounts(\/[^/]+(\/erase)?)?$/.test(path)) return 'accountId';
+  if (/^\/v1\/orders(\/[^/]+(\/(cancel|process|ship|deliver))?)?$/.test(path)) return 'orderId';
+  if (path === '/v1/products/imports' || path.startsWith('/v1/products-imports/')) return 'importId';
+  if (/^\/v1\/products(\/[^/]+)?$/.test(path)) return 'productId';
+  return path === '/v1/sessions' ? 'sessionId' : undefined;
+}

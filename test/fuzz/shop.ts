@@ -1,0 +1,87 @@
+// The shop that is fuzzed: all processes of `npm start`, with limits that no run reaches.
+import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { launchShop, runningShop } from '../../cli/test/started-shop.ts';
+
+export interface FuzzedShop {
+  readonly url: string;
+  readonly mailFolder: string;
+  /** The connection of the accounts service's role, for what operators do. */
+  readonly accountsDatabase: string;
+  /** The public contract, as the gateway serves it, in a file. */
+  readonly contractFile: string;
+  /** The logged lines that report an unexpected error, by process. */
+  unexpectedErrors(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const processes = ['gateway', 'accounts', 'catalogue', 'notifications', 'orders'];
+
+/** Starts the shop in a temporary folder, and waits until it is ready. */
+export async function startFuzzedShop(): Promise<FuzzedShop> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-fuzz-'));
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
+  const dataDir = join(folder, 'data');
+  const shop = await launchShop({
+    dataDir,
+    environment: {
+      GATEWAY_CONFIG_DIR: await unlimitedConfig(join(folder, 'config')),
+      // Requests have addresses of their own in X-Forwarded-For.
+      TRUSTED_PROXIES: '1',
+      // A busy machine is not a fault of the shop.
+      REQUEST_TIMEOUT_MS: '60000',
+      EMAILS_PER_HOUR: '1000000',
+      PAYMENTS: 'required',
+      PAYMENT_DUE_MINUTES: '1440',
+    },
+  });
+  const stop = async (): Promise<void> => {
+    await shop.end();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await shop.ready;
+    const contractFile = join(folder, 'shop.json');
+    await writeFile(contractFile, await (await fetch(`${shop.gateway}/v1/openapi.json`)).text());
+    const { databases } = await runningShop(dataDir);
+    return {
+      url: shop.gateway,
+      mailFolder: join(dataDir, 'mail'),
+      accountsDatabase: databases.accounts ?? '',
+      contractFile,
+      unexpectedErrors: () => unexpectedErrors(join(dataDir, 'logs')),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Copies the configuration of the gateway with limits a million times as high. */
+async function unlimitedConfig(folder: string): Promise<string> {
+  await cp(join(root, 'gateway/config'), folder, { recursive: true });
+  const file = join(folder, 'gateway.config.yml');
+  const limits = /\b(steady|reserve|failuresPer\w+|attemptsPer\w+|conflictsPer\w+|forbiddenPer\w+): (\d+)/g;
+  const text = (await readFile(file, 'utf8'))
+    .replaceAll(limits, '$1: $2000000')
+    .replaceAll(/\.\.\/\.\.\/(services|docs)\b/g, `${root}$1`)
+    .replaceAll('../plugin/', `${root}gateway/plugin/`);
+  await writeFile(file, text);
+  return folder;
+}
+
+/** Lines of level error and above (pino: 50), which a run without faults in the surroundings does not have. */
+async function unexpectedErrors(logs: string): Promise<string[]> {
+  const found = await Promise.all(
+    processes.map(async (name) => {
+      const lines = (await readFile(join(logs, `${name}.log`), 'utf8').catch(() => '')).split('\n');
+      return lines.filter((line) => /"level":(50|60|"error"|"fatal")/.test(line)).map((line) => `${name}: ${line}`);
+    }),
+  );
+  return found.flat();
+}
