@@ -15,6 +15,7 @@ import { mailFolder, operatorEnvironment, type ShopProcess, shopProcesses, type 
 import { type KeptSecrets, keptSecrets } from './shop/secrets.ts';
 import { givenEnvironment, readSettings, root, type Settings } from './shop/settings.ts';
 
+const unknown = process.argv.slice(2).filter((argument) => argument !== '--watch');
 const watching = process.argv.includes('--watch');
 
 /** Milliseconds to wait for the processes of a killed launcher to end. */
@@ -50,6 +51,8 @@ function stop(code: number): Promise<never> {
 }
 
 async function start(): Promise<void> {
+  if (unknown.length > 0)
+    throw new StartError(`npm start and npm run dev take no arguments, and got: ${unknown.join(' ')}`);
   const began = performance.now();
   const given = givenEnvironment();
   await requireSettings(given);

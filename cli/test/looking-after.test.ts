@@ -394,7 +394,7 @@ describe('a backup', () => {
     const restoredDir = join(folder, 'restored');
     const restored = await runShop(restoredDir, 'restore', backup);
     expect(restored).toMatchObject({ code: 0, complaints: '' });
-    expect(restored.output).toMatch(/^Restored: .*\n.* adds up with .*\n\d+ events will be told again; .*\n$/);
+    expect(restored.output).toMatch(/^Restored: .*\n.* adds up with .*\n\d+ events will be published again; .*\n$/);
     expect(await runShop(restoredDir, 'restore', backup)).toMatchObject({
       code: 1,
       complaints: expect.stringMatching(/^the shop is not empty: there are rows in accounts\./),

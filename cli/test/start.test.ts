@@ -1,9 +1,13 @@
 // `npm start`: the whole shop in a temporary data folder, its stops, and its refusals.
+
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { serviceNames } from '@shop/shared/runtime';
@@ -195,6 +199,14 @@ describe('a start that fails', () => {
     ],
   ])('names the fault of %j', async (environment, expected) => {
     expect(await refusal(environment)).toMatch(expected);
+  });
+
+  it('refuses arguments', async () => {
+    const file = fileURLToPath(new URL('../src/start.ts', import.meta.url));
+    await expect(promisify(execFile)(process.execPath, [file, '--help'])).rejects.toMatchObject({
+      code: 1,
+      stderr: 'npm start and npm run dev take no arguments, and got: --help\n',
+    });
   });
 
   it('names a process that cannot start, and leaves nothing running', async () => {

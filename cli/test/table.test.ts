@@ -20,6 +20,10 @@ describe('a table', () => {
     );
   });
 
+  it('may have many rows', () => {
+    expect(table(Array.from({ length: 300_000 }, () => ['two words'])).split('\n')).toHaveLength(300_000);
+  });
+
   it('gets several lines in its last column when it is wider than the terminal', () => {
     expect(table(rows, {}, 60)).toBe(
       [

@@ -114,6 +114,7 @@ function metricsAddresses(name: string): Variable<readonly (readonly [string, st
   return {
     name,
     fallback: undefined,
+    shown: () => undefined,
     parse(value) {
       const entries = value.split(',').flatMap((entry) => {
         const pattern = entry.trim().startsWith('*=');

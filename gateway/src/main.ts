@@ -25,6 +25,8 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
   life.onStop('token verifier', () => verifier.close());
   const store = openRateLimitStore(config.redisUrl, log);
   life.onStop('rate limit store', () => store.close());
+  // Behind a proxy, every client seems to be on this machine.
+  const mailFolder = config.trustedProxies > 0 ? undefined : config.mailFolder;
   const plugin = createPlugin({
     folder: configFolder,
     verifier,
@@ -33,14 +35,14 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
     draining: () => draining,
     board: config.board === 'on',
     metrics: config.metrics,
-    mailFolder: config.mailFolder,
+    mailFolder,
     log,
   });
   life.onStop('upstreams', () => plugin.upstreams.close());
   const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
     throw new StartError(`the configuration in ${configFolder} is not valid: ${error.message}`);
   });
-  const handle = withHelp(engine.handle, { board: config.board === 'on', mail: config.mailFolder !== undefined });
+  const handle = withHelp(engine.handle, { board: config.board === 'on', mail: mailFolder !== undefined });
   const server = createGatewayServer(handle, config, log);
   const port = await listen(server, config, life, () => {
     draining = true;

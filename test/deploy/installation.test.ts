@@ -46,8 +46,8 @@ describe('the manifests of Kubernetes', () => {
   );
 
   it.each(processes)('have the deployment whose log a message names: %s', (name) => {
-    const [, deployment = ''] =
-      / deployment\/(.*)$/.exec(operatorCommand('logs', name, { SHOP_INSTALLATION: 'kubernetes' })) ?? [];
-    expect(find('Deployment', deployment)).toBeDefined();
+    const command = operatorCommand('logs', name, { SHOP_INSTALLATION: 'kubernetes' });
+    const [, deployment = ''] = / --selector app\.kubernetes\.io\/name=(.*)$/.exec(command) ?? [];
+    expect(find('Deployment', deployment)?.metadata.labels).toMatchObject({ 'app.kubernetes.io/name': deployment });
   });
 });

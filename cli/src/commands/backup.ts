@@ -119,7 +119,7 @@ function describe(report: Report, verify: boolean): string {
     ...(verify
       ? []
       : [
-          `${toldAgain} events will be told again; whoever has taken one leaves it alone. Now run ${operatorCommand('start')}.`,
+          `${toldAgain} events will be published again; consumers that have handled one ignore it. Now run ${operatorCommand('start')}.`,
         ]),
   ].join('\n');
 }

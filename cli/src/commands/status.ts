@@ -1,5 +1,4 @@
 // `status`: the running processes, their readiness, and the backlog of events.
-
 import { longestLag } from '@shop/shared/events';
 import { operatorCommand } from '@shop/shared/runtime';
 import { Command } from 'commander';

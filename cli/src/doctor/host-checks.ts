@@ -1,5 +1,4 @@
 // Checks of the host: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
-
 import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { operatorCommand } from '@shop/shared/runtime';

@@ -27,8 +27,7 @@ export function table(
   const [heading = [], ...others] = texts;
   const room = roomOf(texts, columns);
   const words = texts.flatMap((row) => (row.at(-1) ?? '').split(' '));
-  const longestWord = Math.max(...words.map((word) => word.length));
-  if (longestWord <= room) return align(texts, colours, room).join('\n');
+  if (widest(words) <= room) return align(texts, colours, room).join('\n');
   if (others.length === 0) return heading.join(gap);
   return others
     .map((row) => {
@@ -59,7 +58,11 @@ function textsOf(rows: readonly (readonly Cell[])[]): string[][] {
 
 /** The width of each column. */
 function widthsOf(texts: readonly (readonly string[])[]): number[] {
-  return (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
+  return (texts[0] ?? []).map((_, column) => widest(texts.map((row) => row[column] ?? '')));
+}
+
+function widest(texts: readonly string[]): number {
+  return texts.reduce((width, { length }) => Math.max(width, length), 0);
 }
 
 /** The width that the last column may have: unlimited when the whole table fits, and 0 when it would be too narrow. */

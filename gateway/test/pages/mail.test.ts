@@ -84,6 +84,24 @@ describe('/mail', () => {
     expect(text).toContain('2 older e-mails are not listed.');
   });
 
+  it('lists a file that is no e-mail', async () => {
+    const nested = Array.from(
+      { length: 300 },
+      (_, depth) => `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n`,
+    );
+    await writeFile(join(folder, 'nested.eml'), nested.join(''));
+    const { status, text } = await read('/mail');
+    expect([status, text.match(/This file is no e-mail: /g)]).toEqual([200, ['This file is no e-mail: ']]);
+  });
+
+  it('is empty when the folder does not exist, and 404 behind a proxy', async () => {
+    const missing = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: join(folder, 'none') });
+    const behind = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: folder, TRUSTED_PROXIES: '1' });
+    const statuses = await Promise.all([missing, behind].map(async ({ url }) => (await fetch(`${url}/mail`)).status));
+    await Promise.all([missing, behind].map((one) => one.stop()));
+    expect(statuses).toEqual([200, 404]);
+  });
+
   it('may be read and not written', async () => {
     const ask = (method: string) => fetch(`${gateway.url}/mail`, { method });
     expect([(await ask('HEAD')).status, (await ask('OPTIONS')).status, (await ask('POST')).status]).toEqual([

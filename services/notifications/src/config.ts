@@ -9,6 +9,7 @@ import {
   string,
   url,
   type Variable,
+  withoutPassword,
 } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 import { readTemplates } from './templates.ts';
@@ -58,6 +59,7 @@ function linkTemplate(name: string): Variable<string> {
   return {
     name,
     fallback: undefined,
+    shown: withoutPassword,
     parse(value) {
       if (!value.includes('{token}')) throw new Error('must contain {token}, where the token is inserted');
       address.parse(value.replaceAll('{token}', 'token'));

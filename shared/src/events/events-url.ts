@@ -20,6 +20,9 @@ export function eventsUrl(): Variable<string> {
   return {
     ...address,
     parse(text) {
+      // A second scheme would be read as a host.
+      if (text.split('://').length > 2)
+        throw new Error('lists hosts behind one scheme, as in amqp://user:password@a,b/shop');
       const addresses = addressesOf(text).map(address.parse);
       if (addresses.length > 1 && addresses.some((each) => new URL(each).hostname === '')) {
         throw new Error('has an empty host between two commas');

@@ -95,9 +95,9 @@ export interface Topology {
 
 export interface TransportOptions {
   /**
-   * `amqp://`, `amqps://` (RabbitMQ, with one host or several, separated by commas) or `postgres://` (pg-boss). The query parameter `namespace` separates several
-   * shops on one server: it is the prefix of the names in RabbitMQ (default `shop`) and the schema of pg-boss (default
-   * `events`). With `declare=own`, this process declares only the queues that it consumes from, as a RabbitMQ user with
+   * `amqp://`, `amqps://` (RabbitMQ, with one host or several, separated by commas) or `postgres://` (pg-boss). The
+   * query parameter `namespace` separates several shops on one server: it is the prefix of the names in RabbitMQ
+   * (default `shop`) and the schema of pg-boss (default `events`). With `declare=own`, this process declares only the queues that it consumes from, as a RabbitMQ user with
    * no further rights must.
    */
   readonly url: string;

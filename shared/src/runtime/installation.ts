@@ -28,9 +28,9 @@ const forms: Readonly<Record<Installation, Readonly<Record<CommandPurpose, Form>
     examine: () => 'docker compose ps --all',
   },
   kubernetes: {
-    start: () => 'kubectl apply --kustomize deploy/kubernetes/overlays/OVERLAY',
+    start: () => 'kubectl apply --kustomize deploy/kubernetes/overlays/production',
     shop: (words) => `${kubectl} exec operator-0 -- node src/shop.ts ${words}`,
-    logs: (process) => `${kubectl} logs deployment/${process}`,
+    logs: (process) => `${kubectl} logs --prefix --selector app.kubernetes.io/name=${process}`,
     examine: () => `${kubectl} get pods`,
   },
 };

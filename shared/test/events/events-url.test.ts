@@ -22,6 +22,10 @@ describe('EVENTS_URL', () => {
     expect(eventsUrl().parse(text)).toBe(text);
   });
 
+  it('refuses several addresses, each with its scheme', () => {
+    expect(() => eventsUrl().parse('amqp://u:p@a,amqp://u:p@b')).toThrow('lists hosts behind one scheme');
+  });
+
   it.each(['postgres://u:p@a:5432,b:5432/shop', 'amqp://a:5672,b:none', 'http://a', 'a,b'])('refuses %s', (text) => {
     expect(() => eventsUrl().parse(text)).toThrow('must be a URL that starts with amqp:// or amqps://');
   });

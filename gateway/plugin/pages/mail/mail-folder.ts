@@ -26,8 +26,17 @@ export interface EmailList {
 const extension = '.eml';
 const mostListed = 100;
 
+/** Lists in progress by folder. Simultaneous requests share one, because a list needs the times of all files. */
+const listing = new Map<string, Promise<EmailList>>();
+
 /** Returns the newest e-mails of the folder. */
-export async function listEmails(folder: string): Promise<EmailList> {
+export function listEmails(folder: string): Promise<EmailList> {
+  const current = listing.get(folder) ?? readList(folder).finally(() => listing.delete(folder));
+  listing.set(folder, current);
+  return current;
+}
+
+async function readList(folder: string): Promise<EmailList> {
   const files = await Promise.all((await namesIn(folder)).map((name) => fileOf(folder, name)));
   const newest = files
     .flatMap((file) => file ?? [])
@@ -47,9 +56,9 @@ export async function readEmail(folder: string, name: string): Promise<SentEmail
   return file && parse(file);
 }
 
-/** The names of the e-mails. Links and folders are left out. */
+/** The names of the e-mails, none when the folder does not exist. Links and folders are left out. */
 async function namesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
+  const entries = (await unlessErased(readdir(folder, { withFileTypes: true }))) ?? [];
   return entries.flatMap((entry) =>
     entry.isFile() && entry.name.endsWith(extension) ? [entry.name.slice(0, -extension.length)] : [],
   );
@@ -70,16 +79,24 @@ async function fileOf(folder: string, name: string): Promise<EmailFile | undefin
 async function parse({ path, name, sentAt }: EmailFile): Promise<SentEmail | undefined> {
   const content = await unlessErased(readFile(path));
   if (content === undefined) return undefined;
-  const { from, to = [], subject = '', text = '', html, headers } = await PostalMime.parse(content);
-  const addresses = (list: readonly Address[]): string => list.map(addressText).join(', ');
-  return { name, sentAt, from: addresses(from ? [from] : []), to: addresses(to), subject, text, html, headers };
+  try {
+    const { from, to = [], subject = '', text = '', html, headers } = await PostalMime.parse(content);
+    const addresses = (list: readonly Address[]): string => list.map(addressText).join(', ');
+    return { name, sentAt, from: addresses(from ? [from] : []), to: addresses(to), subject, text, html, headers };
+  } catch (error) {
+    // The parser refuses files that are nested too deeply or have a very long header.
+    const subject = `This file is no e-mail: ${error instanceof Error ? error.message : String(error)}`;
+    return { name, sentAt, from: '', to: '', subject, text: '', html: undefined, headers: [] };
+  }
 }
 
-function addressText({ name, address = '' }: Address): string {
+/** An address with its name, or the name of a group with its members (RFC 5322 section 3.4). */
+function addressText({ name, address = '', group }: Address): string {
+  if (group !== undefined) return `${name}: ${group.map(addressText).join(', ')};`;
   return name === '' ? address : `${name} <${address}>`;
 }
 
-/** Undefined for a file that was removed because its account was erased. */
+/** Undefined for a file or folder that does not exist, such as the e-mail of an account that was erased meanwhile. */
 async function unlessErased<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

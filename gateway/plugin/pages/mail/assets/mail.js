@@ -11,6 +11,11 @@ async function send() {
   return [detail, ...errors.map((error) => error.detail)].join(' ');
 }
 
+if (token === '') {
+  form.querySelector('button').disabled = true;
+  document.getElementById('result').textContent = 'The address has no token. Open the link of the e-mail.';
+}
+
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const result = document.getElementById('result');
