@@ -19,6 +19,11 @@ export interface ParserError extends Error {
   readonly rawPacket?: Buffer;
 }
 
+/** The method of the request that could not be parsed; undefined when the bytes at hand begin with another request. */
+export function methodOf({ rawPacket }: ParserError, responses: LastResponses | undefined): string | undefined {
+  return responses === undefined ? /^[A-Z]+(?= )/.exec(rawPacket?.toString('latin1', 0, 16) ?? '')?.[0] : undefined;
+}
+
 /** The problem that a parser error is answered with. */
 export function problemFor({ code, rawPacket }: ParserError, { maximumTarget, maximumHeader }: GuardOptions): Problem {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout', 'The request did not arrive in time.');
@@ -36,8 +41,9 @@ export function problemFor({ code, rawPacket }: ParserError, { maximumTarget, ma
  * Ends a connection on which something is invalid: the body of the last request, or bytes after it that are not a
  * request. The responses to the earlier requests are sent first.
  * @param problem undefined: the connection ends after those responses, without a refusal
+ * @param method that of an invalid request, as far as it is known
  */
-export function refuse(socket: Socket, problem: Problem | undefined, responses?: LastResponses): void {
+export function refuse(socket: Socket, problem: Problem | undefined, responses?: LastResponses, method?: string): void {
   const { last, previous } = responses ?? {};
   const broken = last?.req.complete === false ? last : undefined;
   const answered = broken?.writableEnded === true;
@@ -47,8 +53,11 @@ export function refuse(socket: Socket, problem: Problem | undefined, responses?:
     return;
   }
   const ahead = broken === undefined || answered ? last : previous;
-  const end = (): void =>
-    endConnection(socket, answered || problem === undefined ? '' : rawRefusal(problem, broken?.req));
+  const end = (): void => {
+    const request = broken?.req;
+    const isSilent = answered || problem === undefined;
+    endConnection(socket, isSilent ? '' : rawRefusal(problem, request?.method ?? method, request));
+  };
   if (problem === undefined && last !== undefined) last.shouldKeepAlive = false;
   if (ahead === undefined || ahead.writableFinished) end();
   // The listener is prepended, so that a pipelined request that waits for the same event finds the connection ended and

@@ -7,7 +7,7 @@ import type { GuardOptions } from '../plugin/entry/guard.ts';
 import type { Middleware } from '../plugin/entry/policy.ts';
 import { identifyRequest } from '../plugin/entry/request-id.ts';
 import { sendProblem } from '../plugin/entry/send-response.ts';
-import { type ParserError, problemFor, refuse } from './client-errors.ts';
+import { methodOf, type ParserError, problemFor, refuse } from './client-errors.ts';
 import type { Connections } from './connections.ts';
 import { paceTasks } from './paced-tasks.ts';
 import { ProtocolNames } from './protocol-name.ts';
@@ -114,7 +114,8 @@ export class RequestDispatcher {
       // The rest of a late request may have arrived meanwhile: then it is answered, and the connection ends without a
       // refusal.
       const problem = late?.complete ? undefined : problemFor(error, this.#limits);
-      refuse(socket, problem, this.#pending.get(socket));
+      const responses = this.#pending.get(socket);
+      refuse(socket, problem, responses, methodOf(error, responses));
     });
   }
 
@@ -125,7 +126,7 @@ export class RequestDispatcher {
     response.shouldKeepAlive = false;
     if (request.url?.startsWith('/health/')) return true;
     this.#refused.add(socket);
-    this.#pace(() => refuse(socket, tooManyConnections()));
+    this.#pace(() => refuse(socket, tooManyConnections(), undefined, request.method));
     return false;
   }
 

@@ -63,16 +63,16 @@ export function sendProblem(request: GatewayRequest, response: GatewayResponse, 
 }
 
 /**
- * The bytes of a refusal that ends its connection.
+ * The bytes of a refusal that ends its connection. The refusal of a HEAD request has no body (RFC 9110 section 9.3.2).
  * @param request the refused request, when the guard has seen it
  */
-export function rawRefusal(problem: Problem, request?: GatewayRequest): string {
+export function rawRefusal(problem: Problem, method: string | undefined, request?: GatewayRequest): string {
   const identity: Identity = request?.id ? request : { ...requestIdentity({}), scheme: 'http', responseHeaders: [] };
   const body = JSON.stringify(problemDocument(problem, identity.id));
   const fields = [...commonHeaders(identity), 'Content-Type', problemMediaType, ...fieldsOf(problem)];
   fields.push('Content-Length', String(Buffer.byteLength(body)), 'Date', new Date().toUTCString());
   const lines = fields.map((field, index) => (index % 2 === 0 ? `${field}: ` : `${field}\r\n`)).join('');
-  return `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines}Connection: close\r\n\r\n${body}`;
+  return `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines}Connection: close\r\n\r\n${method === 'HEAD' ? '' : body}`;
 }
 
 function fieldsOf(problem: Problem): string[] {

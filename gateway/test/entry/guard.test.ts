@@ -160,6 +160,15 @@ describe('limits of size and time', () => {
       code: 'header-fields-too-large',
     });
   });
+  it.each([
+    `HEAD /v1/products?x=${'y'.repeat(20_000)} HTTP/1.1\r\nHost: shop\r\n\r\n`,
+    `HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`,
+    'HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nContent-Length: 1, 2\r\n\r\n',
+    'HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nno colon\r\n\r\n',
+  ])('refuses a HEAD request without a body: %#', async (bytes) => {
+    const { text } = await sendRaw(gateway.port, bytes);
+    expect([text.slice(0, 10), text.endsWith('\r\n\r\n')]).toEqual(['HTTP/1.1 4', true]);
+  });
   it('refuses each unfinished request with 408 within 12 s, even when many time out together', async () => {
     const part = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 10\r\n\r\nhalf';
     const all = await Promise.all(Array.from({ length: 100 }, () => sendRaw(gateway.port, part, 12_000)));

@@ -35,9 +35,7 @@ const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
  * - claimed: waits for a concurrent request with the same reservation, before anything is locked;
  * - counted: locks what the account holds, and adds the reservation if the sum is within the limits;
  * - free: locks the products in the order of their ids, so that orders of the same products wait instead of
- *   deadlocking. Products that are sold out are not locked, so that requests for them do not wait for each other. The
- *   lateral subquery looks each product up by its id, because PostgreSQL would read a table of a few hundred products
- *   as a whole for each order;
+ *   deadlocking. Products that are sold out are not locked, so that requests for them do not wait for each other;
  * - taken: reserves all lines or none.
  * @returns undefined when the id was used before
  */
@@ -64,16 +62,13 @@ async function take(
      ), permitted AS (
        SELECT account_id FROM counted UNION ALL SELECT account_id FROM claimed WHERE counted_units = 0
      ), free AS (
-       SELECT id, quantity FROM
-         (SELECT * FROM unnest($4::uuid[], $5::int[]) AS line (product_id, quantity) ORDER BY product_id) AS line,
-         LATERAL (
-           SELECT id FROM products
-           WHERE id = product_id AND EXISTS (SELECT FROM permitted) AND (
-             status IN ('active', 'available') AND stock - reserved >= quantity
-             OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
-           )
-           FOR NO KEY UPDATE
-         ) AS product
+       SELECT id, quantity FROM products
+       JOIN unnest($4::uuid[], $5::int[]) AS line (product_id, quantity) ON id = product_id
+       WHERE EXISTS (SELECT FROM permitted) AND (
+         status IN ('active', 'available') AND stock - reserved >= quantity
+         OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
+       )
+       ORDER BY id FOR NO KEY UPDATE OF products
      ), taken AS (
        UPDATE products SET
          reserved = CASE status WHEN 'backorder' THEN least(reserved + quantity, stock) ELSE reserved + quantity END,
