@@ -79,7 +79,7 @@ describe('a shop that npm start has started', () => {
     expect(lines).toHaveLength(4);
     const { stdout } = await promisify(execFile)('sh', ['-euc', lines.join('\necho\n')]);
     const [account = '', , , cancelled = ''] = stdout.split('\n');
-    expect(JSON.parse(account)).toMatchObject({ email: 'ada@example.com', name: 'Ada' });
+    expect(JSON.parse(account)).toMatchObject({ email: 'grace@example.com', name: 'Grace' });
     expect(JSON.parse(cancelled)).toMatchObject({ status: 'cancelled' });
   });
 

@@ -18,7 +18,7 @@ const installations = [
   ['compose', 'docker compose up --detach', 'docker compose run --rm operator', 'docker compose ps --all'],
   [
     'kubernetes',
-    'kubectl apply --kustomize deploy/kubernetes/overlays/OVERLAY',
+    'kubectl apply --kustomize deploy/kubernetes/overlays/production',
     'kubectl --namespace shop exec operator-0 -- node src/shop.ts',
     'kubectl --namespace shop get pods',
   ],

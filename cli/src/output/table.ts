@@ -93,6 +93,12 @@ function padded(text: string, width: number, colours: Colours): string {
 /** Breaks a text between words into lines. A word that is longer than the width has a line of its own. */
 function foldText(text: string, width: number): string[] {
   if (text.length <= width) return [text];
-  const line = new RegExp(`.{1,${width}}(?:\\s+|$)|\\S+(?:\\s+|$)`, 'g');
-  return (text.match(line) ?? [text]).map((part) => part.trimEnd());
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

@@ -140,7 +140,7 @@ describe('the advice', () => {
     [
       'kubernetes',
       'kubectl --namespace shop exec operator-0 -- node src/shop.ts events dead list',
-      'kubectl --namespace shop logs deployment/orders',
+      'kubectl --namespace shop logs --prefix --selector app.kubernetes.io/name=orders',
     ],
   ])('has commands in the form of %s', (installation, list, logs) => {
     process.env.SHOP_INSTALLATION = installation;

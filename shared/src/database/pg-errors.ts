@@ -71,25 +71,24 @@ const unavailableSystemCodes = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** Errors of the driver that have no code. */
-const unavailableMessages = new RegExp(
-  `^(${[
-    'Connection terminated',
-    'Connection ended',
-    'timeout expired',
-    'timeout exceeded when trying to connect',
-    'Query read timeout',
-    'Client has encountered a connection error',
-    'Client was closed',
-    'Cannot use a pool after',
-  ].join('|')})`,
-);
+/** How the messages of those errors of the driver begin that have no code. */
+const unavailableMessages = [
+  'Connection terminated',
+  'Connection ended',
+  'timeout expired',
+  'timeout exceeded when trying to connect',
+  'Query read timeout',
+  'Client has encountered a connection error',
+  'Client was closed',
+  'Cannot use a pool after',
+];
 
 /** Whether an error says that the database is unavailable or overloaded, so that the same request may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined) return isUnavailableState(code) || unavailableSystemCodes.has(code) || conflicts.has(code);
-  return unavailableMessages.test(String(driverError(error).message));
+  const message = String(driverError(error).message);
+  return unavailableMessages.some((beginning) => message.startsWith(beginning));
 }
 
 /** Whether a statement was cancelled because it took too long, by the server or by the driver. */

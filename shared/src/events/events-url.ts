@@ -2,7 +2,7 @@
 import { url, type Variable } from '../runtime/index.ts';
 
 const schemes = ['amqp', 'amqps', 'postgres', 'postgresql'];
-const severalHosts = /^(?<before>amqps?:\/\/(?:[^@/?#]*@)?)(?<hosts>[^@/?#]+)(?<after>.*)$/;
+const hostsOf = /^(amqps?:\/\/(?:[^@/?#]*@)?)([^@/?#]+)/;
 
 /**
  * Returns the URL of each node that EVENTS_URL lists. Only the hosts and ports differ.
@@ -10,7 +10,8 @@ const severalHosts = /^(?<before>amqps?:\/\/(?:[^@/?#]*@)?)(?<hosts>[^@/?#]+)(?<
  * // ['amqp://user:password@a:5672/shop', 'amqp://user:password@b:5672/shop']
  */
 export function addressesOf(eventsUrl: string): string[] {
-  const { before, hosts, after } = severalHosts.exec(eventsUrl)?.groups ?? {};
+  const [matched = '', before = '', hosts] = hostsOf.exec(eventsUrl) ?? [];
+  const after = eventsUrl.slice(matched.length);
   return hosts === undefined ? [eventsUrl] : hosts.split(',').map((host) => `${before}${host}${after}`);
 }
 

@@ -35,9 +35,9 @@ describe('operatorCommand', () => {
 
   it('writes commands of Kubernetes', () => {
     expect(written('kubernetes')).toEqual({
-      start: 'kubectl apply --kustomize deploy/kubernetes/overlays/OVERLAY',
+      start: 'kubectl apply --kustomize deploy/kubernetes/overlays/production',
       shop: 'kubectl --namespace shop exec operator-0 -- node src/shop.ts keys rotate',
-      logs: 'kubectl --namespace shop logs deployment/orders',
+      logs: 'kubectl --namespace shop logs --prefix --selector app.kubernetes.io/name=orders',
       examine: 'kubectl --namespace shop get pods',
     });
   });
