@@ -93,7 +93,8 @@ function tokenSentTo(email: string, kind: string): Promise<string> {
     const mail = join(shop.dataDir, 'mail');
     const names = (await readdir(mail)).filter((name) => name.includes(`.${kind}.`));
     const texts = await Promise.all(names.map((name) => readFile(join(mail, name), 'utf8')));
-    const text = texts.find((one) => one.includes(`<${email}>`)) ?? '';
+    // An e-mail that is sent before the account's name is known has the address alone.
+    const text = texts.find((one) => one.includes(email)) ?? '';
     // The body is quoted-printable.
     const [, token] =
       /(?<![\w-])([\w-]{43})(?![\w-])/.exec(text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=')) ?? [];
