@@ -1,5 +1,4 @@
 // All commands as one tree, from which help, usage and completion are generated.
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operatorCommand } from '@shop/shared/runtime';

@@ -1,5 +1,4 @@
 // `npm start`: the whole shop in a temporary data folder, its stops, and its refusals.
-
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';

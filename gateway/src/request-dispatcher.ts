@@ -7,7 +7,7 @@ import type { GuardOptions } from '../plugin/entry/guard.ts';
 import type { Middleware } from '../plugin/entry/policy.ts';
 import { identifyRequest } from '../plugin/entry/request-id.ts';
 import { sendProblem } from '../plugin/entry/send-response.ts';
-import { methodOf, type ParserError, problemFor, refuse } from './client-errors.ts';
+import { type ParserError, problemFor, refuse, unparsedMethod } from './client-errors.ts';
 import type { Connections } from './connections.ts';
 import { paceTasks } from './paced-tasks.ts';
 import { ProtocolNames } from './protocol-name.ts';
@@ -115,7 +115,7 @@ export class RequestDispatcher {
       // refusal.
       const problem = late?.complete ? undefined : problemFor(error, this.#limits);
       const responses = this.#pending.get(socket);
-      refuse(socket, problem, responses, methodOf(error, responses));
+      refuse(socket, problem, responses, unparsedMethod(error, responses));
     });
   }
 

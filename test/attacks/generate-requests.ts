@@ -2,6 +2,7 @@
 import { dereference, isNode, type Node, nodeOf, type OperationOutline } from '@shop/shared/contract';
 import type { CallOptions } from '@shop/shared/testing';
 import fc from 'fast-check';
+import { encoded, sendable } from '../request-text.ts';
 import type { ServiceName } from './stage.ts';
 
 export interface AttackedOperation {
@@ -68,9 +69,9 @@ export function requestsOf(
       body: mostly(body, wild),
     })
     .map(({ path: named, query, more, headers, token, body: value }) => {
-      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => encoded(String(named[name])) || 'x');
+      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => segment(String(named[name])) || 'x');
       const pairs = [...Object.entries(query), ...(more === undefined ? [] : [more])];
-      const search = pairs.map(([name, text]) => `${encoded(name)}=${encoded(text ?? '')}`).join('&');
+      const search = pairs.map(([name, text]) => `${segment(name)}=${segment(text ?? '')}`).join('&');
       return {
         service,
         method: method.toUpperCase(),
@@ -91,10 +92,8 @@ export function requestsOf(
     });
 }
 
-const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()).replace(/^\.{1,2}$/, 'x');
-
-/** Returns the part of a text that an HTTP client sends in a header field. */
-const sendable = (text: string): string => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '');
+/** One segment of a path or a part of a query. Segments of dots would make another path of it. */
+const segment = (text: string): string => encoded(text).replace(/^\.{1,2}$/, 'x');
 
 /** Usually a valid value, and sometimes any value. */
 function mostly<T>(meant: fc.Arbitrary<T>, anything: fc.Arbitrary<T>): fc.Arbitrary<T> {

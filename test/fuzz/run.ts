@@ -2,14 +2,15 @@
 import { type Contract, type ContractOperation, loadContract } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 import fc from 'fast-check';
+import { encoded, sendable } from '../request-text.ts';
 import { type Caller, Callers } from './callers.ts';
 import { Judge } from './judge.ts';
 import { Memory } from './memory.ts';
 import { curlOf, Report } from './report.ts';
-import { type PlannedRequest, requestsFor, type Text } from './requests.ts';
+import { type PlannedRequest, requestsFor } from './requests.ts';
 import { type ReceivedAnswer, type SentRequest, send } from './send.ts';
 import type { FuzzedShop } from './shop.ts';
-import { Slot, written } from './slots.ts';
+import { Slot, type Text, written } from './slots.ts';
 
 export interface RunOptions {
   readonly requests: number;
@@ -211,10 +212,5 @@ function parsed(text: string): unknown {
   }
 }
 
-const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
-
 /** One segment of a path. Empty and dotted segments would make another path of it. */
 const segment = (text: string): string => encoded(text).replace(/^\.{0,2}$/, 'x');
-
-/** The part of a text that an HTTP client can send in a header field. */
-const sendable = (text: string): string => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '');

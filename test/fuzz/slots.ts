@@ -26,6 +26,19 @@ export class Literal {
   }
 }
 
+/** A text of which parts are filled when the request is sent. */
+export type Text = readonly (string | Slot)[];
+
+/** A slot with any share. */
+export const slot = (name: string): fc.Arbitrary<Slot> => share.map((pick) => new Slot(name, pick));
+
+/** The usual values, `weight` times as often as the others. */
+export const often = <T>(weight: number, usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: other });
+
+/** Texts without a slot. */
+export const plain = (texts: fc.Arbitrary<string>): fc.Arbitrary<Text> => texts.map((text) => [text]);
+
 /** Writes a value as JSON, with each slot filled by `fill`. */
 export function written(value: unknown, fill: (slot: Slot) => unknown): string {
   if (value instanceof Slot) return written(fill(value) ?? null, fill);

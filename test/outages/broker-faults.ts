@@ -22,7 +22,7 @@ async function answers(url: string): Promise<boolean> {
  */
 function away(
   name: string,
-  broken: { readonly cut: Act; readonly seen: (system: System) => Promise<boolean>; readonly mend: Act },
+  broken: { readonly cut: Act; readonly seen: (system: System) => Promise<boolean>; readonly restore: Act },
 ): Fault {
   return {
     name,
@@ -33,7 +33,7 @@ function away(
         const [happened, waited] = [await broken.seen(system), await eventsWait(system)];
         return happened && waited ? 'it was seen to be so, and events waited' : undefined;
       } finally {
-        await broken.mend(system);
+        await broken.restore(system);
       }
     },
   };
@@ -47,17 +47,17 @@ export const brokerFaults: readonly Fault[] = [
   away('the broker is out of reach', {
     cut: async ({ brokerProxy }) => brokerProxy.refuse(),
     seen: async () => true,
-    mend: async ({ brokerProxy }) => brokerProxy.pass(),
+    restore: async ({ brokerProxy }) => brokerProxy.pass(),
   }),
   away('the broker is stopped and started', {
     cut: ({ broker }) => broker.control('stop_app'),
     seen: isSilent,
-    mend: ({ broker }) => broker.control('start_app'),
+    restore: ({ broker }) => broker.control('start_app'),
   }),
   away('the broker is killed', {
     cut: ({ broker }) => broker.kill(),
     seen: isSilent,
-    mend: ({ broker }) => broker.start(),
+    restore: ({ broker }) => broker.start(),
   }),
   away('the broker hangs', {
     cut: ({ broker }) => broker.freeze(),
@@ -65,13 +65,13 @@ export const brokerFaults: readonly Fault[] = [
       await pause(6_000); // longer than a confirm is waited for
       return isSilent(system);
     },
-    mend: ({ broker }) => broker.thaw(),
+    restore: ({ broker }) => broker.thaw(),
   }),
   away('the broker blocks publishers (disk alarm)', {
     cut: ({ broker }) => broker.control('set_disk_free_limit', '900GB'),
     seen: ({ broker }) =>
       seen(async () => (await broker.control('eval', 'rabbit_alarm:get_alarms().')).includes('disk')),
-    mend: ({ broker }) => broker.control('set_disk_free_limit', '50MB'),
+    restore: ({ broker }) => broker.control('set_disk_free_limit', '50MB'),
   }),
   {
     name: "every consumer's queue is deleted",

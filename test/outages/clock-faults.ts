@@ -44,7 +44,7 @@ const abandoned: Fault = {
     const settled = await seen(async () => (await countRows(system, `${mine} AND state = 'released'`)) > 0);
     return apart && died && settled ? 'its stock was given back' : undefined;
   },
-  async mend(system) {
+  async removeEffects(system) {
     for (const process of system.services()) process.setClock(0);
   },
 };

@@ -26,7 +26,7 @@ export interface Fault<S extends Deployment = System> {
   /** Repairs, while customers shop, what the fault has left broken. Called when the shop has recovered. */
   repair?(system: S): Promise<void>;
   /** Removes effects that must last until everything has been counted. */
-  mend?(system: S): Promise<void>;
+  removeEffects?(system: S): Promise<void>;
 }
 
 export interface Scene<S extends Deployment = System> {

@@ -115,7 +115,7 @@ export class Rounds<S extends Deployment> {
     const moves = await movesOf(system.admin);
     const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];
     expect(archived).toBeGreaterThan(0);
-    await fault.mend?.(system);
+    await fault.removeEffects?.(system);
 
     const pace = Math.max(paceBefore, slowness());
     const allowed = (fault.recovery ?? promised) * pace;

@@ -78,7 +78,7 @@ async function checkMigrations(
     return failed(`migrations ${name}`, `this version does not know ${unknown.join(', ')}`, remedy);
   }
   if (pending.length === 0) return ok(`migrations ${name}`, `all ${known.length} are applied`);
-  const remedy = `${operatorCommand('start')} applies them; elsewhere run src/migrate.ts of the service`;
+  const remedy = `${operatorCommand('start')} applies them; for services that are started alone, run their src/migrate.ts`;
   const detail = `${pending.join(', ')} ${pending.length === 1 ? 'is' : 'are'} not applied yet`;
   return runs
     ? failed(`migrations ${name}`, detail, `stop the shop and start it again: ${remedy}`)
