@@ -202,7 +202,12 @@ describe('a start that fails', () => {
 
   it('refuses arguments', async () => {
     const file = fileURLToPath(new URL('../src/start.ts', import.meta.url));
-    await expect(promisify(execFile)(process.execPath, [file, '--help'])).rejects.toMatchObject({
+    await expect(
+      promisify(execFile)(process.execPath, [file, '--help'], {
+        env: { ...process.env, SHOP_DATA_DIR: join(folder, 'unused') },
+        timeout: 30_000,
+      }),
+    ).rejects.toMatchObject({
       code: 1,
       stderr: 'npm start and npm run dev take no arguments, and got: --help\n',
     });
