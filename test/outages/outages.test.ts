@@ -111,8 +111,8 @@ describe('contention', () => {
         );
       await payOrder(into, system.gatewayUrl, system.payer, outcome);
       await act('process', staff.token);
-      // Each of the two starts some milliseconds before the other one in a part of the rounds, so that both win some.
-      const lead = (index % 9) - 4;
+      // Each of the two starts up to 32 ms before the other one in a part of the rounds, so that both win some.
+      const lead = ((index % 9) - 4) * 8;
       const [cancelled, shipped] = await Promise.all([
         pause(Math.max(lead, 0)).then(() => act('cancel', buyerOf(index).token)),
         pause(Math.max(-lead, 0)).then(() => act('ship', staff.token)),
