@@ -21,10 +21,14 @@ export class Memory {
     if (values.length > most) values.shift();
   }
 
-  /** @returns one of the remembered values, or a new id when there is none */
+  /**
+   * @returns the newest of the remembered values in half of the cases, because older ones are often used up, and
+   *   otherwise any of them; a new id when there is none
+   */
   pick(name: string, share: number): string {
     const values = this.#values.get(name) ?? [];
-    return values[Math.floor(share * values.length)] ?? newId();
+    const place = share < 0.5 ? values.length - 1 : Math.floor((2 * share - 1) * values.length);
+    return values[place] ?? newId();
   }
 
   /** @returns one of the values under the first name that has any */
@@ -56,6 +60,7 @@ export class Memory {
     for (const { id, email, totalCost, accountId, status, inStock, archived } of items) {
       if (kind !== undefined) this.remember(kind, id);
       if (kind === 'orderId') this.remember(`orderId of ${accountId}`, id);
+      if (kind === 'orderId') this.remember(`${status} orderId`, id);
       if (kind === 'productId' && status !== 'pending' && inStock === true && archived !== true)
         this.remember('sellable', id);
       if (kind === 'accountId') this.remember('email', email);

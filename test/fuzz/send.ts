@@ -36,10 +36,10 @@ class Closed extends Error {}
 
 function sendOnce(url: string, { method, target, headers, body, chunked }: SentRequest): Promise<ReceivedAnswer> {
   const { hostname, port } = new URL(url);
-  const length = body === undefined || chunked ? {} : { 'Content-Length': String(body.length) };
+  const framing = framingOf(body, chunked);
   return new Promise((resolve, reject) => {
     const outgoing = request(
-      { agent, hostname, port, method, path: target, headers: { ...length, ...headers }, timeout: longest },
+      { agent, hostname, port, method, path: target, headers: { ...framing, ...headers }, timeout: longest },
       (answer) => receive(answer).then(resolve, reject),
     );
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no response within ${longest} ms`)));
@@ -51,6 +51,12 @@ function sendOnce(url: string, { method, target, headers, body, chunked }: SentR
       outgoing.end(body.subarray(1));
     } else outgoing.end(body);
   });
+}
+
+/** Node frames no body of a GET by itself. Its bytes would then be read as the next request of the connection. */
+function framingOf(body: Buffer | undefined, chunked: boolean): Readonly<Record<string, string>> {
+  if (body === undefined) return {};
+  return chunked ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': String(body.length) };
 }
 
 async function receive(answer: IncomingMessage): Promise<ReceivedAnswer> {
