@@ -2,8 +2,8 @@
 -- stopped:
 --   psql --single-transaction --file partition-orders.sql
 -- Afterwards every statement that names its account reads and writes one partition of each table. Partitions can have
--- tablespaces of their own, be vacuumed separately, or become foreign tables on other servers. Citus can distribute by
--- the same column.
+-- tablespaces of their own and are vacuumed separately. They cannot be foreign tables on other servers, because
+-- PostgreSQL does not permit these under a table with a primary key.
 DO $$
 DECLARE
   parts CONSTANT integer := 16;
