@@ -1,8 +1,11 @@
-// Applies numbered SQL files in order. Each is applied once, in a transaction that also inserts its version row.
+// Applies numbered SQL files in order. Each is applied once, in a transaction that also inserts its version row. Only the
+// statements of a file `….concurrently.sql` run outside a transaction, because PostgreSQL requires that of them.
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { errorCode } from './pg-errors.ts';
 import { withClient } from './with-client.ts';
 
 export interface MigrateOptions {
@@ -20,6 +23,17 @@ interface Migration {
 }
 
 const sharedFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
+/**
+ * Milliseconds that a migration waits for a lock on a table. Requests that need the table wait behind it meanwhile, so it
+ * then gives up and is repeated.
+ */
+const lockTimeout = 1_000;
+/** Milliseconds before the next attempt. Requests that have waited are executed in this time. */
+const pauseBetween = 1_000;
+const attempts = 300;
+/** The lock timeout, and a deadlock with a transaction of the services. */
+const passing = new Set(['55P03', '40P01']);
+
 const versionTable =
   'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now())';
 
@@ -36,12 +50,13 @@ async function migrationsOf(folder: string): Promise<Migration[]> {
 }
 
 /**
- * Applies the missing migrations and returns their names. Of two concurrent calls, one waits for the other.
+ * Applies the missing migrations and returns their names. Of two concurrent calls, one waits for the other. A migration
+ * that does not get a lock within a second is rolled back and repeated, for ten minutes.
  * @throws the error of the first statement that failed; earlier migrations stay applied
  */
 export async function migrate({ url, folder, only }: MigrateOptions): Promise<string[]> {
   return withClient({ url, name: 'migrate' }, async (client) => {
-    await client.query("SELECT pg_advisory_lock(hashtextextended('migrate ' || current_schema(), 0))");
+    await untilAlone(client);
     await client.query(versionTable);
     // The module is loaded here, because only some processes apply migrations. This saves 20 MB of memory in every
     // service.
@@ -49,7 +64,7 @@ export async function migrate({ url, folder, only }: MigrateOptions): Promise<st
     const umzug = new Umzug({
       migrations: (await migrationsOf(folder))
         .filter(({ name }) => only?.includes(name) ?? true)
-        .map(({ name, path }) => ({ name, up: () => apply(client, name, path) })),
+        .map(({ name, path }) => ({ name, up: () => applyWhenUnlocked(client, name, path) })),
       storage: {
         executed: () => applied(client),
         logMigration: async () => {}, // the row is written in the migration's own transaction
@@ -78,10 +93,44 @@ async function applied(client: pg.Client | pg.Pool): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+/**
+ * Waits until no other process applies migrations to the schema. It asks again and again: CREATE INDEX CONCURRENTLY of
+ * the other process would wait for the end of a statement that waits here.
+ */
+async function untilAlone(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      "SELECT pg_try_advisory_lock(hashtextextended('migrate ' || current_schema(), 0)) AS locked",
+    );
+    if (rows[0]?.locked === true) return;
+    await sleep(200);
+  }
+}
+
+async function applyWhenUnlocked(client: pg.Client, name: string, path: string): Promise<void> {
+  const run = name.endsWith('.concurrently.sql') ? applyConcurrently : apply;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run(client, name, path);
+    } catch (error) {
+      if (attempt === attempts || !passing.has(errorCode(error) ?? '')) throw error;
+      await sleep(pauseBetween);
+    }
+  }
+}
+
+/** Runs each statement on its own. A statement ends with a semicolon at the end of its line. */
+async function applyConcurrently(client: pg.Client, name: string, path: string): Promise<void> {
+  const statements = (await readFile(path, 'utf8')).split(/;[ \t]*$/m);
+  for (const statement of statements) await client.query(statement);
+  await client.query('INSERT INTO migrations (name) VALUES ($1)', [name]);
+}
+
 async function apply(client: pg.Client, name: string, path: string): Promise<void> {
   const statements = await readFile(path, 'utf8');
   await client.query('BEGIN');
   try {
+    await client.query(`SET LOCAL lock_timeout = ${lockTimeout}`);
     await client.query('INSERT INTO migrations (name) VALUES ($1)', [name]);
     await client.query(statements);
     await client.query('COMMIT');

@@ -58,6 +58,53 @@ describe('migrate', () => {
     expect(await migrate(options())).toEqual(['0002_more.sql']);
   });
 
+  it('creates an index that no write waits for, also when two runs start concurrently', async () => {
+    const file = join(folder, '0003_index.concurrently.sql');
+    const statements = [
+      '-- For lists by number.',
+      'DROP INDEX CONCURRENTLY IF EXISTS things_n;',
+      'CREATE UNIQUE INDEX CONCURRENTLY things_n\n  ON things (n);',
+    ];
+    writeFileSync(file, statements.join('\n'));
+    // An attempt that fails leaves an invalid index, which the next attempt removes.
+    await database.pool.query('INSERT INTO things VALUES (1, 7), (2, 7)');
+    await expect(migrate(options())).rejects.toThrow('could not create unique index');
+    await database.pool.query('DELETE FROM things');
+    const [first, second] = await Promise.all([migrate(options()), migrate(options())]);
+    expect([...first, ...second]).toEqual(['0003_index.concurrently.sql']);
+    const { rows } = await database.pool.query<{ valid: boolean }>(
+      "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'things_n'::regclass",
+    );
+    await database.pool.query('DROP INDEX things_n');
+    expect(rows).toEqual([{ valid: true }]);
+  });
+
+  it('gives up the wait for a lock after a second, so that requests pass, and tries again', async () => {
+    writeFileSync(join(folder, '0004_column.sql'), 'ALTER TABLE things ADD COLUMN note text');
+    const reader = await database.pool.connect();
+    let migrating: Promise<string[]>;
+    try {
+      // A long read, such as that of a backup, holds a lock on the table.
+      await reader.query('BEGIN');
+      await reader.query('SELECT FROM things');
+      migrating = migrate(options());
+      const waits: number[] = [];
+      for (let count = 0; count < 20; count += 1) {
+        const began = performance.now();
+        await database.pool.query('SELECT FROM things');
+        waits.push(performance.now() - began);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      // The requests waited behind the migration, but not for the end of the read.
+      expect(Math.max(...waits)).toBeGreaterThan(300);
+      expect(Math.max(...waits)).toBeLessThan(2_500);
+      await reader.query('COMMIT');
+    } finally {
+      reader.release();
+    }
+    expect(await migrating).toEqual(['0004_column.sql']);
+  }, 30_000);
+
   it('leaves the other schemas out of reach', async () => {
     await expect(database.pool.query('CREATE TABLE catalogue.x (id int)')).rejects.toThrow(
       'permission denied for schema catalogue',
