@@ -1,4 +1,4 @@
-// Compares what operators rely on: settings, commands, metrics, and the statuses of problem codes.
+// Compares what operators rely on: settings, commands, metrics, migrations, and the statuses of problem codes.
 import { isDeepStrictEqual } from 'node:util';
 import { type Node, nodeOf } from '@shop/shared/contract';
 import { type BreakingChange, changeAt, type Place, within } from './breaking-change.ts';
@@ -130,4 +130,16 @@ export function compareProblems(before: Node, after: Node): BreakingChange[] {
       ? []
       : [changeAt(place, `its status was ${String(status)} and is ${String(after[code])}`)];
   });
+}
+
+/** @param before service, or `shared` → migration → the digest of its file */
+export function compareMigrations(before: Node, after: Node): BreakingChange[] {
+  return Object.entries(before).flatMap(([service, migrations]) =>
+    Object.entries(nodeOf(migrations)).flatMap(([name, digest]) => {
+      const present = nodeOf(after[service])[name];
+      const place: Place = { subject: name, words: `migration ${name} of ${service}` };
+      if (present === undefined) return [changeAt(place, 'was removed')];
+      return present === digest ? [] : [changeAt(place, 'was edited')];
+    }),
+  );
 }

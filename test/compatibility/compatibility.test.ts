@@ -216,6 +216,16 @@ const events: readonly Case[] = [
 
 const operators: readonly Case[] = [
   [
+    'an edited migration',
+    [set(['migrations', 'orders', '0001_orders.sql'], 'another digest')],
+    [/^migration 0001_orders.sql of orders: was edited/],
+  ],
+  [
+    'a removed migration',
+    [remove(['migrations', 'shared', '0001_events.sql'])],
+    [/^migration 0001_events.sql of shared: was removed/],
+  ],
+  [
     'a removed setting',
     [remove(setting('orders', 'properties', 'HOLD_UNITS'))],
     [/^setting HOLD_UNITS of orders: was removed/],
@@ -325,6 +335,7 @@ const harmless: readonly (readonly [title: string, edits: readonly Edit[]])[] = 
   ['a larger body', [set(createOrder('requestBody', 'x-max-bytes'), 65_536)]],
   ['a new error of an operation', [set(at('get', '/v1/brands', 'responses', '410'), { description: 'It is gone.' })]],
   ['a new problem code', [set(['problems', 'too-early'], 425)]],
+  ['a new migration', [set(['migrations', 'orders', '0020_gift.sql'], 'a digest')]],
   ['an operation that needs no credentials any more', [set(shipOrder('security'), [])]],
   ['a further scope of machines', [add(listOrders('x-machine-scopes'), 'orders:fulfil')]],
   [

@@ -1,4 +1,5 @@
 // The contracts of this checkout, those of the last release in released/, and the breaking changes between two of them.
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/contract';
@@ -13,6 +14,7 @@ import { compareOpenApi } from './compare-openapi.ts';
 import {
   compareCommands,
   compareMetrics,
+  compareMigrations,
   compareOutputs,
   compareProblems,
   compareSettings,
@@ -41,6 +43,11 @@ const readers = {
   commands: readCommands,
   outputs: () => readYaml(pathOf('cli/outputs.yaml')) as Node,
   metrics: () => readYaml(pathOf('shared/contracts/metrics.yaml')) as Node,
+  /** Service, or `shared` → migration → the digest of its file. */
+  migrations: () => ({
+    shared: digestsIn('shared/migrations'),
+    ...ofServices((service) => digestsIn(`services/${service}/migrations`)),
+  }),
   problems: () => Object.fromEntries(Object.entries(problems).map(([code, { status }]) => [code, status])),
 } as const satisfies Readonly<Record<string, () => Node>>;
 
@@ -54,6 +61,12 @@ function ofServices(read: (service: string) => Node): Record<string, Node> {
     existsSync(pathOf(`services/${name}/openapi.yaml`)),
   );
   return Object.fromEntries(services.sort().map((service) => [service, read(service)]));
+}
+
+function digestsIn(folder: string): Record<string, string> {
+  const files = readdirSync(pathOf(folder)).filter((name) => name.endsWith('.sql'));
+  const digestOf = (name: string) => createHash('sha256').update(readFileSync(pathOf(`${folder}/${name}`)));
+  return Object.fromEntries(files.sort().map((name) => [name, digestOf(name).digest('hex')]));
 }
 
 function internalPart(document: Node): Node {
@@ -89,6 +102,13 @@ export function releasedContracts(): Contracts {
   return contractsFrom((kind) => JSON.parse(readFileSync(released(kind), 'utf8')) as Node);
 }
 
+/** The migrations of the last release that a service applies, by the names that `migrate` gives them. */
+export function releasedMigrations(service: string): string[] {
+  const { migrations } = releasedContracts();
+  const shared = Object.keys(nodeOf(migrations.shared)).map((name) => `shared/${name}`);
+  return [...shared, ...Object.keys(nodeOf(migrations[service]))];
+}
+
 /** Replaces the contracts of the last release. */
 export function writeRelease(release: Release, contracts: Contracts): void {
   const files: [string, unknown][] = [['release', release], ...Object.entries(contracts)];
@@ -109,6 +129,7 @@ export function breakingChanges(before: Contracts, after: Contracts): BreakingCh
     ...compareCommands(before.commands, after.commands),
     ...compareOutputs(before.outputs, after.outputs),
     ...compareMetrics(before.metrics, after.metrics),
+    ...compareMigrations(before.migrations, after.migrations),
     ...compareProblems(before.problems, after.problems),
   ];
 }

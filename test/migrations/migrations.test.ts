@@ -1,0 +1,279 @@
+// Every migration since the last release can be applied while processes of that release answer requests.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { knownMigrations, migrate } from '@shop/shared/database';
+import { type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { createTestDatabase, serviceFolder, type TestDatabase } from '@shop/shared/testing';
+import pg from 'pg';
+import { releasedMigrations } from '../compatibility/contracts.ts';
+import { concurrentFaults, judgeMigration, type Migration } from './judge-migration.ts';
+import { readSchema, type Schema } from './released-schema.ts';
+
+const shared = fileURLToPath(new URL('../../shared/migrations/', import.meta.url));
+
+const expand = fileURLToPath(new URL('../upgrades/expand/', import.meta.url));
+const expansions = serviceNames.flatMap((service) =>
+  readdirSync(`${expand}${service}`).map((name) => [service, name] as const),
+);
+
+describe('the migrations since the last release', () => {
+  it.each(serviceNames)('of %s keep requests and the last release working', async (service) => {
+    const database = await createTestDatabase([]);
+    const client = new pg.Client({ connectionString: database.urls[service] });
+    try {
+      await client.connect();
+      const folder = `${serviceFolder(service)}/migrations`;
+      const released = releasedMigrations(service);
+      await migrate({ url: database.urls[service], folder, only: released });
+      const schema = await readSchema(client);
+      const faults: string[] = [];
+      for (const name of await knownMigrations(folder)) {
+        if (released.includes(name)) continue;
+        const path = name.startsWith('shared/') ? `${shared}${name.slice('shared/'.length)}` : `${folder}/${name}`;
+        faults.push(...(await apply(client, { name, text: readFileSync(path, 'utf8') }, schema)));
+      }
+      expect(faults).toEqual([]);
+    } finally {
+      await client.end();
+      await database.drop();
+    }
+  });
+});
+
+/** Applies a migration, and returns its faults. */
+async function apply(client: pg.Client, migration: Migration, released: Schema): Promise<string[]> {
+  if (migration.name.endsWith('.concurrently.sql')) {
+    for (const statement of migration.text.split(/;[ \t]*$/m)) await client.query(statement);
+    return concurrentFaults(migration);
+  }
+  await client.query('BEGIN');
+  const faults = await judgeMigration(client, migration, released);
+  await client.query('COMMIT');
+  return faults;
+}
+
+const bad: readonly (readonly [title: string, service: ServiceName, text: string, expected: RegExp])[] = [
+  ['a renamed column', 'orders', 'ALTER TABLE orders RENAME tracking TO parcel', /column orders\.tracking was removed/],
+  ['a renamed table', 'orders', 'ALTER TABLE order_lines RENAME TO lines', /relation order_lines was removed/],
+  ['a removed column', 'accounts', 'ALTER TABLE accounts DROP COLUMN locale', /column accounts\.locale was removed/],
+  ['a removed table', 'catalogue', 'DROP TABLE import_jobs CASCADE', /relation import_jobs was removed/],
+  ['a removed view', 'orders', 'DROP VIEW all_orders', /relation all_orders was removed/],
+  [
+    'a removed function',
+    'orders',
+    'DROP FUNCTION archived_lines',
+    /function archived_lines\(document json\) was removed/,
+  ],
+  [
+    'a removed trigger',
+    'catalogue',
+    'DROP TRIGGER products_changed ON products',
+    /trigger products_changed of products was removed/,
+  ],
+  [
+    'a removed unique index',
+    'accounts',
+    'ALTER TABLE accounts DROP CONSTRAINT accounts_email_key',
+    /unique index accounts_email_key was removed/,
+  ],
+  [
+    'another type',
+    'catalogue',
+    'ALTER TABLE stock_ledger ALTER COLUMN quantity TYPE bigint',
+    /column stock_ledger\.quantity was integer NOT NULL and is bigint NOT NULL/,
+  ],
+  [
+    'NOT NULL on a column that may be NULL',
+    'orders',
+    'ALTER TABLE orders ALTER COLUMN tracking SET NOT NULL',
+    /column orders\.tracking was .* and is .* NOT NULL/,
+  ],
+  [
+    'NULL in a column that the last release reads without it',
+    'orders',
+    'ALTER TABLE orders ALTER COLUMN currency DROP NOT NULL',
+    /column orders\.currency was text NOT NULL and is text/,
+  ],
+  [
+    'a default that the last release relies on',
+    'orders',
+    'ALTER TABLE orders ALTER COLUMN version DROP DEFAULT',
+    /column orders\.version has lost its default/,
+  ],
+  [
+    'a new column that is required',
+    'orders',
+    'ALTER TABLE orders ADD COLUMN gift boolean NOT NULL',
+    /column orders\.gift is new and required/,
+  ],
+  ['a removal inside DO', 'orders', "DO $$ BEGIN EXECUTE 'DROP VIEW all_orders'; END $$", /all_orders was removed/],
+  [
+    'an index that writes wait for',
+    'orders',
+    'CREATE INDEX orders_version ON orders (version)',
+    /orders is read as a whole, and requests wait \(.*ShareLock/,
+  ],
+  [
+    'an index inside DO',
+    'orders',
+    "DO $$ BEGIN EXECUTE 'CREATE INDEX orders_version ON orders (version)'; END $$",
+    /orders is read as a whole/,
+  ],
+  [
+    'a column with a volatile default',
+    'orders',
+    'ALTER TABLE orders ADD COLUMN code uuid NOT NULL DEFAULT gen_random_uuid()',
+    /orders is written anew/,
+  ],
+  [
+    'a stored generated column',
+    'catalogue',
+    'ALTER TABLE products ADD COLUMN double_price bigint GENERATED ALWAYS AS (price_minor * 2) STORED',
+    /products is written anew/,
+  ],
+  [
+    'a constraint that is checked under its lock',
+    'orders',
+    'ALTER TABLE orders ADD CONSTRAINT small CHECK (version < 1000000)',
+    /orders is read as a whole, and requests wait \(.*AccessExclusiveLock/,
+  ],
+  [
+    'a constraint of a new column',
+    'orders',
+    'ALTER TABLE orders ADD COLUMN boxes integer DEFAULT 1 CHECK (boxes > 0)',
+    /orders is read as a whole/,
+  ],
+  [
+    'a constraint that is validated in the transaction that adds it',
+    'orders',
+    `ALTER TABLE orders ADD CONSTRAINT small CHECK (version < 1000000) NOT VALID;
+     ALTER TABLE orders VALIDATE CONSTRAINT small`,
+    /orders is read as a whole/,
+  ],
+  [
+    'a foreign key that is checked under its lock',
+    'orders',
+    `ALTER TABLE order_history ADD FOREIGN KEY (order_id, account_id) REFERENCES orders (id, account_id)`,
+    /order_history is read as a whole/,
+  ],
+  [
+    'a unique constraint',
+    'orders',
+    'ALTER TABLE orders ADD CONSTRAINT reservation_once UNIQUE (reservation_id, account_id)',
+    /orders is read as a whole/,
+  ],
+  ['a change of all rows', 'orders', 'UPDATE orders SET tracking = tracking', /orders is read as a whole/],
+  ['an emptied table', 'orders', 'TRUNCATE reservations', /reservations is written anew/],
+  [
+    'an index without a transaction inside one',
+    'orders',
+    'CREATE INDEX CONCURRENTLY orders_version ON orders (version)',
+    /fails: CREATE INDEX CONCURRENTLY cannot run inside a transaction block/,
+  ],
+];
+
+const harmless: readonly (readonly [title: string, service: ServiceName, text: string])[] = [
+  ['a column that may be NULL', 'orders', 'ALTER TABLE orders ADD COLUMN note text'],
+  ['a column with a constant default', 'orders', 'ALTER TABLE orders ADD COLUMN gift boolean NOT NULL DEFAULT false'],
+  [
+    'a column with the time of the migration',
+    'orders',
+    'ALTER TABLE orders ADD COLUMN seen_at timestamptz DEFAULT now()',
+  ],
+  [
+    'a new table with indexes and foreign keys',
+    'orders',
+    `CREATE TABLE notes (id uuid PRIMARY KEY, order_id uuid NOT NULL, account_id uuid NOT NULL,
+       FOREIGN KEY (order_id, account_id) REFERENCES orders (id, account_id));
+     CREATE INDEX notes_order ON notes (order_id);
+     ALTER TABLE notes ALTER COLUMN order_id TYPE text, DROP CONSTRAINT notes_order_id_account_id_fkey`,
+  ],
+  [
+    'a constraint that is not valid yet',
+    'orders',
+    'ALTER TABLE orders ADD CONSTRAINT small CHECK (version < 1000000) NOT VALID',
+  ],
+  [
+    'another body of a function and of a trigger',
+    'catalogue',
+    `CREATE OR REPLACE FUNCTION products_replaced() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+     DROP TRIGGER products_replaced ON products;
+     CREATE TRIGGER products_replaced AFTER TRUNCATE ON products FOR EACH STATEMENT EXECUTE FUNCTION products_replaced()`,
+  ],
+  ['another default', 'orders', 'ALTER TABLE orders ALTER COLUMN version SET DEFAULT 2'],
+  ['a removed index that is not unique', 'orders', 'DROP INDEX orders_account_total'],
+  [
+    'a removed column that the last release does not use',
+    'orders',
+    '-- Not used by the last release: column orders.tracking\nALTER TABLE orders DROP COLUMN tracking CASCADE;\n' +
+      '-- Not used by the last release: relation all_orders',
+  ],
+  [
+    'rows of a new table that are read from an old one',
+    'orders',
+    'CREATE TABLE totals AS SELECT account_id, count(*) FROM orders GROUP BY account_id',
+  ],
+];
+
+describe('a migration', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase(serviceNames);
+  });
+  afterAll(() => database.drop());
+
+  /**
+   * Applies a migration to the present schema, and takes it back.
+   * @param earlier the statement of a migration before it, which stays applied
+   */
+  async function faultsOf(service: ServiceName, text: string, earlier = ''): Promise<string[]> {
+    const client = new pg.Client({ connectionString: database.urls[service] });
+    await client.connect();
+    try {
+      await client.query(earlier);
+      await client.query('BEGIN');
+      return await judgeMigration(client, { name: '9999.sql', text }, await readSchema(client));
+    } finally {
+      await client.end();
+    }
+  }
+
+  it.each(bad)('is refused with %s', async (_, service, text, expected) => {
+    expect((await faultsOf(service, text)).join('\n')).toMatch(expected);
+  });
+
+  it.each(expansions)('is accepted as %s %s of the upgrades', async (service, name) => {
+    const migration = { name, text: readFileSync(`${expand}${service}/${name}`, 'utf8') };
+    const isConcurrent = name.endsWith('.concurrently.sql');
+    expect(isConcurrent ? concurrentFaults(migration) : await faultsOf(service, migration.text)).toEqual([]);
+  });
+
+  it.each(harmless)('is accepted with %s', async (_, service, text) => {
+    expect(await faultsOf(service, text)).toEqual([]);
+  });
+
+  it('is accepted with the validation of a constraint of an earlier one', async () => {
+    const earlier = 'ALTER TABLE orders ADD CONSTRAINT later CHECK (version < 1000000) NOT VALID';
+    expect(await faultsOf('orders', 'ALTER TABLE orders VALIDATE CONSTRAINT later', earlier)).toEqual([]);
+  });
+});
+
+describe('a migration outside a transaction', () => {
+  const index = 'CREATE INDEX CONCURRENTLY orders_version\n  ON orders (version);\n';
+  const faultsOf = (text: string): string[] => concurrentFaults({ name: '9999.concurrently.sql', text });
+
+  it('creates an index after it has removed the remains of a failed attempt', () => {
+    const text = `-- For lists by version.\nDROP INDEX CONCURRENTLY IF EXISTS orders_version;\n${index}`;
+    expect(faultsOf(text)).toEqual([]);
+  });
+
+  it.each([
+    ['an index without the removal', index],
+    ['the removal of another index', `DROP INDEX CONCURRENTLY IF EXISTS other;\n${index}`],
+    ['an index that writes wait for', 'CREATE INDEX orders_version ON orders (version);\n'],
+    ['another statement', 'ALTER TABLE orders ADD COLUMN note text;\n'],
+  ])('is refused with %s', (_, text) => {
+    expect(faultsOf(text)).toHaveLength(1);
+  });
+});
