@@ -1,7 +1,7 @@
 // Helpers for the tests of accounts: they make accounts, and read rows and events.
 import { expect } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
-import { startServices, type TestAnswer, type TestClient, type TestServices } from '@shop/shared/testing';
+import { startServices, type TestAnswer, type TestClient, type TestServices, testSecret } from '@shop/shared/testing';
 import type { Pool } from 'pg';
 
 export interface TestAccounts {
@@ -20,8 +20,6 @@ export interface Holder {
   readonly path: string;
 }
 
-/** The secret that `startServices` sets. */
-const internalSecret = 'only-for-tests-only-for-tests-only-for-tests';
 export const password = 'a long and quiet river';
 export const address = {
   street_address: '1 Rue Pasteur',
@@ -110,7 +108,7 @@ export async function emailTokenOf(
   );
   const [newest] = rows;
   if (newest === undefined) throw new Error(`${kind} was not sent`);
-  return createEmailTokenSeal([internalSecret]).open(newest.sealed, { kind, accountId, email: newest.email });
+  return createEmailTokenSeal([testSecret]).open(newest.sealed, { kind, accountId, email: newest.email });
 }
 
 /** How many e-mails of this kind were sent to the account. */

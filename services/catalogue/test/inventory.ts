@@ -5,7 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { expect } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import { eventually, type StartOptions, startServices, type TestAnswer, type TestServices } from '@shop/shared/testing';
+import {
+  eventually,
+  type StartOptions,
+  startServices,
+  type TestAnswer,
+  type TestServices,
+  testSecret,
+} from '@shop/shared/testing';
 import { type StockReport, verifyStock } from '../src/operator/index.ts';
 import { addProducts } from './products.ts';
 
@@ -96,7 +103,7 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
   };
   const services = await startServices(['catalogue'], { ...options, environment });
   const { client, database } = services.service('catalogue');
-  const tokens = createServiceTokens({ secrets: ['only-for-tests-only-for-tests-only-for-tests'], name: 'orders' });
+  const tokens = createServiceTokens({ secrets: [testSecret], name: 'orders' });
   const headersFor = (path: string, body?: object) => {
     const call = { method: 'POST', path, body: body === undefined ? '' : JSON.stringify(body) };
     return { Authorization: tokens.sign('catalogue', call) };

@@ -7,6 +7,7 @@ import {
   type Transport,
 } from '@shop/shared/events';
 import { createLog, newId } from '@shop/shared/runtime';
+import { dataOf, recordedEvents, type Values } from '@shop/shared/testing';
 
 export interface ShopEvents {
   /** Publishes one event as its service does. Two events with the same `id` are one event. */
@@ -63,48 +64,25 @@ export async function joinEvents(url: string): Promise<ShopEvents> {
   };
 }
 
-/** An account and one of its orders, with all values that the events about them need. */
+const recorded = recordedEvents({ consumer: 'notifications', provider: 'orders' });
+
+/** An account and one of its orders, with the data of the recorded events about the order. */
 export function someOrder() {
-  const [orderId, accountId, reservationId] = [newId(), newId(), newId()];
-  const reference = { orderId, accountId, reservationId };
-  const items = [
-    { productId: newId(), name: 'Desk lamp', quantity: 2, unitPrice: 19.99, lineTotal: 39.98 },
-    { productId: newId(), name: 'Chair', quantity: 1, unitPrice: 120.5, lineTotal: 120.5 },
-  ];
+  const values: Values = new Map();
+  const data = <Type extends EventType>(type: Type) => dataOf(recorded, type, values);
+  const created = data('order.created.v1');
+  const { orderId, accountId, reservationId } = created;
   return {
     orderId,
     accountId,
     account: { accountId, email: 'ada@example.org', name: 'Ada Lovelace' },
-    reference,
-    created: { ...reference, items, totalCost: 160.48, currency: 'EUR' },
-    linesCancelled: {
-      ...reference,
-      orderVersion: 2,
-      items: [{ productId: items[0]?.productId ?? '', name: 'Desk lamp', quantity: 1 }],
-      remaining: items.map((item) => (item.quantity === 2 ? { ...item, quantity: 1, lineTotal: 19.99 } : item)),
-      totalCost: 140.49,
-      currency: 'EUR',
-      reason: 'one is enough',
-      cancelledAt: new Date().toISOString(),
-      cancelledBy: 'customer' as const,
-    },
-    paid: { ...reference, amount: 160.48, currency: 'EUR', paidAt: new Date().toISOString() },
+    reference: { orderId, accountId, reservationId },
+    created,
+    linesCancelled: data('order.lines-cancelled.v1'),
+    paid: data('order.paid.v1'),
     /** The payment differs from the total. */
-    refundDue: {
-      ...reference,
-      refundId: newId(),
-      amount: 99,
-      currency: 'EUR',
-      cause: 'amount-differs' as const,
-      dueAt: new Date().toISOString(),
-      receivedAt: new Date().toISOString(),
-    },
-    refunded: { ...reference, amount: 99, currency: 'EUR', refundedAt: new Date().toISOString() },
-    cancelled: {
-      ...reference,
-      items: items.map(({ productId, name, quantity }) => ({ productId, name, quantity })),
-      reason: 'ordered twice',
-      cancelledAt: new Date().toISOString(),
-    },
+    refundDue: data('refund.due.v1'),
+    refunded: data('refund.done.v1'),
+    cancelled: data('order.cancelled.v1'),
   };
 }

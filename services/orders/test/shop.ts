@@ -8,6 +8,7 @@ import {
   type TestAnswer,
   type TestClient,
   type TestServices,
+  testSecret,
 } from '@shop/shared/testing';
 
 export interface Customer {
@@ -54,7 +55,7 @@ export async function startShop(options: StartOptions = {}): Promise<TestShop> {
   const services = await startServices(['orders', 'catalogue'], options);
   const orders = services.service('orders').client;
   const catalogue = services.service('catalogue').client;
-  const tokens = createServiceTokens({ secrets: ['only-for-tests-only-for-tests-only-for-tests'], name: 'tests' });
+  const tokens = createServiceTokens({ secrets: [testSecret], name: 'tests' });
   const customer = async (...scopes: string[]): Promise<Customer> => {
     const accountId = newId();
     return { accountId, token: await services.issuer.sign({ accountId, scopes }) };

@@ -79,11 +79,7 @@ function checkConformance(
   { status, headers, text }: { status: number; headers: Record<string, string>; text: string },
 ): void {
   if (headers['x-request-id'] === undefined) throw new Error(`${method} ${path}: the answer has no X-Request-Id`);
-  const operation = findOperation(
-    contracts,
-    method === 'HEAD' ? 'get' : method.toLowerCase(),
-    path.split('?')[0] ?? '',
-  );
+  const operation = findOperation(contracts, method === 'HEAD' ? 'GET' : method, path);
   const answer: Answer = { status, headers, body: text, withoutBody: method === 'HEAD' || status === 304 };
   const deviations = operation === undefined ? problemDeviations(answer) : operation.checkAnswer(answer);
   if (deviations.length > 0) {
@@ -94,10 +90,15 @@ function checkConformance(
   }
 }
 
-function findOperation(contracts: readonly Contract[], method: string, path: string): ContractOperation | undefined {
+/** Returns the operation of a request. @param path with or without a query */
+export function findOperation(
+  contracts: readonly Contract[],
+  method: string,
+  path: string,
+): ContractOperation | undefined {
   const fits = (template: string): boolean => {
     const names = template.split('/');
-    const parts = path.split('/');
+    const parts = (path.split('?')[0] ?? '').split('/');
     return (
       names.length === parts.length &&
       names.every((name, index) => name === parts[index] || (name.startsWith('{') && parts[index] !== ''))
@@ -105,7 +106,7 @@ function findOperation(contracts: readonly Contract[], method: string, path: str
   };
   const candidates = contracts
     .flatMap(({ operations }) => operations)
-    .filter((operation) => operation.method === method && fits(operation.path));
+    .filter((operation) => operation.method === method.toLowerCase() && fits(operation.path));
   return candidates.find(({ path: template }) => !template.includes('{')) ?? candidates[0];
 }
 

@@ -11,7 +11,23 @@ export {
   unlessAbsent,
 } from './access-rules.ts';
 export type { AnswerBody } from './answer-body.ts';
-export { type CallOptions, createClient, type TestAnswer, type TestClient } from './client.ts';
+export { type CallOptions, createClient, findOperation, type TestAnswer, type TestClient } from './client.ts';
+export {
+  checkCall,
+  type ProviderStates,
+  type ReceivedEvents,
+  receiveEvents,
+} from './contracts/check-recordings.ts';
+export type { Values } from './contracts/placeholders.ts';
+export { type RecordedService, startRecordedService } from './contracts/recorded-service.ts';
+export {
+  dataOf,
+  messageOf,
+  type RecordedCall,
+  type RecordedEvent,
+  recordedCalls,
+  recordedEvents,
+} from './contracts/recordings.ts';
 export { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
 export { eventually } from './eventually.ts';
 export { highHoldLimits } from './hold-limits.ts';
@@ -28,5 +44,5 @@ export {
   startOtlpReceiver,
 } from './servers/otlp-receiver.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './servers/replicated-postgres.ts';
-export { type StartOptions, startServices, type TestService, type TestServices } from './services.ts';
+export { type StartOptions, startServices, type TestService, type TestServices, testSecret } from './services.ts';
 export { startIssuer, type TestIssuer } from './tokens.ts';

@@ -45,6 +45,9 @@ export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** The `INTERNAL_SECRET` of the services, with which tests sign internal calls and open the tokens of e-mails. */
+export const testSecret = 'only-for-tests-only-for-tests-only-for-tests';
+
 const readyWithin = 20_000;
 
 /** Starts the services and waits until each is ready. Call `stop` at the end of the test file. */
@@ -63,7 +66,7 @@ export async function startServices(names: readonly ServiceName[], options: Star
     JWKS_URL: issuer.jwksUrl,
     JWT_ISSUER: issuer.issuer,
     JWT_AUDIENCE: issuer.audience,
-    INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
+    INTERNAL_SECRET: testSecret,
     KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 7).toString('base64url'),
     CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
     MAIL_DIR: mailFolder,

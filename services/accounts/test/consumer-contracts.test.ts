@@ -1,0 +1,73 @@
+// The recordings that the consumers of accounts keep agree with the real process.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import {
+  checkCall,
+  eventually,
+  type ProviderStates,
+  type ReceivedEvents,
+  receiveEvents,
+  recordedCalls,
+  recordedEvents,
+} from '@shop/shared/testing';
+import { decodeJwt } from 'jose';
+import { type Holder, logIn, password, register, startAccounts, type TestAccounts, verify } from './accounts.ts';
+
+let accounts: TestAccounts;
+let received: ReceivedEvents;
+
+beforeAll(async () => {
+  accounts = await startAccounts();
+  received = await receiveEvents(accounts.services.database.urls.events, 'accounts');
+});
+afterAll(async () => {
+  await received?.close();
+  await accounts?.services.stop();
+});
+
+const ada = async (): Promise<Holder> => register(accounts, { name: 'Ada Lovelace' });
+
+async function change(body: object): Promise<Record<string, string>> {
+  const { id, email, token, path } = await ada();
+  await verify(accounts, id);
+  expect((await accounts.client.patch(path, { token, body })).status).toBe(200);
+  return { account: id, email };
+}
+
+const states: ProviderStates = {
+  async 'Ada registers'() {
+    const { id, email } = await ada();
+    return { account: id, email };
+  },
+  'Ada changes her telephone number': () => change({ phone_number: '+41 44 668 18 00' }),
+  'Ada changes her password': () => change({ password: 'a short and loud brook', current_password: password }),
+  async 'the account of Ada is erased'() {
+    const { id, token } = await ada();
+    const body = { current_password: password };
+    expect((await accounts.client.post(`/v1/accounts/${id}/erase`, { token, body })).status).toBe(202);
+    await accounts.database.query("UPDATE accounts SET erase_at = now() - interval '2 hours' WHERE id = $1", [id]);
+    await eventually(async () => {
+      const { rows } = await accounts.database.query('SELECT FROM accounts WHERE id = $1', [id]);
+      expect(rows).toEqual([]);
+    }, 30_000);
+    return { account: id };
+  },
+  async 'a session has ended'() {
+    await accounts.database.query('DELETE FROM ended_sessions');
+    const { body } = await logIn(accounts, (await ada()).email);
+    await accounts.client.post('/v1/tokens/revoke', { body: { refresh_token: body.refresh_token } });
+    const { next } = (await accounts.client.get('/internal/ended-sessions')).body;
+    return { session: String(decodeJwt(body.access_token).sid), since: String(next) };
+  },
+};
+
+it.each(recordedCalls({ provider: 'accounts' }))(
+  'answers $consumer as recorded: $method $path $status, given $given',
+  async (call) => {
+    const { client, services } = accounts;
+    expect(await checkCall(call, states, { client, issuer: services.issuer })).toEqual([]);
+  },
+);
+
+it.each(recordedEvents({ provider: 'accounts' }))('sends $type to $consumer as recorded', async (event) => {
+  expect(await received.check(event, states)).toEqual([]);
+});

@@ -1,0 +1,94 @@
+// The recordings that the consumers of the catalogue keep agree with the real process.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
+import { createLog, newId } from '@shop/shared/runtime';
+import {
+  checkCall,
+  messageOf,
+  type ProviderStates,
+  type ReceivedEvents,
+  receiveEvents,
+  recordedCalls,
+  recordedEvents,
+} from '@shop/shared/testing';
+import { type Inventory, startInventory } from './inventory.ts';
+import { addProducts } from './products.ts';
+
+const ofOrders = recordedEvents({ consumer: 'catalogue', provider: 'orders' });
+let inventory: Inventory;
+let received: ReceivedEvents;
+let transport: Transport;
+
+beforeAll(async () => {
+  inventory = await startInventory();
+  const url = inventory.services.database.urls.events;
+  received = await receiveEvents(url, 'catalogue');
+  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+});
+afterAll(async () => {
+  await transport?.close();
+  await received?.close();
+  await inventory?.stop();
+});
+
+/** Creates the products. */
+async function onHand(lamps: number, status = 'active'): Promise<Record<string, string>> {
+  const [lamp = '', chair = ''] = await addProducts(inventory.services, [
+    { name: 'Desk lamp', price: 19.99, stock: lamps, status },
+    { name: 'Chair', price: 120.5, stock: 1 },
+  ]);
+  return { lamp, chair };
+}
+
+/** Reserves two lamps and a chair. */
+async function reserved(lamps = 2, status = 'active'): Promise<Record<string, string>> {
+  const { lamp = '', chair = '' } = await onHand(lamps, status);
+  const [reservation, account] = [newId(), newId()];
+  expect((await inventory.reserve(reservation, { [lamp]: 2, [chair]: 1 }, account)).status).toBe(200);
+  return { lamp, chair, reservation, account };
+}
+
+/** Reserves, and sends recorded events of orders about the reservation. */
+async function after(...types: string[]): Promise<Record<string, string>> {
+  const values = new Map(Object.entries(await reserved()));
+  for (const type of types) {
+    const event = ofOrders.find((each) => each.type === type);
+    if (event === undefined) throw new Error(`${type} is not recorded`);
+    await transport.publish([messageOf(event, values)]);
+  }
+  return Object.fromEntries(values);
+}
+
+const states: ProviderStates = {
+  'two lamps and a chair are on hand': () => onHand(2),
+  'one lamp is on hand': () => onHand(1),
+  'the lamp is not for sale': () => onHand(2, 'pending'),
+  'two lamps and a chair are reserved': () => reserved(),
+  'a lamp is reserved that has to be ordered first': () => reserved(1, 'backorder'),
+  async 'the reservation was released'() {
+    const { reservation = '', ...others } = await reserved();
+    expect((await inventory.release(reservation)).status).toBe(204);
+    return { reservation, ...others };
+  },
+  async 'the account holds two orders'() {
+    const account = newId();
+    const cup = await inventory.product(2);
+    for (const id of [newId(), newId()])
+      expect((await inventory.reserve(id, { [cup]: 1 }, account, { orders: 2 })).status).toBe(200);
+    return { ...(await onHand(2)), account };
+  },
+  'an order was cancelled': () => after('order.created.v1', 'order.cancelled.v1'),
+  'a lamp of an order was cancelled': () => after('order.created.v1', 'order.lines-cancelled.v1'),
+};
+
+it.each(recordedCalls({ provider: 'catalogue' }))(
+  'answers $consumer as recorded: $method $path $status, given $given',
+  async (call) => {
+    const { issuer, service } = inventory.services;
+    expect(await checkCall(call, states, { issuer, client: service('catalogue').client })).toEqual([]);
+  },
+);
+
+it.each(recordedEvents({ provider: 'catalogue' }))('sends $type to $consumer as recorded', async (event) => {
+  expect(await received.check(event, states)).toEqual([]);
+});

@@ -1,0 +1,129 @@
+// The recordings that the consumers of orders keep agree with the real process.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
+import {
+  checkCall,
+  type ProviderStates,
+  type ReceivedEvents,
+  receiveEvents,
+  recordedCalls,
+  recordedEvents,
+} from '@shop/shared/testing';
+import { type RecordedShop, startRecordedShop } from './recorded-shop.ts';
+
+let shop: RecordedShop;
+let received: ReceivedEvents;
+
+beforeAll(async () => {
+  shop = await startRecordedShop();
+  received = await receiveEvents(shop.services.database.urls.events, 'orders');
+});
+afterAll(async () => {
+  await received?.close();
+  await shop?.stop();
+});
+
+interface Ordered {
+  readonly account: string;
+  readonly order: string;
+  readonly lamp: string;
+  readonly chair: string;
+}
+
+async function ordered(): Promise<Ordered> {
+  const account = newId();
+  shop.catalogue.given('two lamps and a chair are on hand');
+  const shipping_address = { street_address: 'Lindenweg 4', city: 'Basel', postal_code: '4052', country: 'CH' };
+  const { status, body } = await shop.order(account, { shipping_address });
+  expect(status).toBe(201);
+  return { account, order: body.id, lamp: shop.lamp, chair: shop.chair };
+}
+
+async function cancelled(lines?: object): Promise<Ordered> {
+  const ids = await ordered();
+  const reason = lines === undefined ? 'ordered twice' : 'one is enough';
+  const body = { cancellation_reason: reason, ...lines };
+  expect((await shop.asCustomer(ids.account, ids.order, 'cancel', body)).status).toBe(200);
+  return ids;
+}
+
+const withoutLamp = () => cancelled({ lines: [{ productId: shop.lamp, quantity: 1 }] });
+
+async function processed(): Promise<Ordered> {
+  const ids = await withoutLamp();
+  expect((await shop.asStaff(ids.order, 'process')).status).toBe(200);
+  return ids;
+}
+
+/** The total cost of the recorded order. */
+const total = 160.48;
+
+async function paid(amount: number): Promise<Ordered> {
+  const ids = await ordered();
+  const payment = { reference: newId(), amount, currency: 'EUR' };
+  const { status } = await shop.asStaff(ids.order, 'payments', payment);
+  expect(status).toBe(amount === total ? 200 : 409);
+  return ids;
+}
+
+const states: ProviderStates = {
+  'two lamps and a chair are ordered': async () => ({ ...(await ordered()) }),
+  'the customer cancels an order': async () => ({ ...(await cancelled()) }),
+  'the customer cancels a lamp of an order': async () => ({ ...(await withoutLamp()) }),
+  'an order is processed': async () => ({ ...(await processed()) }),
+  async 'an order of which a lamp was cancelled is shipped'() {
+    const ids = await processed();
+    shop.catalogue.given('two lamps and a chair are reserved');
+    const tracking = { carrier: 'Post', tracking_number: '990012345678901234' };
+    expect((await shop.asStaff(ids.order, 'ship', tracking)).status).toBe(200);
+    return { ...ids };
+  },
+  'an order is paid': async () => ({ ...(await paid(total)) }),
+  'the payment of an order differs from its total': async () => ({ ...(await paid(99)) }),
+  async 'the payment of an order is refunded'() {
+    const ids = await paid(99);
+    const refund = { reference: newId(), amount: 99, currency: 'EUR' };
+    expect((await shop.asStaff(ids.order, 'refunds', refund)).status).toBe(200);
+    return { ...ids };
+  },
+  async 'an order has the reservation'() {
+    const { account, order } = await ordered();
+    const { database } = shop.services.service('orders');
+    const { rows } = await database.query('SELECT reservation_id AS id FROM orders WHERE id = $1', [order]);
+    return { account, order, reservation: rows[0].id };
+  },
+  'no order has the reservation': async () => ({ reservation: newId() }),
+  'the order does not exist': async () => ({ order: newId() }),
+  'the account has no orders': async () => ({ account: newId() }),
+  async 'the account has 201 orders'() {
+    const account = newId();
+    const ids = Array.from({ length: 201 }, () => newId());
+    await shop.services.service('orders').database.query(
+      `WITH placed AS (
+         INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at)
+         SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 999, timestamptz '2026-01-01' + n * interval '1 second'
+         FROM unnest($1::uuid[]) WITH ORDINALITY AS placed (id, n) RETURNING id
+       ), lines AS (
+         INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor,
+           line_total_minor)
+         SELECT id, $2, 1, gen_random_uuid(), 'Cup', 1, 999, 999 FROM placed
+       )
+       INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
+       SELECT id, $2, 1, 'pending', 'customer', $2, 'request', now() FROM placed`,
+      [ids, account],
+    );
+    return { account, first: ids[0] ?? '', last: ids[199] ?? '', final: ids[200] ?? '' };
+  },
+};
+
+it.each(recordedCalls({ provider: 'orders' }))(
+  'answers $consumer as recorded: $method $path $status, given $given',
+  async (call) => {
+    const { issuer, service } = shop.services;
+    expect(await checkCall(call, states, { issuer, client: service('orders').client })).toEqual([]);
+  },
+);
+
+it.each(recordedEvents({ provider: 'orders' }))('sends $type to $consumer as recorded', async (event) => {
+  expect(await received.check(event, states)).toEqual([]);
+});

@@ -1,0 +1,65 @@
+// Placeholders in recordings: `<name>` stands for a text that differs from run to run, such as an id or a time.
+import { isNode } from '../../contract/index.ts';
+import { newId } from '../../runtime/index.ts';
+
+/** The texts of placeholders, by name. */
+export type Values = Map<string, string>;
+
+const placeholder = /<([A-Za-z]+)>/g;
+
+/**
+ * Returns the recorded value with the text of each placeholder. A placeholder without a text gets one, which is added
+ * to `values`: the present time when its name ends in `At`, and otherwise a new id.
+ */
+export function fillIn(recorded: unknown, values: Values): unknown {
+  if (typeof recorded === 'string')
+    return recorded.replace(placeholder, (_, name: string) => {
+      const text = values.get(name) ?? (name.endsWith('At') ? new Date().toISOString() : newId());
+      values.set(name, text);
+      return text;
+    });
+  if (Array.isArray(recorded)) return recorded.map((item) => fillIn(item, values));
+  if (!isNode(recorded)) return recorded;
+  return Object.fromEntries(Object.entries(recorded).map(([name, value]) => [name, fillIn(value, values)]));
+}
+
+/**
+ * Returns how a value differs from the recorded one, one line for each place; empty when it has everything that is
+ * recorded. Placeholders without a text get the text that stands in their place, which is added to `values`.
+ * @param extent `whole` when further members and items are differences, too
+ */
+export function differences(recorded: unknown, actual: unknown, values: Values, extent: 'part' | 'whole'): string[] {
+  const compare = (wanted: unknown, found: unknown, at: string): string[] => {
+    if (Array.isArray(wanted) && Array.isArray(found)) {
+      const further = extent === 'whole' && found.length > wanted.length ? [`${at}: has further items`] : [];
+      return [...wanted.flatMap((item, index) => compare(item, found[index], `${at}/${index}`)), ...further];
+    }
+    if (isNode(wanted) && isNode(found)) {
+      const further = Object.keys(found).filter((name) => extent === 'whole' && !Object.hasOwn(wanted, name));
+      return [
+        ...Object.keys(wanted).flatMap((name) => compare(wanted[name], found[name], `${at}/${name}`)),
+        ...further.map((name) => `${at}/${name}: is not recorded`),
+      ];
+    }
+    if (wanted === found || (typeof wanted === 'string' && typeof found === 'string' && fits(wanted, found, values)))
+      return [];
+    return [`${at}: is ${JSON.stringify(found)} and not ${JSON.stringify(wanted)}`];
+  };
+  return compare(recorded, actual, '');
+}
+
+/** Whether a text is the recorded one. Gives each placeholder that has no text yet the text in its place. */
+function fits(recorded: string, actual: string, values: Values): boolean {
+  // In a path, a placeholder is at most one segment or one value of the query.
+  const any = recorded.startsWith('/') ? '[^/?&]+' : '.+';
+  const parts = recorded.split(placeholder).map((part, index) => {
+    if (index % 2 === 0) return escapeText(part);
+    const text = values.get(part);
+    return text === undefined ? `(?<${part}>${any})` : escapeText(text);
+  });
+  const found = new RegExp(`^${parts.join('')}$`).exec(actual);
+  for (const [name, text] of Object.entries(found?.groups ?? {})) values.set(name, text);
+  return found !== null;
+}
+
+const escapeText = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
