@@ -88,7 +88,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
   } catch (error) {
     throw new StartError(`cannot write to the mail folder ${path} (${(error as NodeJS.ErrnoException).code})`);
   }
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const composer = createTransport({ streamTransport: true, buffer: true });
   return {
     atOnce: 20,
     async send(email) {
@@ -98,7 +98,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
       const partial = join(path, `.${email.name}.${process.pid}.partial`);
       // The calls are synchronous, because this takes less time than four steps on the thread pool for each e-mail.
       try {
-        writeFileSync(partial, message);
+        writeFileSync(partial, withCrlf(message));
         renameSync(partial, join(path, `${email.name}.eml`));
       } catch (error) {
         rmSync(partial, { force: true });
@@ -108,6 +108,11 @@ export async function folderMailer(folder: string): Promise<Mailer> {
     remove: (name) => rm(join(path, `${name}.eml`), { force: true }),
     close() {},
   };
+}
+
+/** Returns the message with CRLF at the end of each line. nodemailer's own conversion takes ten times as long. */
+function withCrlf(message: Buffer): Buffer {
+  return Buffer.from(message.latin1Slice().replaceAll(/\r?\n/g, '\r\n'), 'latin1');
 }
 
 function messageOf({ messageId, from, to, subject, text, html }: Email) {

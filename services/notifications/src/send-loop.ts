@@ -27,7 +27,7 @@ const pollInterval = 1_000;
  * Milliseconds to wait after recording outcomes, so that e-mails added meanwhile share a claim. The first e-mail after
  * an idle time does not wait.
  */
-const batchDelay = 50;
+const batchDelay = 100;
 /** Milliseconds that a stop waits for the e-mails in progress. The whole stop of the process may take 10 s. */
 const finishWithin = 1_500;
 

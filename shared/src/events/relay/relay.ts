@@ -32,7 +32,7 @@ export interface Relay {
  * Milliseconds to pause after a batch, so that events that arrive meanwhile share the next batch. The first event after
  * an idle time does not wait.
  */
-const batchDelay = 25;
+const batchDelay = 60;
 const longestDelay = 2_000;
 
 /** Starts a relay. It survives the loss of the database and of the broker, and continues without help. */
