@@ -1,5 +1,5 @@
 // Measures the search: how many queries of a file have an expected product among their first five results, and how long
-// the first page takes.
+// the first page takes, without and with facets.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';
@@ -9,10 +9,10 @@ import { leaveFirstCore, openStage, type Running, start } from './collections/st
 import { processorTime } from './search/processor-time.ts';
 
 /**
- * The required share of queries that find the expected product, and the maximum 99th percentile of the first page in
- * milliseconds.
+ * The required share of queries that find the expected product, and the maximum 99th percentile in milliseconds of the
+ * first page, without and with facets.
  */
-const targets = { recall: 0.9, p99: 25 };
+const targets = { recall: 0.9, p99: 25, facets: 50 };
 const shown = 5;
 
 /** `npm run bench -- search [--products 1000000] [--rounds 5]` */
@@ -67,57 +67,83 @@ interface Found {
 }
 
 interface Time {
-  readonly text: string;
+  readonly path: string;
   /** Milliseconds until the response was there. */
   readonly took: number;
   /** Milliseconds of processor time that the service and PostgreSQL used. */
   readonly worked: number;
 }
 
-async function measure(database: string, { port, pid }: Running, rounds: number): Promise<void> {
+async function measure(database: string, service: Running, rounds: number): Promise<void> {
   const queries = linesOf('queries.tsv').map(([text = '', expected = '']) => ({ text, words: expected.split(' ') }));
+  await reportRecall(service, queries);
   const client = new pg.Client({ connectionString: database });
   await client.connect();
-  const times: Time[] = [];
-  const missed: string[] = [];
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const { text, words } of queries) {
-      const before = await processorTime(client, pid);
-      const began = performance.now();
-      const response = await fetch(`http://127.0.0.1:${port}/v1/products?q=${encodeURIComponent(text)}`);
-      const { items } = (await response.json()) as Found;
-      const took = performance.now() - began;
-      // The first round only fills the caches.
-      if (round > 0) times.push({ text, took, worked: (await processorTime(client, pid)) - before });
-      else if (!items.slice(0, shown).some((item) => has(item, words))) missed.push(text);
-    }
+  const searches = queries.map(({ text }) => `/v1/products?q=${encodeURIComponent(text)}`);
+  reportTimes('first page', await timesOf(client, service, searches, rounds), targets.p99);
+  const { rows } = await client.query<{ brand: string; category: string }>(
+    'SELECT DISTINCT brand, category FROM products ORDER BY brand, category LIMIT 200',
+  );
+  const lists = rows.map((row) => `/v1/products?${new URLSearchParams({ ...row })}`);
+  const counted: string[] = [];
+  for (const path of [...searches, ...lists].map((each) => `${each}&facets=brand,category,price`)) {
+    const { status } = await fetch(`http://127.0.0.1:${service.port}${path}`);
+    if (status === 200) counted.push(path);
   }
+  console.log(`facets: ${counted.length} of ${searches.length + lists.length} results are small enough to be counted`);
+  reportTimes('first page with facets', await timesOf(client, service, counted, rounds), targets.facets);
   await client.end();
+}
+
+async function reportRecall({ port }: Running, queries: readonly { text: string; words: string[] }[]): Promise<void> {
+  const missed: string[] = [];
+  for (const { text, words } of queries) {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/products?q=${encodeURIComponent(text)}`);
+    const { items } = (await response.json()) as Found;
+    if (!items.slice(0, shown).some((item) => has(item, words))) missed.push(text);
+  }
   const recall = 1 - missed.length / queries.length;
   console.log(`${queries.length} queries; missed: ${missed.join(', ') || 'none'}`);
   console.log(
     `recall among the first ${shown}: ${recall.toFixed(3)} (target ${targets.recall}) ` +
       verdict(recall >= targets.recall),
   );
-  const [p50, p99] = [0.5, 0.99].map((share) =>
+}
+
+/** Requests each path once a round. The caches of PostgreSQL have to be filled before. */
+async function timesOf(
+  client: pg.Client,
+  { port, pid }: Running,
+  paths: readonly string[],
+  rounds: number,
+): Promise<Time[]> {
+  const times: Time[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    for (const path of paths) {
+      const before = await processorTime(client, pid);
+      const began = performance.now();
+      await (await fetch(`http://127.0.0.1:${port}${path}`)).arrayBuffer();
+      const took = performance.now() - began;
+      times.push({ path, took, worked: (await processorTime(client, pid)) - before });
+    }
+  }
+  return times;
+}
+
+/** @param target the maximum 99th percentile in milliseconds */
+function reportTimes(name: string, times: readonly Time[], target: number): void {
+  const at = (member: 'took' | 'worked', share: number) =>
     quantile(
-      times.map(({ took }) => took),
+      times.map((time) => time[member]),
       share,
-    ),
-  );
+    );
   console.log(
-    `first page: p50 ${p50?.toFixed(1)} ms, p99 ${p99?.toFixed(1)} ms (target ${targets.p99}) ` +
-      verdict((p99 ?? 0) <= targets.p99),
+    `${name}: p50 ${at('took', 0.5).toFixed(1)} ms, p99 ${at('took', 0.99).toFixed(1)} ms (target ${target}) ` +
+      `${verdict(at('took', 0.99) <= target)}; processor time, which depends less on other load of the machine: ` +
+      `p50 ${at('worked', 0.5).toFixed(1)} ms, p99 ${at('worked', 0.99).toFixed(1)} ms`,
   );
-  const work = [0.5, 0.99].map((share) =>
-    quantile(
-      times.map(({ worked }) => worked),
-      share,
-    ).toFixed(1),
-  );
-  console.log(`processor time, which depends less on other load of the machine: p50 ${work[0]} ms, p99 ${work[1]} ms`);
-  const slowest = times.sort((a, b) => a.worked - b.worked).slice(-rounds * 5);
-  console.log(`most work: ${[...new Set(slowest.map(({ text }) => text))].join(', ')}`);
+  const most = times.toSorted((a, b) => b.worked - a.worked).slice(0, 20);
+  console.log(`most work: ${[...new Set(most.map(({ path }) => decodeURIComponent(path)))].join(', ')}`);
 }
 
 function verdict(isReached: boolean): string {

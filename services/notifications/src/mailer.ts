@@ -112,7 +112,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
 
 /** Returns the message with CRLF at the end of each line. nodemailer's own conversion takes ten times as long. */
 function withCrlf(message: Buffer): Buffer {
-  return Buffer.from(message.latin1Slice().replaceAll(/\r?\n/g, '\r\n'), 'latin1');
+  return Buffer.from(message.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1');
 }
 
 function messageOf({ messageId, from, to, subject, text, html }: Email) {
