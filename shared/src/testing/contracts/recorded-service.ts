@@ -61,8 +61,8 @@ export async function startRecordedService(
       .filter(({ given }) => given === state)
       .map((call) => {
         const values = new Map(Object.entries(texts));
-        const { method: of, path: to, body: wanted } = call;
-        const deviations = differences([of, to, wanted], [method, path, body], values, 'whole');
+        const wanted = { method: call.method, path: call.path, body: call.body };
+        const deviations = differences(wanted, { method, path, body }, values, 'whole');
         return { call, values, deviations };
       })
       .sort((a, b) => a.deviations.length - b.deviations.length);
