@@ -1,8 +1,13 @@
 // deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount. Each owner gets only its own
 // secrets.
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { serviceNames } from '@shop/shared/runtime';
+import { type Environment, readLogins, serviceNames } from '@shop/shared/runtime';
+import { plainEnvironment } from '@shop/shared/testing';
+import { parseAllDocuments } from 'yaml';
+import { rotate } from '../../deploy/setup/src/rotate.ts';
 import { completeSecrets, secretFiles } from '../../deploy/setup/src/secret-files.ts';
 import { readCompose } from './compose.ts';
 import { render } from './kustomize.ts';
@@ -48,6 +53,90 @@ describe('the secrets', () => {
     for (const [user, password] of Object.entries(secrets.users)) expect(knowers(password)).toEqual([user]);
   });
 });
+
+describe('the rotation', () => {
+  it.each(['internal', 'cursors', 'keyEncryption'] as const)(
+    'of %s makes every process accept the new value before it is used',
+    (key) => {
+      const what = key === 'keyEncryption' ? 'key-encryption' : key;
+      const old = secrets.keys[key];
+      const added = rotate(secrets, 'add', what);
+      const [first, next = ''] = added.keys[key].split(',');
+      expect([first, next]).toEqual([old, expect.stringMatching(/^[\w-]{43}$/)]);
+      const used = rotate(added, 'use', what);
+      expect(used.keys[key]).toBe(`${next},${old}`);
+      expect(rotate(used, 'end', what)).toEqual({ ...secrets, keys: { ...secrets.keys, [key]: next } });
+    },
+  );
+
+  it('of the database gives each role a second login, which its service uses before the first one ends', () => {
+    const urlOf = (all: typeof secrets): URL =>
+      new URL(secretFiles(all, { ...places, operator: 'services' }).orders?.['database-url'] ?? '');
+    const loginsOf = (all: typeof secrets): string[] =>
+      readLogins(
+        'orders',
+        secretFiles(all, { ...places, operator: 'services' }).provision?.['orders-password'] ?? '',
+      ).map(({ name }) => name);
+    const added = rotate(secrets, 'add', 'database');
+    expect([urlOf(added).username, loginsOf(added)]).toEqual(['orders', ['orders', 'orders_2']]);
+    expect(urlOf(added).password).toBe(secrets.roles.orders);
+    const used = rotate(added, 'use', 'database');
+    expect([urlOf(used).username, loginsOf(used)]).toEqual(['orders_2', ['orders_2', 'orders']]);
+    expect(urlOf(used).password).not.toBe(secrets.roles.orders);
+    const ended = rotate(used, 'end', 'database');
+    expect([urlOf(ended).href, loginsOf(ended)]).toEqual([urlOf(used).href, ['orders_2']]);
+    // A further rotation that is interrupted before its end is repeated.
+    const interrupted = rotate(rotate(ended, 'add', 'database'), 'use', 'database');
+    const repeated = rotate(rotate(interrupted, 'add', 'database'), 'use', 'database');
+    expect(loginsOf(repeated)).toEqual(['orders_4', 'orders_3', 'orders_2']);
+  });
+
+  it('of the broker gives each user a second login with the same permissions', () => {
+    const definitionsOf = (all: typeof secrets) =>
+      JSON.parse(
+        secretFiles(all, { ...places, operator: 'services' }).rabbitmq?.['definitions.json'] ?? '{}',
+      ) as Record<string, { name?: string; user?: string }[]>;
+    const added = definitionsOf(rotate(secrets, 'add', 'broker'));
+    expect(added.users?.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['orders', 'orders_2', 'operator', 'operator_2']),
+    );
+    for (const kind of ['permissions', 'topic_permissions']) {
+      const rightsOf = (user: string) =>
+        added[kind]?.filter((right) => right.user === user).map((right) => ({ ...right, user: 'orders' }));
+      expect(rightsOf('orders')).toHaveLength(1);
+      expect(rightsOf('orders_2')).toEqual(rightsOf('orders'));
+    }
+    const ended = rotate(rotate(rotate(secrets, 'add', 'broker'), 'use', 'broker'), 'end', 'broker');
+    expect(definitionsOf(ended).users?.map(({ name }) => name)).not.toContain('orders');
+    expect(secretFiles(ended, { ...places, operator: 'services' }).orders?.['events-url']).toContain('//orders_2:');
+  });
+
+  it('in Kubernetes reads the kept Secret, and keeps the addresses of the servers', async () => {
+    const made = await printed(['kubernetes'], '', { DATABASE_PLACE: 'db.example:5433' });
+    const kept = secretOf(made, 'kept-secrets')['secrets.json'] ?? '';
+    const changed = await printed(['kubernetes', 'use', 'administrator'], kept);
+    expect(secretOf(changed, 'orders-secrets')).toEqual(secretOf(made, 'orders-secrets'));
+    expect(secretOf(changed, 'orders-secrets')['database-url']).toContain('@db.example:5433/');
+    expect(secretOf(changed, 'provision-secrets')).not.toEqual(secretOf(made, 'provision-secrets'));
+  });
+});
+
+/** Runs deploy/setup/src/secrets.ts. @returns what it prints */
+async function printed(parameters: readonly string[], input: string, environment: Environment = {}): Promise<string> {
+  const program = `${root}deploy/setup/src/secrets.ts`;
+  const child = spawn(process.execPath, [program, ...parameters], {
+    env: { ...plainEnvironment(), ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(input);
+  return text(child.stdout);
+}
+
+/** The content of one of the Secrets that were printed. */
+function secretOf(manifests: string, name: string): Readonly<Record<string, string>> {
+  const documents = parseAllDocuments(manifests).map((document) => document.toJS());
+  return documents.find(({ metadata }) => metadata.name === name)?.stringData ?? {};
+}
 
 describe('docker-compose.yml', () => {
   it('mounts the secrets of each container read-only, and names existing files', () => {

@@ -1,8 +1,10 @@
-// Every process of the shop, two of each kind, is replaced in turn under load, twice, with the internal secret. No request
-// is lost and nothing happens twice.
+// Every process of the shop, two of each kind, is replaced in turn under load, twice, with the internal secret and the
+// logins at the database. No request is lost and nothing happens twice.
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { verifyEmailAsOperator } from '@shop/accounts/operator';
+import { provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
+import { type Environment, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { Pool } from 'undici';
@@ -28,10 +30,12 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await pool?.destroy();
+  // Roles belong to the whole server, which other test files use afterwards.
+  if (shop !== undefined) await provision((role) => passwordOf(role));
   await shop?.stop();
 });
 
-it('loses no request while every process and the internal secret are replaced', async () => {
+it('loses no request while every process, the internal secret and the logins at the database are replaced', async () => {
   const productId = await makeProduct();
   const placed: string[] = [];
   // The requests have no idempotency keys, because requests that the gateway must not repeat must not fail either.
@@ -49,11 +53,19 @@ it('loses no request while every process and the internal secret are replaced', 
     else if (kind % 4 === 3) await call('POST', '/v1/products/search', 200, { address }, { pagination: { limit: 5 } });
     else await call('GET', '/v1/products?limit=5', 200, { address });
   });
-  // At first all processes accept the next secret, then they use it.
+  // At first all processes accept the next secret, then they use it. Each role has two logins until all processes use the
+  // second one.
   const next = 'the-next-one-of-the-tests-the-next-one-of-the-tests';
   const endings: unknown[] = [];
-  for (const INTERNAL_SECRET of [`${internalSecret},${next}`, `${next},${internalSecret}`])
-    for (const process of shop.processes) endings.push(await shop.replace(process, { INTERNAL_SECRET }));
+  const replaceAll = async (changed: (name: string) => Environment): Promise<void> => {
+    for (const process of shop.processes) endings.push(await shop.replace(process, changed(process.name)));
+  };
+  await replaceAll(() => ({ INTERNAL_SECRET: `${internalSecret},${next}` }));
+  const secondLogin = (role: SchemaName): string => `${role}_2:the-second-password`;
+  await provision((role) => `${role}:${passwordOf(role)},${secondLogin(role)}`);
+  await replaceAll((name) => ({ INTERNAL_SECRET: `${next},${internalSecret}`, ...secondLogins(name) }));
+  await provision(secondLogin);
+  await expect(query('SELECT 1', shop.database.urls.orders)).rejects.toThrow('password authentication failed');
   const { requests, rate, slowest, failures } = await load.stop();
   process.stdout.write(
     `${requests} requests while ${endings.length} processes were replaced, ${rate.toFixed(0)} a second ` +
@@ -71,6 +83,25 @@ it('loses no request while every process and the internal secret are replaced', 
     expect(written.filter((id) => placed.includes(id)).toSorted()).toEqual(placed.toSorted());
   }, 120_000);
 }, 900_000);
+
+/** The variables that make a process use the second login of each of its roles. */
+function secondLogins(processName: string): Environment {
+  const login = (role: SchemaName): string =>
+    Object.assign(new URL(shop.database.urls[role]), { username: `${role}_2`, password: 'the-second-password' }).href;
+  const service = serviceNames.find((name) => processName.startsWith(name));
+  return service === undefined ? {} : { DATABASE_URL: login(service), EVENTS_URL: login('events') };
+}
+
+function passwordOf(role: SchemaName): string {
+  return new URL(shop.database.urls[role]).password;
+}
+
+/** @param loginsOf the password of a role, or its logins */
+async function provision(loginsOf: (role: SchemaName) => string): Promise<void> {
+  const { adminUrl } = shop.database;
+  const roles = Object.fromEntries(schemas.map((role) => [role, loginsOf(role)])) as Record<SchemaName, string>;
+  await provisionDatabase({ adminUrl, database: new URL(adminUrl).pathname.slice(1), roles });
+}
 
 async function call(
   method: 'GET' | 'POST' | 'PATCH',
@@ -113,8 +144,8 @@ async function makeProduct(): Promise<string> {
   return String(row?.id);
 }
 
-async function query(text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: shop.database.adminUrl });
+async function query(text: string, url = shop.database.adminUrl): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
   await client.connect();
   try {

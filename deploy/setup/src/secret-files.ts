@@ -2,16 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { type SchemaName, schemas } from '@shop/shared/database';
 import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
-import { type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { type Login, readLogins, type ServiceName, serviceNames } from '@shop/shared/runtime';
 
 const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
 
-/** The secrets from which the files are derived: 32 random bytes each, in base64url. */
+/**
+ * The secrets from which the files are derived: 32 random bytes each, in base64url. While one is replaced, it is a list of
+ * values, separated by commas (rotate.ts).
+ */
 export interface Secrets {
   readonly keys: Readonly<Record<(typeof keys)[number], string>>;
-  /** The passwords of the database roles. */
+  /** The passwords of the database roles, or their logins as `readLogins` reads them. */
   readonly roles: Readonly<Record<SchemaName, string>>;
-  /** The passwords of the broker's users. */
+  /** The passwords of the broker's users, or their logins. */
   readonly users: Readonly<Record<BrokerUser, string>>;
 }
 
@@ -36,23 +39,28 @@ export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string
 /** Generates the secrets that `kept` lacks. */
 export function completeSecrets(kept: Partial<Secrets> = {}): Secrets {
   const make = <Name extends string>(names: readonly Name[], values: Partial<Record<Name, string>> = {}) =>
-    Object.fromEntries(names.map((name) => [name, values[name] ?? randomBytes(32).toString('base64url')])) as Record<
-      Name,
-      string
-    >;
+    Object.fromEntries(names.map((name) => [name, values[name] ?? newSecret()])) as Record<Name, string>;
   return { keys: make(keys, kept.keys), roles: make(schemas, kept.roles), users: make(brokerUsers, kept.users) };
 }
 
-const database = 'shop';
+/** Returns 32 random bytes in base64url. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
 const vhost = 'shop';
 
 export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
-  const databaseUrl = (role: string, password: string, name = database): string =>
-    `postgres://${role}:${password}@${places.database}/${name}`;
+  const databaseUrl = ({ name, password }: Login, place = places.database, database = 'shop'): string =>
+    `postgres://${name}:${password}@${place}/${database}`;
+  const administrator = { name: 'postgres', password: secrets.keys.administrator };
+  const loginOf = (role: SchemaName): Login => readLogins(role, secrets.roles[role])[0];
   const { databaseReplicas: replicas } = places;
-  const readUrl = replicas && `postgres://catalogue:${secrets.roles.catalogue}@${replicas}/${database}`;
-  const eventsUrl = (user: BrokerUser): string =>
-    `amqp://${user}:${secrets.users[user]}@${places.broker}/${vhost}?declare=own`;
+  const readUrl = replicas && databaseUrl(loginOf('catalogue'), replicas);
+  const eventsUrl = (user: BrokerUser): string => {
+    const [{ name, password }] = readLogins(user, secrets.users[user]);
+    return `amqp://${name}:${password}@${places.broker}/${vhost}?declare=own`;
+  };
   const internal = { 'internal-secret': secrets.keys.internal };
   const cursors = { 'cursor-keys': secrets.keys.cursors };
   const keyEncryption = { 'key-encryption-secret': secrets.keys.keyEncryption };
@@ -64,7 +72,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
     orders: { ...internal, ...cursors },
     catalogue: { ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
   };
-  const connections = serviceNames.map((name) => [name, databaseUrl(name, secrets.roles[name])] as const);
+  const connections = serviceNames.map((name) => [name, databaseUrl(loginOf(name))] as const);
   const services = connections.map(([name, url]) => [
     name,
     { 'database-url': url, 'events-url': eventsUrl(name), ...(others[name] ?? internal) },
@@ -72,7 +80,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
   const operatorDatabases =
     places.operator === 'services'
       ? Object.fromEntries(connections.map(([name, url]) => [`${name}-database-url`, url]))
-      : { 'database-url': databaseUrl('postgres', secrets.keys.administrator) };
+      : { 'database-url': databaseUrl(administrator) };
   return {
     postgres: { password: secrets.keys.administrator },
     rabbitmq: {
@@ -83,7 +91,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
       ),
     },
     provision: {
-      'database-admin-url': databaseUrl('postgres', secrets.keys.administrator, 'postgres'),
+      'database-admin-url': databaseUrl(administrator, places.database, 'postgres'),
       ...Object.fromEntries(schemas.map((role) => [`${role}-password`, secrets.roles[role]])),
     },
     ...Object.fromEntries(services),

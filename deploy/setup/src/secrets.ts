@@ -1,7 +1,10 @@
 // `secrets.ts FOLDER` generates the shop's secrets as files, in a folder for each owner, and keeps existing ones.
 // `secrets.ts kubernetes` prints new ones as Secrets for `kubectl create -f -`.
+// With a step and a secret, such as `add database`, both change existing ones (rotate.ts). `kubernetes` then reads the content
+// of the Secret `kept-secrets` from standard input, and prints Secrets for `kubectl replace -f -`.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import {
   type Environment,
   optional,
@@ -12,22 +15,48 @@ import {
   StartError,
   string,
 } from '@shop/shared/runtime';
-import { completeSecrets, type SecretFiles, type Secrets, secretFiles } from './secret-files.ts';
+import { type Rotated, rotate, rotated, type Step, steps } from './rotate.ts';
+import { completeSecrets, type Places, type SecretFiles, type Secrets, secretFiles } from './secret-files.ts';
+
+/** The file that contains all secrets. No process of the shop reads it. */
+const keptFile = 'secrets.json';
+
+/** In Kubernetes, it contains the addresses of the servers, too. */
+type Kept = Partial<Secrets> & { readonly places?: Omit<Places, 'operator'> };
 
 await runProcess('secrets', readSettings, async ({ log }, { places }) => {
-  const [target, ...rest] = process.argv.slice(2);
-  if (target === undefined || rest.length > 0) throw new StartError('use: secrets.ts FOLDER | secrets.ts kubernetes');
+  const { target, change } = readArguments(process.argv.slice(2));
   if (target === 'kubernetes') {
-    process.stdout.write(manifests(secretFiles(completeSecrets(), { ...places, operator: 'services' })));
+    const kept = change === undefined ? {} : parse(await text(process.stdin), 'standard input');
+    const complete = completeSecrets(kept);
+    const secrets = change?.(complete) ?? complete;
+    const at = { places, ...kept }.places;
+    const files = secretFiles(secrets, { ...at, operator: 'services' });
+    process.stdout.write(manifests({ kept: { [keptFile]: serialize({ ...secrets, places: at }) }, ...files }));
   } else {
-    await writeFiles(
-      target,
-      secretFiles(await keptSecrets(join(target, 'kept')), { ...places, operator: 'administrator' }),
-    );
+    const secrets = await keptSecrets(join(target, 'kept'), change);
+    await writeFiles(target, secretFiles(secrets, { ...places, operator: 'administrator' }));
     log.info({ folder: target }, 'the secrets are there');
   }
   process.exit(0);
 });
+
+interface Arguments {
+  readonly target: string;
+  readonly change: ((secrets: Secrets) => Secrets) | undefined;
+}
+
+/** @throws StartError when they are not valid */
+function readArguments([target, step, what, ...rest]: readonly string[]): Arguments {
+  const isKnown = steps.includes(step as Step) && rotated.includes(what as Rotated);
+  if (target === undefined || rest.length > 0 || (step !== undefined && !isKnown)) {
+    throw new StartError(`use: secrets.ts FOLDER|kubernetes [${steps.join('|')} ${rotated.join('|')}]`);
+  }
+  return {
+    target,
+    change: step === undefined ? undefined : (secrets) => rotate(secrets, step as Step, what as Rotated),
+  };
+}
 
 function readSettings(environment: Environment) {
   return readTogether(environment, {
@@ -41,16 +70,30 @@ function readSettings(environment: Environment) {
   });
 }
 
-async function keptSecrets(folder: string): Promise<Secrets> {
-  const path = join(folder, 'secrets.json');
+/** Returns the secrets that the folder keeps, after it has generated those that are missing and made the change. */
+async function keptSecrets(folder: string, change: Arguments['change']): Promise<Secrets> {
+  const path = join(folder, keptFile);
   const found = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';
     throw new StartError(`cannot read the secrets in ${path} (${error.code})`);
   });
-  const secrets = completeSecrets(JSON.parse(found) as Partial<Secrets>);
+  const complete = completeSecrets(parse(found, path));
+  const secrets = change?.(complete) ?? complete;
   await mkdir(folder, { recursive: true });
-  await writeWhole(path, JSON.stringify(secrets, null, 2), 0o600);
+  await writeWhole(path, serialize(secrets), 0o600);
   return secrets;
+}
+
+function parse(json: string, from: string): Kept {
+  try {
+    return JSON.parse(json) as Kept;
+  } catch {
+    throw new StartError(`${from} contains no JSON`);
+  }
+}
+
+function serialize(secrets: Kept): string {
+  return JSON.stringify(secrets, null, 2);
 }
 
 /** Every user of a container may read the files. The mounts of a container decide which folders it can read. */

@@ -1,10 +1,13 @@
 // Creates the database, one schema for each service, and the roles that own them. The server's administrator runs it.
 
 import pg from 'pg';
-import { type ServiceName, serviceNames } from '../runtime/index.ts';
+import { type Login, readLogins, type ServiceName, serviceNames } from '../runtime/index.ts';
 import { withClient } from './with-client.ts';
 
-/** Each schema has a login role of the same name, which owns it and has access to nothing else. */
+/**
+ * Each schema has a role of the same name, which owns it and has access to nothing else. Processes log in as this role, or
+ * as a further login role that acts as it.
+ */
 export type SchemaName = ServiceName | 'events';
 export const schemas: readonly SchemaName[] = [...serviceNames, 'events'];
 
@@ -18,14 +21,15 @@ export interface Provisioning {
   adminUrl: string;
   /** The name of the database. */
   database: string;
-  /** The password of each role. */
+  /** The password of each role, or its logins as `readLogins` reads them. */
   roles: Record<SchemaName, string>;
 }
 
 /**
- * Creates database, schemas and roles, or updates existing ones to the same state. Passwords are always set. It can be
- * repeated and run concurrently.
- * @returns the connection string of each role
+ * Creates database, schemas and roles, or updates existing ones to the same state. Passwords are always set, and logins that
+ * are not given are ended: they cannot connect any more, and their open connections continue. It can be repeated and run
+ * concurrently.
+ * @returns the connection string of the first login of each role
  * @throws the driver's error when the server is unavailable or the administrator lacks a permission
  */
 export async function provisionDatabase({
@@ -48,8 +52,9 @@ export async function provisionDatabase({
   });
   const url = new URL(withDatabase(adminUrl, database));
   const urlOf = (role: SchemaName): string => {
-    url.username = role;
-    url.password = roles[role];
+    const [login] = readLogins(role, roles[role]);
+    url.username = login.name;
+    url.password = login.password;
     return url.href;
   };
   return Object.fromEntries(schemas.map((role) => [role, urlOf(role)])) as Record<SchemaName, string>;
@@ -59,23 +64,53 @@ function provisioningSql(database: string, roles: Record<SchemaName, string>): s
   const name = pg.escapeIdentifier(database);
   const statements = [`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`, 'REVOKE ALL ON SCHEMA public FROM PUBLIC'];
   for (const role of schemas) {
-    const password = pg.escapeLiteral(roles[role]);
+    const logins = readLogins(role, roles[role]);
+    const own = logins.find(({ name: login }) => login === role);
+    const others = logins.filter((login) => login !== own);
     statements.push(
       `DO $$ BEGIN
          IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${role}') THEN CREATE ROLE ${role}; END IF;
        END $$`,
-      `ALTER ROLE ${role} LOGIN PASSWORD ${password}`,
-      `ALTER ROLE ${role} IN DATABASE ${name} SET search_path = ${role}`,
-      `ALTER ROLE ${role} IN DATABASE ${name} SET timezone = 'UTC'`,
+      own === undefined
+        ? `ALTER ROLE ${role} NOLOGIN PASSWORD NULL`
+        : `ALTER ROLE ${role} LOGIN PASSWORD ${pg.escapeLiteral(own.password)}`,
+      ...settingsOf(name, role, role),
       `GRANT CONNECT ON DATABASE ${name} TO ${role}`,
       // Only a member of a role may make it the owner of a schema. An administrator without superuser rights is not a
       // member by default.
       `GRANT ${role} TO CURRENT_USER`,
       `CREATE SCHEMA IF NOT EXISTS ${role} AUTHORIZATION ${role}`,
       `REVOKE ${role} FROM CURRENT_USER`,
+      ...others.flatMap((login) => furtherLogin(name, role, login)),
+      // The names contain nothing that has to be quoted.
+      `DO $$ DECLARE ended text; BEGIN
+         FOR ended IN SELECT rolname FROM pg_roles WHERE rolname ~ '^${role}_[0-9]+$'
+           AND rolname <> ALL ('{${others.map((login) => login.name).join(',')}}')
+         LOOP EXECUTE 'DROP ROLE ' || ended; END LOOP;
+       END $$`,
     );
   }
   return statements.join(';\n');
+}
+
+/** The statements for a login role whose sessions act as `role`, so that everything they create belongs to it. */
+function furtherLogin(database: string, role: string, { name, password }: Login): string[] {
+  return [
+    `DO $$ BEGIN
+       IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${name}') THEN CREATE ROLE ${name}; END IF;
+     END $$`,
+    `ALTER ROLE ${name} LOGIN PASSWORD ${pg.escapeLiteral(password)}`,
+    `GRANT ${role} TO ${name}`,
+    ...settingsOf(database, name, role),
+    `ALTER ROLE ${name} IN DATABASE ${database} SET role = ${role}`,
+  ];
+}
+
+function settingsOf(database: string, login: string, role: string): string[] {
+  return [
+    `ALTER ROLE ${login} IN DATABASE ${database} SET search_path = ${role}`,
+    `ALTER ROLE ${login} IN DATABASE ${database} SET timezone = 'UTC'`,
+  ];
 }
 
 function withDatabase(adminUrl: string, database: string): string {

@@ -25,6 +25,7 @@ export { createHealth, type Health } from './health.ts';
 export { isId, newId } from './id.ts';
 export { type CommandPurpose, type Installation, operatorCommand, readInstallation } from './installation.ts';
 export { createLineFormatter, createLog, type Log, type LogLevel, readLogLevel } from './log.ts';
+export { type Login, readLogins } from './logins.ts';
 export { memoryBounds } from './memory-bounds.ts';
 export { type Pause, startPause } from './pause.ts';
 export { random } from './random.ts';

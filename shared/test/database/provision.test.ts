@@ -72,6 +72,37 @@ describe.each(schemas)('the role %s', (name) => {
   });
 });
 
+/** Gives each role a second login, and then ends the first one. */
+async function replacePasswords(boss: string): Promise<void> {
+  const provision = (loginsOf: (name: string) => string): Promise<Record<SchemaName, string>> => {
+    const logins = Object.fromEntries(schemas.map((name) => [name, loginsOf(name)])) as typeof roles;
+    return provisionDatabase({ adminUrl: boss, database: 'shop', roles: logins });
+  };
+  const first = await provision((name) => `${name}:second,${name}_2:third`);
+  const next = await provision((name) => `${name}_2:third,${name}:second`);
+  expect([first, next].map(({ orders }) => new URL(orders).username)).toEqual(['orders', 'orders_2']);
+  // What a session creates belongs to the role, whatever its login.
+  for (const { orders } of [next, first]) {
+    expect(await ask(orders, 'SELECT current_user, current_schema(), current_setting($$timezone$$)')).toEqual([
+      'orders',
+      'orders',
+      'UTC',
+    ]);
+  }
+  await ask(next.orders, 'CREATE TABLE made (id integer)');
+  await ask(first.orders, 'DROP TABLE made');
+  for (const text of ['CREATE TABLE accounts.x ()', 'SET ROLE accounts', 'CREATE ROLE x']) {
+    await expect(ask(next.orders, text)).rejects.toThrow('permission denied');
+  }
+  await provision((name) => `${name}_2:third`);
+  expect(await ask(next.orders, 'SELECT 1')).toEqual([1]);
+  await expect(ask(first.orders, 'SELECT 1')).rejects.toThrow('password authentication failed');
+  // The next replacement ends the second login.
+  const third = await provision((name) => `${name}_3:fourth`);
+  expect(await ask(third.orders, 'SELECT current_user')).toEqual(['orders']);
+  await expect(ask(next.orders, 'SELECT 1')).rejects.toThrow('password authentication failed');
+}
+
 describe('provisioning', () => {
   it('keeps existing objects when it runs again', async () => {
     await ask(urls.orders, 'INSERT INTO own VALUES (7)');
@@ -92,6 +123,7 @@ describe('provisioning', () => {
         expect(await ask(made.orders, 'SELECT current_schema()')).toEqual(['orders']);
         await expect(ask(made.orders, 'CREATE TABLE accounts.x ()')).rejects.toThrow('permission denied');
       }
+      await replacePasswords(boss);
     } finally {
       await server.stop();
       await rm(folder, { recursive: true });

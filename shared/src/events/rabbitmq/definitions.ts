@@ -1,7 +1,7 @@
 // RabbitMQ's definitions file for one shop: exchanges, queues, and one user for each service with access to its own
 // part only.
 import { createHash, randomBytes } from 'node:crypto';
-import { type ServiceName, serviceNames } from '../../runtime/index.ts';
+import { readLogins, type ServiceName, serviceNames } from '../../runtime/index.ts';
 import { consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
 import { senders } from '../generated.ts';
@@ -32,6 +32,7 @@ export interface BrokerDefinitions {
   readonly vhost: string;
   /** The prefix of all names: `namespace` in EVENTS_URL. */
   readonly namespace: string;
+  /** The password of each user, or its logins as `readLogins` reads them. Each login is a user with the same permissions. */
   readonly passwords: Readonly<Record<BrokerUser, string>>;
 }
 
@@ -43,36 +44,34 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
   const names = namesOf(namespace);
   const declared = Object.keys(consumers).map((consumer) => declarationsOf(names, shopTopology, consumer));
   const bare = { vhost, durable: true, auto_delete: false };
+  const logins = brokerUsers.flatMap((user) => readLogins(user, passwords[user]).map((login) => ({ user, ...login })));
+  /** What a user has, for each of its logins. */
+  const each = <T extends object>(user: string, rights: T) =>
+    logins.filter((login) => login.user === user).map(({ name }) => ({ user: name, vhost, ...rights }));
   const exchange = (name: string, type: string) => ({ name, type, ...bare, internal: false, arguments: {} });
   return {
     vhosts: [{ name: vhost }],
-    users: Object.entries(passwords).map(([name, password]) => ({
+    users: logins.map(({ name, password }) => ({
       name,
       password_hash: passwordHash(password),
       hashing_algorithm: 'rabbit_password_hashing_sha256',
       tags: [],
     })),
     permissions: [
-      ...brokerRoles.map(([user, { takes }]) => ({
-        user,
-        vhost,
-        ...permissionsOf(names, user, takes),
-      })),
-      {
-        user: 'operator',
-        vhost,
+      ...brokerRoles.flatMap(([user, { takes }]) => each(user, permissionsOf(names, user, takes))),
+      ...each('operator', {
         configure: '^$',
         write: pattern(`${escaped(namespace)}\\..*\\.desk`),
         read: pattern(`${escaped(namespace)}\\..*\\.dead`),
-      },
+      }),
     ],
-    topic_permissions: brokerRoles.map(([user, { sends, handles }]) => ({
-      user,
-      vhost,
-      exchange: names.exchange,
-      write: sends.length === 0 ? '^$' : `^(${sends.map(escaped).join('|')})\\.`,
-      read: handles.length === 0 ? '^$' : pattern(`(${handles.map(escaped).join('|')})\\.\\*`),
-    })),
+    topic_permissions: brokerRoles.flatMap(([user, { sends, handles }]) =>
+      each(user, {
+        exchange: names.exchange,
+        write: sends.length === 0 ? '^$' : `^(${sends.map(escaped).join('|')})\\.`,
+        read: handles.length === 0 ? '^$' : pattern(`(${handles.map(escaped).join('|')})\\.\\*`),
+      }),
+    ),
     exchanges: [
       exchange(names.exchange, 'topic'),
       exchange(names.lost, 'fanout'),
